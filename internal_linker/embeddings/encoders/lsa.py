@@ -1,8 +1,12 @@
 """Latent semantic analysis: an encoder that learns from the texts themselves, the fallback if no model can run."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import EncodedBatch, Text, Usage
@@ -10,6 +14,9 @@ from internal_linker.core.records import EncodedBatch, Text, Usage
 DIMENSIONS = 256
 # Among a handful of texts, a share says nothing.
 _FEW = 10
+_WORD = re.compile(r"\b\w\w+\b")
+# Random vectors beyond the rank, and rounds of multiplication, of the singular value decomposition.
+_MORE, _ROUNDS = 10, 5
 
 
 class LsaEncoder:
@@ -44,19 +51,72 @@ class LsaEncoder:
         return Usage()
 
     def _vectors(self, texts: Sequence[Text]) -> Vectors:
-        from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
         n = len(texts)
-        options = {"analyzer": self._words or "word", "max_df": max(_FEW, int(self._common * n))}
-        try:
-            weigh = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **options)
-            terms = weigh.fit_transform(text.whole for text in texts)
-        except ValueError:  # no text has a word that counts
+        words = self._words or _words
+        terms = tf_idf((words(text.whole) for text in texts), max(_FEW, int(self._common * n)))
+        if not terms.shape[1]:  # no text has a word that counts
             return np.zeros((n, 1), np.float32)
         rank = min(DIMENSIONS, round(self._kept * n), min(terms.shape) - 1)
         if rank < 1:
             return np.ones((n, 1), np.float32)
-        vectors = TruncatedSVD(rank, random_state=0).fit_transform(terms).astype(np.float32)
+        vectors = truncated_svd(terms, rank)
         unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return unit
+
+
+def _words(text: str) -> Sequence[str]:
+    return _WORD.findall(text.lower())
+
+
+def tf_idf(texts: Iterable[Sequence[str]], most: int) -> csr_array:
+    """Return (n, w) float32 unit rows: 1 + ln of each word's count in each text, times the word's rarity.
+
+    They are those of scikit-learn's `TfidfVectorizer(sublinear_tf=True, max_df=most)`, which takes a second to import.
+
+    Args:
+        texts: the words of each text.
+        most: words in more texts are left out.
+    """
+    numbers: dict[str, int] = {}
+    columns, counts, ends = array("i"), array("i"), [0]
+    for words in texts:
+        found = Counter(words)
+        columns.extend([numbers.setdefault(word, len(numbers)) for word in found])
+        counts.extend(found.values())
+        ends.append(len(columns))
+    word_of, n = np.array(columns, np.int64), len(ends) - 1
+    there = np.bincount(word_of, minlength=len(numbers))
+    kept = sorted(word for word, number in numbers.items() if there[number] <= most)
+    place = np.full(len(numbers), -1)
+    place[[numbers[word] for word in kept]] = np.arange(len(kept))
+    rarity = np.log(np.float32(1 + n) / (1 + there.astype(np.float32))) + 1
+    wanted = place[word_of] >= 0
+    values = ((np.log(np.array(counts, np.float32)) + 1) * rarity[word_of])[wanted]
+    starts = np.append(0, np.cumsum(wanted))[ends]
+    rows = np.repeat(np.arange(n), np.diff(starts))
+    lengths = np.sqrt(np.bincount(rows, values.astype(np.float64) ** 2, n))
+    values /= lengths[rows].astype(np.float32)
+    terms = csr_array((values, place[word_of[wanted]], starts), shape=(n, len(kept)))
+    terms.sort_indices()
+    return terms
+
+
+def truncated_svd(terms: csr_array, rank: int) -> Vectors:
+    """Return (n, rank) the rows in the space of the largest singular values, found with random vectors.
+
+    Halko, Martinsson and Tropp (2011), as in scikit-learn's `TruncatedSVD(rank, random_state=0)`.
+    """
+    from scipy import linalg
+
+    wide = terms.shape[0] < terms.shape[1]
+    matrix = terms.T.tocsr() if wide else terms
+    basis = np.random.RandomState(0).normal(size=(matrix.shape[1], rank + _MORE)).astype(np.float32)
+    for _ in range(_ROUNDS):
+        basis, _ = linalg.lu(matrix @ basis, permute_l=True, check_finite=False)
+        basis, _ = linalg.lu(matrix.T @ basis, permute_l=True, check_finite=False)
+    basis, _ = linalg.qr(matrix @ basis, mode="economic", check_finite=False)
+    left, _, right = linalg.svd((matrix.T @ basis).T, full_matrices=False)
+    axes = (basis @ left)[:, :rank].T if wide else right[:rank]
+    signs = np.sign(axes[np.arange(rank), np.abs(axes).argmax(axis=1)])
+    vectors: Vectors = terms @ (axes * signs[:, None]).T
+    return vectors.astype(np.float32)
