@@ -70,6 +70,16 @@ class SourceFeatures:
         return self._words.rarity(self.text.phrases.stems)
 
     @cached_property
+    def verbs(self) -> Bools:
+        """(n,) whether each word is mostly a verb on the site, see `SiteWords.verbs`."""
+        return self._words.verbs(self.text.phrases.words)
+
+    @cached_property
+    def bound(self) -> tuple[Vectors, Vectors]:
+        """(n - 1,) how often each word stands before the next one, and that one after it, see `SiteWords.bound`."""
+        return self._words.bound(self.text.phrases.words)
+
+    @cached_property
     def around(self) -> tuple[Ints, Ints]:
         """(n,) the first of the words around each word, and the end of the last."""
         n = len(self.text.closed)

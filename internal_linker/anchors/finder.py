@@ -275,7 +275,7 @@ class Anchoring:
             owners=self._owners[language],
             spans=source.named_spans,
             counts=self._counts.get(language, _NO_COUNTS),
-            words=self._words,
+            signs=source.features,
         )
         if least > UNNATURAL:
             # The features take the most time.

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from internal_linker.anchors.features import Candidates
+from internal_linker.anchors.features import Candidates, SourceFeatures
 from internal_linker.anchors.site_names import FEW, NameCounts, Owners
-from internal_linker.anchors.site_words import SiteWords
 from internal_linker.anchors.source_text import LONGEST_PHRASE, SourceText, is_article
 from internal_linker.anchors.target_names import Kind, Name, TargetNames
 from internal_linker.core.arrays import Bools, Ints
@@ -72,7 +71,7 @@ def natural(
     owners: Owners,
     spans: tuple[Ints, Ints, Ints],
     counts: NameCounts,
-    words: SiteWords,
+    signs: SourceFeatures,
 ) -> Bools:
     """Return (n,) which phrases are natural anchors for a target; editors rejected four of five others.
 
@@ -89,18 +88,19 @@ def natural(
         owners: which page each name belongs to.
         spans: the names in the text, see `named_spans`.
         counts: how many pages have each name.
-        words: the words of the site.
+        signs: what the site's words tell of the text's.
     """
     first, last = found.first, found.last
     is_name = written(source, target.names, found)
     is_title = written(source, [name for name in target.names if name.kind is Kind.TITLE], found)
-    whole = is_name | ~(source.has_clause(first, last) | source.cuts_name(first, last))
-    alone = _may_stand_alone(source, target, found) & ~source.cuts_name(first, last)
+    cuts_name = source.cuts_name(first, last)
+    whole = is_name | ~(source.has_clause(first, last) | cuts_name)
+    alone = _may_stand_alone(source, target, found) & ~cuts_name
     specific = is_title | _is_specific(source, target, found, counts, owners.of_sets(found.sets) == page)
     cut = _goes_on(source, target, first, last)
     cut |= ~(is_title & (last > first)) & _is_part(first, last, spans, page)
-    verbs = words.verbs(source.phrases.words)
-    cut |= ~is_name & (_is_bound(source, words, first, last) | verbs[first] | verbs[last])
+    verbs = signs.verbs
+    cut |= ~is_name & (_is_bound(source, signs, first, last) | verbs[first] | verbs[last])
     cut |= ~is_title & (first == last) & verbs[last]
     is_natural: Bools = found.whole & whole & ((last > first) | alone) & specific & ~cut
     return is_natural
@@ -109,17 +109,14 @@ def natural(
 def written(source: SourceText, names: Iterable[Name], found: Candidates) -> Bools:
     """Return (n,) which phrases have the stems of one of the names in its order, with no clause between them."""
     result = np.zeros(len(found.sets), np.bool_)
-    phrases, stops = source.phrases, source.phrases.stops
-    inserted = stops & ~(source.joins | is_article(phrases.words))
-    pairs = phrases.pairs
+    phrases, pairs, clausal = source.phrases, source.phrases.pairs, source.clausal
     for name in names:
         for at in np.flatnonzero((found.sets == np.uint64(name.whole)) & ~result).tolist():
             first, last = int(found.first[at]), int(found.last[at])
             begin, end = int(source.stem_at[first]), int(source.stem_at[last + 1])
-            inner = phrases.words[first : last + 1][inserted[first : last + 1]]
-            result[at] = (
-                np.array_equal(pairs[begin : end - 1], name.pairs) and np.isin(inner, name.words).all()
-            )
+            inner = phrases.words[first : last + 1][clausal[first : last + 1]]
+            same = np.array_equal(pairs[begin : end - 1], name.pairs)
+            result[at] = same and (not len(inner) or np.isin(inner, name.words).all())
     return result
 
 
@@ -183,10 +180,10 @@ def _is_part(first: Ints, last: Ints, spans: tuple[Ints, Ints, Ints], page: int)
     return part
 
 
-def _is_bound(source: SourceText, words: SiteWords, first: Ints, last: Ints) -> Bools:
+def _is_bound(source: SourceText, signs: SourceFeatures, first: Ints, last: Ints) -> Bools:
     """Return (n,) whether a phrase is cut from a word that nearly always stands beside its first or last one."""
     begins, ends = source.pieces
-    with_next, with_previous = words.bound(source.phrases.words)
+    with_next, with_previous = signs.bound
     right = np.append(with_next >= _BOUND, False) & ~ends
     left = np.append(False, with_previous >= _BOUND) & ~begins & ~np.append(False, source.phrases.stops[:-1])
     bound: Bools = right[last] | left[first]

@@ -229,6 +229,12 @@ class SourceText:
         return np.isin(self.phrases.words, as_hashes(JOINING_WORDS))
 
     @cached_property
+    def clausal(self) -> Bools:
+        """(n,) whether each word is a function word other than articles and those that join nouns."""
+        clausal: Bools = self.phrases.stops & ~(self.joins | is_article(self.phrases.words))
+        return clausal
+
+    @cached_property
     def apart(self) -> Bools:
         """(n - 1,) whether more than a single space or line break is between each two words."""
         ends, starts = self.phrases.ends[:-1], self.phrases.starts[1:]
