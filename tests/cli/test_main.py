@@ -328,7 +328,7 @@ def test_an_unexpected_error_is_one_line_and_a_logged_traceback(
     tmp_path: Path, folder: Path, arguments: tuple[str, ...]
 ) -> None:
     """A bug ends with 1 and one line; the traceback is in logfile.txt, without keys."""
-    package = "filelock" if arguments == ("check",) else "sklearn"
+    package = "filelock" if arguments == ("check",) else "py3langid"
     write_text(tmp_path / package / "__init__.py", f"raise RuntimeError('boom with {KEY}')")
     write_text(folder / "config/serper_api_key.txt", KEY)
     path = os.pathsep.join((str(tmp_path), str(REPOSITORY)))
@@ -342,7 +342,7 @@ def test_an_unexpected_error_is_one_line_and_a_logged_traceback(
 
 def test_a_package_that_cant_be_loaded_is_named(tmp_path: Path, folder: Path) -> None:
     """A package that was lost after the start ends a command with 2 and with what to do, without a traceback."""
-    write_text(tmp_path / "sklearn/__init__.py", "import nowhere_to_be_found")
+    write_text(tmp_path / "py3langid/__init__.py", "import nowhere_to_be_found")
     path = os.pathsep.join((str(tmp_path), str(REPOSITORY)))
     code, out, err = finish(start("-m", "internal_linker", "run", cwd=folder, PYTHONPATH=path))
     last = err.splitlines()[-1]
