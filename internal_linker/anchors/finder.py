@@ -26,7 +26,7 @@ from internal_linker.core.edges import Anchor
 from internal_linker.core.records import Collected, ExistingLink, Page, fold_query
 from internal_linker.text.blocks import Templates, closed_spans
 from internal_linker.text.brands import found_brands, without_brands
-from internal_linker.text.phrases import MOST_WORDS, Hashes, Phrases, Reader, stem_set
+from internal_linker.text.phrases import Hashes, Phrases, Reader, stem_set
 from internal_linker.text.sentences import around, sentences
 from internal_linker.text.spans import spans
 from internal_linker.text.words import normalise
@@ -68,7 +68,6 @@ class Anchoring:
         self._reader = Reader(normalise)
         self._page_words = PageWords(self._reader)
         self._targets: dict[str, TargetNames] = {}
-        self._short_titles: dict[tuple[str, str], str] = {}
 
     # These read many pages, so they wait until an anchor is needed: most runs need few.
     @cached_property
@@ -169,7 +168,7 @@ class Anchoring:
             for phrases, first in zip(found, best, strict=True)
         ]
         return [
-            (*first, *others) if first else self._titled(text, page.lang, target, used)
+            (*first, *others) if first else self._titled(text, target, used)
             for target, first, others in zip(targets, best, more, strict=True)
         ]
 
@@ -178,10 +177,10 @@ class Anchoring:
 
         They include phrases below `LEAST_QUALITY`, which `propose` leaves out.
         """
-        page, used = self._site.page(source), _Used()
+        used = _Used()
         text, names = self._unlinked(source, target)
         found = used.take(self._phrases(text, target, names, least=0.0), ANCHORS)
-        return tuple(found) or self._titled(text, page.lang, target, used)
+        return tuple(found) or self._titled(text, target, used)
 
     def studied(self, source: str, target: str) -> tuple[SourceText, Candidates, Vectors]:
         """Return what the model learns from as if a link did not exist: a page's text, its phrases, their features."""
@@ -315,13 +314,13 @@ class Anchoring:
         others = [link for link in self._links.get(source, ()) if link.target != target]
         return self._text(self._site.page(source), others), self._names(target, source)
 
-    def _titled(self, source: "_Source", language: str, target: str, used: "_Used") -> tuple[Anchor, ...]:
+    def _titled(self, source: "_Source", target: str, used: "_Used") -> tuple[Anchor, ...]:
         """Return the target's title as an anchor, with the paragraph to write it in."""
         page = self._site.find(target)
         named = next(filter(None, self._titles(page) if page else ()), "") or self._site.queries.get(
             target, ""
         )
-        title = self._short_title(named, language)
+        title = " ".join(named.split())
         if not title or fold_query(title) in used.texts:
             return ()
         used.texts.add(fold_query(title))
@@ -330,13 +329,6 @@ class Anchoring:
         best = source.paragraphs.best(names) if names else 0
         paragraph = around(source.text.text, begins, begins[best], begins[best] + 1)
         return (Anchor(title, paragraph, begins[best], verbatim=False, quality=0.0),)
-
-    def _short_title(self, title: str, language: str) -> str:
-        if (title, language) not in self._short_titles:
-            if len(self._short_titles) >= _MOST_TARGETS:
-                self._short_titles.clear()
-            self._short_titles[title, language] = short_title(title, self._reader.read(title, language))
-        return self._short_titles[title, language]
 
     def _titles(self, page: Page) -> tuple[str, str]:
         """Return a page's title and H1 without the site's brand."""
@@ -540,19 +532,6 @@ def _linked_places(content: str, links: Iterable[ExistingLink]) -> Iterator[tupl
     """Yield the spans where a page's links may be in its text; in a huge text, only for its first links."""
     for link in islice(links, _MOST_SEARCHED // max(1, len(content))):
         yield from link_places(content, link)
-
-
-def short_title(title: str, words: Phrases) -> str:
-    """Return the main part of a title: at most 8 words, without function words at its ends."""
-    telling = np.flatnonzero(~words.stops)
-    if not len(telling):
-        return " ".join(title.split()[:MOST_WORDS])
-    # The part with fewer stems, or the later part, is usually the site's name.
-    part = int(np.argmax(np.bincount(words.segments[words.owners])))
-    within = telling[words.segments[telling] == part]
-    first = int(within[0])
-    last = int(within[within < first + MOST_WORDS][-1])
-    return title[words.starts[first] : words.ends[last]]
 
 
 def _covered(phrases: Phrases, places: Iterable[tuple[int, int]]) -> Bools:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 
-# What a line of code begins with: a prompt, a comment, an element, closing brackets, or a keyword of a common
-# programming language with what follows it there.
+# What a line of code begins with: a prompt, a branch of a tree, a comment, an element, closing brackets, or a keyword
+# of a common programming language with what follows it there.
 _START = re.compile(
-    r"\$ \S|PS [A-Z]:|[A-Z]:\\|[\w.-]+@[\w.-]+:\S*[$#] |>>> |//|/\*|\*/|<!|<\?(?:php|xml)|#!|#include\b"
+    r"\$ \S|[\u2500-\u257f]|[+|`\\]-- \S"
+    r"|PS [A-Z]:|[A-Z]:\\|[\w.-]+@[\w.-]+:\S*[$#] |>>> |//|/\*|\*/|<!|<\?(?:php|xml)|#!|#include\b"
     r"|\d+/(?:tcp|udp)\s|@\w+(?:\(.*\))?$|[}\])]+[;,]?$|[}\]][\s)};,]|</?[A-Za-z][^<>]*$"
     r"|(?:import|export)\s+(?:[\w*{}, ]+\s+from\s+[\"']|[\"'{]|default\b|(?:const|function|class|type)\b|\w+=)"
     r"|from\s+[\w.]+\s+import\b|(?:const|let|var|static|final)\s+[\w${}\[\], :<>]+="

@@ -101,7 +101,7 @@ def test_without_a_draft_names_are_proposed(brief: Ask, folder: Path) -> None:
     found = brief(folder, "Oat milk that steams like cow's milk")
     (link,) = (link for link in found["links_to"] if link["target"] == steam)
     told = [link["anchor"], *(each["text"] for each in link["more_anchors"])]
-    assert told == ["Steam Milk for Silky Microfoam", "how to steam milk", "steaming milk"]
+    assert told == ["How to Steam Milk for Silky Microfoam", "how to steam milk", "steaming milk"]
     assert not link["verbatim"]
 
 

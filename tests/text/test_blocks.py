@@ -132,6 +132,9 @@ CODE = [
     "kubectl get pods -n grinder",
     "grinder.burrs.set(4);",
     "private static int size(String beans) {",
+    "└─ Grinder (burr set)",
+    "│  ├── settings",
+    "|-- grinder settings",
 ]
 
 
