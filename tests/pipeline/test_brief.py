@@ -151,14 +151,14 @@ def test_pages_near_to_it_should_link_to_it(brief: Ask, folder: Path, draft: Pat
         assert all(text in sentence and text in contents[link["source"]] for text, sentence in shown)
 
 
-def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, folder: Path) -> None:
+def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, tmp_path: Path) -> None:
     """For a source page, the brief has the rank and score that a run gives."""
-    pages = sample_pages(50)
-    page = pages[0]
+    folder = make_project(tmp_path / "site", 25, {"embedding_provider": "lsa"})
+    page = sample_pages(1)[0]
     write_text(folder / "draft.txt", page["Main Content"])
     options = ("--title", page["Title"], "--url", page["URL"], "--lang", page["Lang"], "--limit", "50")
     found = brief(folder, folder / "draft.txt", *options)
-    free = {"links_per_page": 49, "min_inlinks": 0, "max_inlinks": 0, "both_directions": 0}
+    free = {"links_per_page": 24, "min_inlinks": 0, "max_inlinks": 0, "both_directions": 0}
     write_settings(folder, {"embedding_provider": "lsa", **free})
     assert command("run", "--no-serp", "--project", str(folder)) == 0
     with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
