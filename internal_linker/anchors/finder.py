@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from math import isnan
 from typing import TypeVar
 
@@ -117,18 +117,30 @@ class Anchoring:
     @cached_property
     def _owners(self) -> dict[str, Owners]:
         """Which page each name belongs to, by language: pages of another one are no competitors."""
-        named = defaultdict[str, list[tuple[str, int]]](list)
-        for row, page in enumerate(self._site.pages):
-            names = dict.fromkeys((*self._titles(page), self._site.queries.get(page.key, "")))
-            named[page.lang] += [(name, row) for name in names if name]
         return {
             language: Owners.of(
                 ((self._set(name, language), row) for name, row in names),
                 ((self._set(part, language), row) for name, row in names for part in PARTS.split(name)),
                 self._anchors(language),
             )
-            for language, names in named.items()
+            for language, names in self._named.items()
         }
+
+    @cached_property
+    def _sole_owners(self) -> Owners:
+        """Which page each whole name belongs to, as the only one of the site."""
+        languages = list(self._named)
+        titles = ((self._set(name, each), row) for each in languages for name, row in self._named[each])
+        return Owners.of(titles, (), chain.from_iterable(map(self._anchors, languages)))
+
+    @cached_property
+    def _named(self) -> dict[str, list[tuple[str, int]]]:
+        """The titles, H1s and main queries of the pages of each language, with the pages' rows."""
+        named = defaultdict[str, list[tuple[str, int]]](list)
+        for row, page in enumerate(self._site.pages):
+            names = dict.fromkeys((*self._titles(page), self._site.queries.get(page.key, "")))
+            named[page.lang] += [(name, row) for name in names if name]
+        return named
 
     def _anchors(self, language: str) -> Iterator[tuple[int, int]]:
         """Yield the set of stems of the anchor of each known link to a page of a language, with the page's row."""
@@ -304,6 +316,7 @@ class Anchoring:
             found,
             page=self._site.rows[target],
             owners=self._owners[self._site.page(target).lang],
+            sole=self._sole_owners,
             site_name=self._site_name,
             brands=self._brand_stems,
         )

@@ -29,21 +29,23 @@ def allowed(
     *,
     page: int,
     owners: Owners,
+    sole: Owners,
     site_name: Hashes,
     brands: Sequence[Hashes],
 ) -> Bools:
     """Return (n,) which phrases may be anchors for a target.
 
     An anchor has a word of the target's names, one to five words, and more than the site's name. A whole name may have
-    up to eight words and signs of code, a proper name up to eight words. No anchor is the name of another page, or a
-    line of its own.
+    up to eight words and signs of code, a proper name up to eight words. No anchor is a line of its own, or the name of
+    another page that no two links call this page.
 
     Args:
         source: the source's text.
         target: the names of the target.
         found: the phrases.
         page: the target's row.
-        owners: which page each name belongs to.
+        owners: which page of its language each name belongs to.
+        sole: the names that one page of the site has alone, in whatever language.
         site_name: sorted stems of the site's name and brands.
         brands: the stems of each brand; only an anchor for a page that is named after it has a brand.
     """
@@ -59,7 +61,9 @@ def allowed(
     for brand in brands:
         if not any(np.isin(brand, name.stems).all() for name in target.names if name.kind is not Kind.KNOWN):
             ok &= ~_has_all(stems, brand, begin, end)
-    return ok & ~owners.foreign(found.sets, page)
+    called = [name.whole for name in target.names if name.links]
+    foreign = owners.foreign(found.sets, page) & (sole.of_sets(found.sets) >= 0)
+    return ok & (_is_one_of(found.sets, called) | ~foreign)
 
 
 def natural(
@@ -97,7 +101,7 @@ def natural(
     whole = is_name | ~(source.has_clause(first, last) | cuts_name)
     alone = _may_stand_alone(source, target, found) & ~cuts_name
     specific = is_title | _is_specific(source, target, found, counts, owners.of_sets(found.sets) == page)
-    cut = _goes_on(source, target, first, last)
+    cut = _goes_on(source, target, first, last) | owners.foreign(found.sets, page, parts=True)
     cut |= ~(is_title & (last > first)) & _is_part(first, last, spans, page)
     verbs = signs.verbs
     cut |= ~is_name & (_is_bound(source, signs, first, last) | verbs[first] | verbs[last])

@@ -23,10 +23,12 @@ class Owners:
     Attributes:
         sets: (k,) uint64, sorted: the sets of stems of the names.
         pages: (k,) the row of each name's page; -1: several pages have it.
+        whole: (k,) whether it is a whole name, not a part of a title.
     """
 
     sets: Ints
     pages: Ints
+    whole: Bools
 
     @classmethod
     def of(
@@ -42,7 +44,8 @@ class Owners:
             parts: the same of parts of titles, which count where they are nobody's title.
             anchors: sets of stems of known links, each with the row of the link's target.
         """
-        owners = _owned(parts) | _owned(titles)
+        owners = _owned(titles)
+        of_parts = {name: page for name, page in _owned(parts).items() if name not in owners}
         links: dict[int, Counter[int]] = {}
         for name, page in anchors:
             links.setdefault(name, Counter())[page] += 1
@@ -50,21 +53,29 @@ class Owners:
             ((page, count),) = pages.most_common(1)
             if name not in owners and count >= max(FEW, MOSTLY * pages.total()):
                 owners[name] = page
-        sets = np.array(sorted(owners), np.uint64)
-        return cls(sets, np.array([owners[name] for name in sets.tolist()], np.int64))
+        pages_of = of_parts | owners
+        sets = np.array(sorted(pages_of), np.uint64)
+        of_sets = np.array([pages_of[name] for name in sets.tolist()], np.int64)
+        return cls(sets, of_sets, np.array([name in owners for name in sets.tolist()], np.bool_))
 
-    def foreign(self, sets: Ints, page: int) -> Bools:
-        """Return (n,) whether each set of stems is the name of a page other than this one, and not of several."""
-        pages = self.of_sets(sets)
+    def foreign(self, sets: Ints, page: int, *, parts: bool = False) -> Bools:
+        """Return (n,) whether each set of stems names a page other than this one, and not several.
+
+        Args:
+            sets: (n,) the sets.
+            page: the row of the page.
+            parts: whether parts of titles count.
+        """
+        pages = self.of_sets(sets, parts=parts)
         foreign: Bools = (pages >= 0) & (pages != page)
         return foreign
 
-    def of_sets(self, sets: Ints) -> Ints:
+    def of_sets(self, sets: Ints, *, parts: bool = True) -> Ints:
         """Return (n,) the row of the page that each set of stems is the name of; -1: of none, or of several."""
         if not len(self.sets):
             return np.full(len(sets), -1)
         at = np.minimum(np.searchsorted(self.sets, sets), len(self.sets) - 1)
-        pages: Ints = np.where(self.sets[at] == sets, self.pages[at], -1)
+        pages: Ints = np.where((self.sets[at] == sets) & (self.whole[at] | parts), self.pages[at], -1)
         return pages
 
 
