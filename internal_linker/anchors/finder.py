@@ -3,10 +3,9 @@
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from math import isnan
 from typing import TypeVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from internal_linker.anchors.site_names import NameCounts, Owners
 from internal_linker.anchors.site_words import SiteWords
 from internal_linker.anchors.source_text import SourceText
 from internal_linker.anchors.target_names import PARTS, Kind, TargetNames, target_names
+from internal_linker.anchors.variety import Variety
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import Collected, ExistingLink, Page, fold_query
@@ -38,8 +38,6 @@ ANCHORS = 3
 LEAST_QUALITY = 0.6
 # The highest quality of a phrase that is not a natural anchor: two readers accepted 19% of 95 such phrases.
 UNNATURAL = 0.19
-# Links to one page with one wording, over the whole site, as long as the text has another wording.
-REPEATS = 3
 # On a site of any size, this many pages suffice to learn how rare words are and how editors link.
 _SAMPLE = 5_000
 # Targets whose names are kept: a source's targets are often its neighbours' targets, too.
@@ -222,7 +220,7 @@ class Anchoring:
             found = zip(targets, self.propose(source, targets), strict=True)
             yield source, [variety.varied(target, anchors) for target, anchors in found]
 
-    def variety(self) -> "Variety":
+    def variety(self) -> Variety:
         """Return a `Variety` that starts with the anchors of the existing links."""
         known = ((target, link.anchor) for target, links in self._known.items() for link in links)
         used = Counter((target, fold_query(anchor)) for target, anchor in known)
@@ -399,51 +397,6 @@ class Anchoring:
 
     def _read(self, page: Page) -> Phrases:
         return self._page_words.of(page)
-
-
-@dataclass(frozen=True)
-class Variety:
-    """Implements `ports.Anchors` with varied anchors.
-
-    Attributes:
-        propose: see `Anchoring.propose`.
-        placed: see `Anchoring.placed`.
-        title: see `Anchoring.title`.
-        quality: see `Anchoring.quality`.
-        used: count of links by target and wording; `varied` adds to it.
-        owners: the target of each wording that `varied` gave out.
-    """
-
-    propose: Callable[..., Sequence[tuple[Anchor, ...]]]
-    placed: Callable[[str, str], Anchor]
-    title: Callable[[str], str]
-    quality: Callable[[str, str, Anchor], float]
-    used: Counter[tuple[str, str]]
-    owners: dict[str, str] = field(default_factory=dict)
-
-    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
-        """Return whether the anchors were judged: equal texts give equal anchors, but earlier versions judged none."""
-        return not any(isnan(one.quality) for one in anchors)
-
-    def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
-        """Return the anchors with one first that is not overused, if any; count it, or the editor's `own` anchor.
-
-        No wording stands for two targets: those of other targets come last, behind the target's title, which is not in
-        the text, if there are no others.
-        """
-        foreign = [one for one in anchors if self.owners.get(fold_query(one.text), target) != target]
-        ours = [one for one in anchors if one not in foreign]
-        if foreign and not ours and not own:
-            first = foreign[0]
-            title = self.title(target) or first.text
-            ours = [Anchor(title, first.sentence, first.start, verbatim=False, quality=0.0)]
-        fresh = [at for at, one in enumerate(ours) if self.used[target, fold_query(one.text)] < REPEATS]
-        if fresh:
-            ours = [ours[fresh[0]], *ours[: fresh[0]], *ours[fresh[0] + 1 :]]
-        if said := own or (ours[0].text if ours else ""):
-            self.used[target, fold_query(said)] += 1
-            self.owners.setdefault(fold_query(said), target)
-        return (*ours, *foreign)
 
 
 @dataclass(frozen=True, slots=True)

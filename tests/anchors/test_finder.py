@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal_linker.anchors.finder import ANCHORS, LEAST_QUALITY, REPEATS, Anchoring, link_places
+from internal_linker.anchors.finder import ANCHORS, LEAST_QUALITY, Anchoring, link_places
+from internal_linker.anchors.variety import REPEATS
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import ExistingLink, Page
 from internal_linker.text.blocks import closed_spans

@@ -1,0 +1,57 @@
+"""Varied anchors: over a whole site, no wording is used too often for a target, and none stands for two."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import isnan
+
+from internal_linker.core.edges import Anchor
+from internal_linker.core.records import fold_query
+
+# Links to one page with one wording, over the whole site, as long as the text has another wording.
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Variety:
+    """Implements `ports.Anchors` with varied anchors.
+
+    Attributes:
+        propose: see `Anchoring.propose`.
+        placed: see `Anchoring.placed`.
+        title: see `Anchoring.title`.
+        quality: see `Anchoring.quality`.
+        used: count of links by target and wording; `varied` adds to it.
+        owners: the target of each wording that `varied` gave out.
+    """
+
+    propose: Callable[..., Sequence[tuple[Anchor, ...]]]
+    placed: Callable[[str, str], Anchor]
+    title: Callable[[str], str]
+    quality: Callable[[str, str, Anchor], float]
+    used: Counter[tuple[str, str]]
+    owners: dict[str, str] = field(default_factory=dict)
+
+    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
+        """Return whether the anchors were judged: equal texts give equal anchors, but earlier versions judged none."""
+        return not any(isnan(one.quality) for one in anchors)
+
+    def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
+        """Return the anchors with one first that is not overused, if any; count it, or the editor's `own` anchor.
+
+        No wording stands for two targets: those of other targets come last, behind the target's title, which is not in
+        the text, if there are no others.
+        """
+        foreign = [one for one in anchors if self.owners.get(fold_query(one.text), target) != target]
+        ours = [one for one in anchors if one not in foreign]
+        if foreign and not ours and not own:
+            first = foreign[0]
+            title = self.title(target) or first.text
+            ours = [Anchor(title, first.sentence, first.start, verbatim=False, quality=0.0)]
+        fresh = [at for at, one in enumerate(ours) if self.used[target, fold_query(one.text)] < REPEATS]
+        if fresh:
+            ours = [ours[fresh[0]], *ours[: fresh[0]], *ours[fresh[0] + 1 :]]
+        if said := own or (ours[0].text if ours else ""):
+            self.used[target, fold_query(said)] += 1
+            self.owners.setdefault(fold_query(said), target)
+        return (*ours, *foreign)
