@@ -111,8 +111,11 @@ def link_text(audit: Audit, one: ProposedLink) -> str:
 
 
 def _to(one: ProposedLink, name: Callable[[int], str]) -> str:
-    anchor = f" with the anchor “{isolated(one.anchor)}”" if one.anchor else ""
-    return f"to {name(one.target)}{anchor} ({TIER_NAMES[one.tier]})"
+    target = name(one.target)
+    # Outside the text, the anchor is usually the title, which is here already.
+    told = one.anchor and (one.tier == "inline" or one.anchor not in target)
+    anchor = f" with the anchor “{isolated(one.anchor)}”" if told else ""
+    return f"to {target}{anchor} ({TIER_NAMES[one.tier]})"
 
 
 def _wrong_targets(findings: Sequence[Finding]) -> Iterator[Action]:
