@@ -47,8 +47,8 @@ EXPLAINED = {
     SENTENCE: "The sentence in which the link goes; the anchor is in bold.",
     SCORE: "How good the link is, from 0 to 100: green from 80, amber from 65, grey below.",
     TIER: "Where the link belongs: in the text (strong), in a box of related links, or only after your look at it.",
-    WHY: "Why the tool proposes the link. It begins with a warning if the anchor is not in the page's text, or "
-    "only in a link or a heading: add it to the text, or choose words of the text.",
+    WHY: "Why the tool proposes the link. 'New text' means the title, for a box of related links or a new sentence. "
+    "A warning comes first if the anchor is not in the page's text, or only in a link or a heading.",
     NOTES: "Your own notes. The tool never changes what you write here.",
 }
 

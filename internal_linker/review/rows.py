@@ -12,6 +12,8 @@ REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", 
 
 # Warnings about a link's anchor.
 NOT_IN_TEXT = "anchor not in the text"
+# What `Why` begins with where the anchor is the target's title, for a related box.
+NEW_TEXT = "New text. "
 ONLY_LINKED = "anchor only in a link or heading"
 
 
@@ -27,7 +29,7 @@ def review_row(edge: Edge) -> ReviewRow:
         edge.target_url,
         edge.strength,
         edge.tier,
-        why(edge),
+        (NEW_TEXT if _is_new_text(edge) else "") + why(edge),
         edge.notes,
         warning=warning(edge),
         proposed=(edge.anchors[0].text if edge.anchors else "") if edge.anchor else None,
@@ -37,8 +39,13 @@ def review_row(edge: Edge) -> ReviewRow:
 
 
 def warning(edge: Edge) -> str:
-    """Return why the link's anchor can't be linked where it stands; "" if it can, or nobody has looked yet."""
+    """Return why the link's anchor can't be linked where it stands; "" if it can, or nobody has looked yet.
+
+    A title that is offered as new text needs no warning.
+    """
     chosen = edge.chosen
+    if _is_new_text(edge):
+        return ""
     if edge.placed.text == chosen.text:
         return warning_of(edge.placed)
     return NOT_IN_TEXT if chosen.text and not chosen.verbatim else ""
@@ -49,6 +56,12 @@ def warning_of(placed: Anchor) -> str:
     if not placed.text or placed.verbatim:
         return ""
     return ONLY_LINKED if placed.sentence else NOT_IN_TEXT
+
+
+def _is_new_text(edge: Edge) -> bool:
+    """Return whether the link's anchor is the target's title, offered because no words of the page's text fit."""
+    chosen = edge.chosen
+    return not edge.anchor and bool(chosen.text) and not chosen.verbatim and chosen.quality == 0
 
 
 def urgency(edge: Edge) -> tuple[bool, bool, float]:
