@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.core.arrays import Bools, Ints
+from internal_linker.ranking.named_pages import FEW, MOSTLY
 from internal_linker.text.phrases import Hashes, mixed
 
-# The least share of links with one anchor that lead to one page for which the anchor is that page's name. One link
-# proves nothing.
-MOSTLY, FEW = 0.6, 2
 # Names of more stems are not counted.
 _LONGEST = 5
 

@@ -13,7 +13,7 @@ from internal_linker.text.words import words
 
 # The least share of links with one anchor that lead to one page for which the anchor is that page's name. One link
 # proves nothing.
-_MOSTLY, _FEW = 0.6, 2
+MOSTLY, FEW = 0.6, 2
 _NOBODY, _SEVERAL = -1, -2
 
 
@@ -60,7 +60,7 @@ class NamedPages:
                 times[number][self._rows[link.target]] += 1
         for number, rows in times.items():
             ((row, count),) = rows.most_common(1)
-            if count >= max(_FEW, _MOSTLY * rows.total()):
+            if count >= max(FEW, MOSTLY * rows.total()):
                 owners[number] = row
         return owners
 

@@ -19,9 +19,8 @@ LOWERED_ON_PURPOSE = {"18f-blog": (0.39, 0.165), "vue-fa-ar": (0.54, 0.36)}
 PAIRS = {"18f-blog": 497, "vue-fa-ar": 644}
 # How much larger the share of anchors of six words and more may be than the editors'.
 MOST_LONG = {"18f-blog": 0.0, "vue-fa-ar": 0.0}
-# The least share of a run's links that have an anchor in the text: most texts have no words that name the target. On
-# vue-fa-ar it was 0.16 with anchors that readers reject: "component" and other words of most pages, and words in code.
-LEAST_IN_TEXT = {"18f-blog": 0.09, "vue-fa-ar": 0.14}
+# The least share of a run's links that have an anchor in the text: most texts have no words that name the target.
+LEAST_IN_TEXT = {"18f-blog": 0.095, "vue-fa-ar": 0.16}
 
 
 def test_no_floor_was_lowered_by_the_way() -> None:
