@@ -82,8 +82,9 @@ def natural(
 
     The target's names or content have all words, but for the last one where a phrase ends. Only a whole name has
     function words other than those that join nouns, or ends where a proper name goes on; no name of the target goes on
-    beside it, and no word beside it almost always stands there. It is no part of another page's name, and several
-    pages are not about it. One word is enough if it is a telling title, or the anchor of several known links.
+    beside it, and it is not cut from a word that it nearly always stands next to. It is not part of another page's
+    name, nor what several pages are about. One word is enough if it is a telling title, or the anchor of several known
+    links.
 
     Args:
         source: the source's text.

@@ -25,8 +25,8 @@ HOUR = 3600
 
 @cache
 def private_key() -> rsa.RSAPrivateKey:
-    """Return the only key of the process: making one is slow. It is short, because every client checks its primes."""
-    return rsa.generate_private_key(public_exponent=65537, key_size=1024)
+    """Return the only key of the process, because creating one is slow; as long as Google's own."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 def make_service_account(server_url: str, email: str = EMAIL) -> dict[str, str]:
