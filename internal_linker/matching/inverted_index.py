@@ -21,15 +21,22 @@ class Postings:
     """The champion lists of a site's terms.
 
     Args:
-        terms: (n, v) float32 rows of unit length, one per text.
+        terms: (n, v) float32 weights of the terms by which each text is found, such as rows of unit length.
         columns: (n,) whether each text may be found.
         languages: (n,) language codes; two texts match if their codes are equal or one is -1 (unknown).
+        queries: (n, v) float32 weights of the terms by which each text finds others; None: `terms`.
     """
 
-    def __init__(self, terms: sparse.csr_matrix, columns: Bools, languages: Ints) -> None:
-        self._terms, self._languages = terms, languages
+    def __init__(
+        self,
+        terms: sparse.csr_matrix,
+        columns: Bools,
+        languages: Ints,
+        queries: sparse.csr_matrix | None = None,
+    ) -> None:
+        self._queries, self._languages = terms if queries is None else queries, languages
         self._lists = _champions(terms, columns)
-        work = np.bincount(terms.indices, minlength=terms.shape[1]) @ np.diff(self._lists.indptr)
+        work = np.bincount(self._queries.indices, minlength=terms.shape[1]) @ np.diff(self._lists.indptr)
         self._step = max(1, int(BLOCK_CELLS * terms.shape[0] / max(1, work)))
 
     def nearest(self, rows: Ints, keep: int) -> Ints:
@@ -37,7 +44,7 @@ class Postings:
         found = np.full((len(rows), keep), -1, np.int32)
         for first in range(0, len(rows), self._step):
             some = rows[first : first + self._step]
-            shared = self._terms[some] @ self._lists
+            shared = self._queries[some] @ self._lists
             for at, row in enumerate(some.tolist()):
                 here = slice(shared.indptr[at], shared.indptr[at + 1])
                 best = _best(shared.indices[here], shared.data[here], row, self._languages, keep)

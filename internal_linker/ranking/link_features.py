@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from internal_linker.core.arrays import Ints, Pairs, Vectors
+from internal_linker.core.arrays import Ints, Pairs, Vectors, ranks
 from internal_linker.core.records import ExistingLink
 
 
@@ -33,6 +33,11 @@ class Counted:
         at = np.searchsorted(ours, wanted).clip(max=len(ours) - 1)
         counts: Vectors = np.where(ours[at] == wanted, self.counts[at], np.float32(0))
         return counts
+
+    def strongest(self, keep: int) -> Pairs:
+        """Return the `keep` pages with the highest counts of each text, best first; of equal ones, the lower row."""
+        best = self.pairs.at(np.lexsort((-self.counts, self.pairs.of)))
+        return best.at(ranks(best.of) < keep)
 
 
 class LinkGraph:
@@ -87,6 +92,29 @@ class LinkGraph:
         """Count the pages that link both to each page and to one of `pages`."""
         return self.linked_from(self.sources(pages))
 
+    def coupled(self, pages: Ints, most: int) -> Counted:
+        """Count the pages with at most `most` links to them that both each page and one of `pages` link to."""
+        links = self.targets(pages)
+        links = links.at(self.degrees[links.rows] <= most)
+        others = self.sources(links.rows)
+        return self._counted(Pairs(links.of[others.of], others.rows), np.ones(len(others.of)))
+
+    def best_linking(self, near: Pairs, cosines: Vectors) -> Counted:
+        """Return, for each page that some of a text's similar pages link to, the highest cosine of these.
+
+        Args:
+            near: the similar pages of each text.
+            cosines: (len(near),) how similar they are, above 0.
+        """
+        links = self.targets(near.rows)
+        keys = Pairs(near.of[links.of], links.rows).keys(self._n)
+        values = cosines[links.of]
+        order = np.lexsort((-values, keys))
+        first = order[np.diff(keys[order], prepend=-1) > 0]
+        return Counted(
+            Pairs(*np.divmod(keys[first], max(1, self._n))), values[first].astype(np.float32), self._n
+        )
+
     def linked_from(self, pages: Pairs) -> Counted:
         """Count each text's pages that link to each page."""
         return self._linked_from(pages, np.ones(len(pages.rows)))
@@ -94,8 +122,12 @@ class LinkGraph:
     def _linked_from(self, pages: Pairs, weights: Vectors) -> Counted:
         """Return the sum of the weights of each text's pages that link to each page."""
         links = self.targets(pages.rows)
-        keys, at = np.unique(Pairs(pages.of[links.of], links.rows).keys(self._n), return_inverse=True)
-        counts = np.bincount(at, weights[links.of], minlength=len(keys)).astype(np.float32)
+        return self._counted(Pairs(pages.of[links.of], links.rows), weights[links.of])
+
+    def _counted(self, pairs: Pairs, weights: Vectors) -> Counted:
+        """Return the sum of the weights of equal pairs."""
+        keys, at = np.unique(pairs.keys(self._n), return_inverse=True)
+        counts = np.bincount(at, weights, minlength=len(keys)).astype(np.float32)
         return Counted(Pairs(*np.divmod(keys, max(1, self._n))), counts, self._n)
 
 

@@ -287,8 +287,8 @@ class Ranking:
         near = site.matches(texts, among, weight)
         near = near.at(ranks(near.of) < NEIGHBOURS)
         votes = self.graph.votes(near.pairs, np.fmax(near.score, 0))
-        elected = votes.pairs.at(np.lexsort((-votes.counts, votes.pairs.of)))
-        elected = elected.at((ranks(elected.of) < ELECTED) & ~self._by_topic[texts[elected.of]])
+        elected = votes.strongest(ELECTED)
+        elected = elected.at(~self._by_topic[texts[elected.of]])
         hits = [self._hits(position) for position in positions]
         named = pairs_of([self._rows_of(hit.key for hit in ours) for ours in hits])
         beyond = pairs_of(

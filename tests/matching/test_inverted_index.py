@@ -75,3 +75,11 @@ def test_without_a_word_in_common_there_are_no_candidates(shape: tuple[int, int]
         sparse.csr_matrix(shape, dtype=np.float32), np.ones(shape[0], np.bool_), np.full(shape[0], -1)
     )
     assert (postings.nearest(np.arange(shape[0]), 4) == -1).all()
+
+
+def test_a_text_may_look_for_others_by_other_terms() -> None:
+    """Queries find texts by the terms that these are found by, whatever their own are."""
+    terms = sparse.csr_matrix(np.eye(3, dtype=np.float32))
+    queries = sparse.csr_matrix(np.array([[0, 1, 0], [1, 0, 1], [0, 0, 1]], np.float32))
+    found = Postings(terms, np.ones(3, np.bool_), np.full(3, -1), queries).nearest(np.arange(3), 2)
+    assert found.tolist() == [[1, -1], [0, 2], [-1, -1]]

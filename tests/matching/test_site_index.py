@@ -1,6 +1,7 @@
 """Comparing a site's pages: candidates, and new links without near-duplicates."""
 
 import numpy as np
+import pytest
 
 from internal_linker.core.arrays import Pairs, pairs_of
 from internal_linker.core.records import Text
@@ -89,3 +90,13 @@ def test_only_those_that_may_be_are_matches() -> None:
 def test_a_query_has_no_date() -> None:
     """Nearness in time is known only between dated pages."""
     assert np.isnan(site("tea").nearness(FIRST + len(BODIES), np.arange(3))).all()
+
+
+def test_hubness_is_the_mean_of_the_highest_cosines() -> None:
+    """Of ten pages that are about one thing, each is close to the nine others; a page alone is close to none."""
+    made = site(bodies=[*("tea pot " + f"w{number} v" for number in range(10)), "wood spoon", ""])
+    words, vectors = made.hubness(np.array([3, 10, 11, 3]))
+    near = made.matches(np.array([3]), made.with_text, 1.0)
+    assert words[0] == words[3] == pytest.approx(np.sort(near.lexical)[-10:].mean())
+    assert words[0] > 0 and words[1:3].tolist() == [0, 0]
+    assert vectors.tolist() == [0, 0, 0, 0]

@@ -7,7 +7,7 @@ import pytest
 
 from internal_linker.core.arrays import Pairs, pairs_of
 from internal_linker.core.records import ExistingLink
-from internal_linker.ranking.link_features import LinkGraph
+from internal_linker.ranking.link_features import Counted, LinkGraph
 
 Ends = set[tuple[int, int]]
 
@@ -78,3 +78,34 @@ def test_no_pages_and_no_links() -> None:
     """A graph without pages or links raises no error."""
     assert graph(0, []).inlinks.tolist() == []
     assert graph(2, []).cocited(np.array([0])).of(pairs_of([range(2)])).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_shared_targets_and_best_similar_page_are_those_by_hand(seed: int) -> None:
+    n = 10 + seed
+    pairs, rng = random_pairs(seed, n), np.random.default_rng(seed)
+    made = graph(n, pairs)
+    inlinks = made.inlinks
+    coupled = made.coupled(np.arange(n), 3)
+    near, cosines = pairs_of([rng.permutation(n)[:4], [], rng.permutation(n)[:6]]), rng.random(10)
+    best = made.best_linking(near, cosines)
+    for one in range(n):
+        shared = [
+            sum((one, b) in pairs and (a, b) in pairs and inlinks[b] <= 3 for b in range(n)) for a in range(n)
+        ]
+        assert coupled.of(Pairs(np.full(n, one), np.arange(n))).tolist() == shared
+    for of in range(3):
+        known = [
+            (row, cosine) for at, row, cosine in zip(near.of, near.rows, cosines, strict=True) if at == of
+        ]
+        highest = [
+            max((cosine for row, cosine in known if (row, page) in pairs), default=0) for page in range(n)
+        ]
+        np.testing.assert_allclose(best.of(Pairs(np.full(n, of), np.arange(n))), highest, rtol=1e-6)
+
+
+def test_the_strongest_come_first() -> None:
+    """Of equal counts, the lower row; each text has its own."""
+    counted = Counted(pairs_of([[1, 2, 3], [0, 4]]), np.array([1, 5, 5, 2, 3], np.float32), 5)
+    strongest = counted.strongest(2)
+    assert [rows.tolist() for rows in strongest.lists(2)] == [[2, 3], [4, 0]]

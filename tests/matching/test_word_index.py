@@ -1,0 +1,109 @@
+"""The stems of a site's texts: BM25 weights, telling stems, and titles in other texts, equal to those by hand."""
+
+from collections.abc import Sequence
+from math import log, log1p
+
+import numpy as np
+import pytest
+
+from internal_linker.matching.word_index import K1, QUERY, B, WordIndex, WordReader, ones_of
+
+
+def index(*texts: tuple[str, str]) -> WordIndex:
+    """Return the index of texts: the stems of title and content, separated by spaces."""
+    reader = WordReader([tuple(title.split()) for title, _ in texts])
+    for _, content in texts:
+        reader.read(tuple(content.split()))
+    return reader.index()
+
+
+def rows(matrix: object) -> list[list[float]]:
+    """Return the values of each row, descending."""
+    dense: Sequence[Sequence[float]] = matrix.toarray().tolist()  # type: ignore[attr-defined]
+    return [sorted((value for value in row if value), reverse=True) for row in dense]
+
+
+SITE = (("cold brew", "cold brew coffee coffee"), ("grinder", "grinder coffee"), ("", "cold milk steam"))
+
+
+def idf(texts: int) -> float:
+    return log1p((len(SITE) - texts + 0.5) / (texts + 0.5))
+
+
+def weight(times: float, length: float, mean: float) -> float:
+    return times * (K1 + 1) / (times + K1 * (1 - B + B * length / mean))
+
+
+def test_bm25_weighs_title_and_content() -> None:
+    """Stems of the title count twice more; stems of one text alone have no column, but count in its length."""
+    made = index(*SITE)
+    assert made.bm25.shape == (3, 2)
+    mean = (8 + 4 + 3) / 3
+    assert rows(made.bm25) == [
+        pytest.approx([weight(3, 8, mean), weight(2, 8, mean)]),
+        pytest.approx([weight(1, 4, mean)]),
+        pytest.approx([weight(1, 3, mean)]),
+    ]
+    assert made.lengths.tolist() == [4, 2, 3]
+
+
+def test_contents_are_weighed_without_titles() -> None:
+    """Only the stems of titles that several texts have: "cold"."""
+    made = index(*SITE)
+    assert rows(made.contents) == [
+        pytest.approx([weight(1, 4, 3)]),
+        [],
+        pytest.approx([weight(1, 3, 3)]),
+    ]
+    assert made.titles.shape == made.contents.shape == (3, 1)
+
+
+def test_titles_are_shares_of_their_idf() -> None:
+    """Of "cold brew", the share of "cold": "brew" is in no other text, so no other text has all of the title."""
+    assert rows(index(*SITE).titles) == [pytest.approx([idf(2) / (idf(2) + idf(1))]), [], []]
+
+
+def test_queries_are_shares_of_the_telling_stems() -> None:
+    made = index(*SITE)
+    first = log(4) * idf(2), log(3) * idf(2)
+    assert rows(made.queries) == [
+        pytest.approx([each / sum(first) for each in first]),
+        pytest.approx([1]),
+        pytest.approx([1]),
+    ]
+
+
+def test_a_query_has_the_rarest_stems() -> None:
+    """Of more stems, those of the highest weight are taken."""
+    common = " ".join(f"common{number}" for number in range(QUERY))
+    rare = " ".join(f"rare{number}" for number in range(QUERY))
+    made = index(*[("", common)] * 5, ("", f"{common} {rare}"), ("", rare))
+    assert np.diff(made.queries.indptr).tolist() == [QUERY] * 7
+    assert made.queries[5].indices.tolist() == made.queries[6].indices.tolist()
+
+
+def test_pairs_of_titles_are_found_in_contents() -> None:
+    """A pair counts in its order only, and other pairs are left out."""
+    made = index(
+        ("cold brew ratio", "a b"), ("", "cold brew time"), ("", "brew cold ratio"), ("brew ratio", "")
+    )
+    assert made.content_pairs.shape == (4, 2)
+    assert np.diff(made.content_pairs.indptr).tolist() == [0, 1, 0, 0]
+    once, never = log1p(4 / 2), log1p(4 / 1)
+    shares = [never / (once + never), once / (once + never)]
+    assert rows(made.title_pairs) == [pytest.approx(shares), [], [], pytest.approx([1])]
+    found = (made.content_pairs @ made.title_pairs.T).toarray()
+    assert found[1, 0] == pytest.approx(shares[1]) and np.count_nonzero(found) == 1
+
+
+@pytest.mark.parametrize("texts", [(), (("", ""),), (("a title", ""), ("", ""))])
+def test_texts_without_words(texts: tuple[tuple[str, str], ...]) -> None:
+    made = index(*texts)
+    for matrix in (made.bm25, made.queries, made.contents, made.titles, made.content_pairs):
+        assert matrix.shape[0] == len(texts) and not matrix.nnz
+
+
+def test_ones_have_the_same_places() -> None:
+    made = index(*SITE).bm25
+    assert ones_of(made).toarray().tolist() == (made.toarray() > 0).astype(float).tolist()
+    assert np.shares_memory(ones_of(made).indices, made.indices)
