@@ -1,0 +1,63 @@
+"""Scales of features that mean the same on every site: raw values, z-scores and ranks within a source's list."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from internal_linker.core.arrays import Ints, Vectors, ranks
+
+SCALES = ("raw", "z", "rank")
+# Deviations below this are rounding errors.
+_FLAT = 1e-6
+
+
+def scaled_names(names: Sequence[str]) -> list[str]:
+    """Return the names of the columns of `scaled`: "raw match", ..., "z match", ..., "rank match", ..."""
+    return [f"{scale} {name}" for scale in SCALES for name in names]
+
+
+def scaled(values: Vectors, of: Ints) -> Vectors:
+    """Return (m, 3f) float32: the values, their z-scores and their ranks within each list, NaN where unknown.
+
+    A rank is -ln(position from 1) in descending order, the first position for equal values. Where all known values
+    of a list are equal, z-scores are 0 and ranks unknown.
+
+    Args:
+        values: (m, f) values of m candidates, NaN where unknown.
+        of: (m,) the list of each candidate, ascending.
+    """
+    known = np.isfinite(values)
+    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    lengths = np.diff(np.append(starts, len(of)))
+    count = np.maximum(_sums(known, starts), 1)
+    filled = np.where(known, values, 0).astype(np.float64)
+    above = np.where(known, filled - np.repeat(_sums(filled, starts) / count, lengths, axis=0), np.nan)
+    deviation = np.sqrt(_sums(np.nan_to_num(above) ** 2, starts) / count)
+    flat = np.repeat(deviation <= _FLAT, lengths, axis=0)
+    z = above / np.where(flat, np.inf, np.repeat(deviation, lengths, axis=0))
+    rank = np.full(values.shape, np.nan, np.float32)
+    for column in range(values.shape[1]):
+        rank[:, column] = _ranks(np.where(known[:, column], values[:, column], -np.inf), of)
+    rank[flat | ~known] = np.nan
+    return np.concatenate([values.astype(np.float32), z.astype(np.float32), rank], axis=1)
+
+
+def _sums(values: Vectors, starts: Ints) -> Vectors:
+    """Return (lists, f) float64 the sum of each list's values."""
+    if not len(starts):
+        return np.zeros((0, values.shape[1]))
+    sums: Vectors = np.add.reduceat(values, starts, axis=0, dtype=np.float64)
+    return sums
+
+
+def _ranks(values: Vectors, of: Ints) -> Vectors:
+    """Return (m,) -ln(position) of each value in its list."""
+    order = np.lexsort((-values, of))
+    ordered, lists = values[order], of[order]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (ordered[1:] != ordered[:-1]) | (lists[1:] != lists[:-1])
+    # Equal values share their first position.
+    first = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+    found = np.empty(len(order))
+    found[order] = -np.log1p(ranks(lists)[first])
+    return found

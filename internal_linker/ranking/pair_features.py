@@ -1,0 +1,95 @@
+"""All features of pairs of pages for a learned ranker: of texts, places and links; unknown values are NaN."""
+
+from copy import copy
+
+import numpy as np
+
+from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in
+from internal_linker.matching.candidates import Matches
+from internal_linker.matching.site_index import Site
+from internal_linker.matching.tfidf import Fits
+from internal_linker.matching.word_index import WordIndex
+from internal_linker.ranking.link_features import LinkGraph
+from internal_linker.ranking.pair_link_features import (
+    LINK_FEATURES,
+    TARGET_LINK_FEATURES,
+    PairLinkFeatures,
+    SimilarPagesLinks,
+)
+from internal_linker.ranking.place_features import LIFT_FEATURES, PLACE_FEATURES, Places, lifts
+from internal_linker.ranking.text_features import TEXT_FEATURES, TextFeatures
+
+PAIR_FEATURES = (*TEXT_FEATURES, *PLACE_FEATURES, *LIFT_FEATURES, *LINK_FEATURES)
+# Columns that are hidden where a target is treated as if it were new.
+_OF_TARGET_LINKS = np.array([name in TARGET_LINK_FEATURES for name in PAIR_FEATURES])
+# Pages that a source links to, of which the similarity to candidates is computed: evenly spread if there are more.
+MOST_LINKED = 30
+
+
+class PairFeatures:
+    """Computes the features of any pairs of a site's pages.
+
+    Args:
+        site: all texts.
+        words: the same texts, stemmed.
+        graph: the known links.
+    """
+
+    def __init__(self, site: Site, words: WordIndex, graph: LinkGraph) -> None:
+        n = words.bm25.shape[0]
+        self._graph, self._n = graph, n
+        self._texts = TextFeatures(site, words)
+        # A source without a page has the place of the home page.
+        self._places = Places([*(page.key for page in site.pages), *[""] * (n - len(site.pages))])
+        self._lifts = lifts(self._places, graph)
+        self._links = PairLinkFeatures(graph, n)
+
+    def knowing(self, graph: LinkGraph) -> "PairFeatures":
+        """Return the features of the same site with other known links."""
+        other = copy(self)
+        other._graph, other._lifts = graph, lifts(self._places, graph)
+        other._links = PairLinkFeatures(graph, self._n)
+        return other
+
+    def linked(self, texts: Ints) -> list[list[Ints]]:
+        """Return the pages that each text links to, at most `MOST_LINKED`, each as a group for `Site.fits`."""
+        lists = self._graph.targets(texts).lists(len(texts)) if len(texts) else []
+        return [[*rows[:: max(1, -(-len(rows) // MOST_LINKED)), None]] for rows in lists]
+
+    def of(
+        self, texts: Ints, matches: Matches, fits: Fits, named: Pairs, similar: SimilarPagesLinks
+    ) -> Vectors:
+        """Return (m, len(PAIR_FEATURES)) float32 features, NaN where unknown.
+
+        Args:
+            texts: (t,) rows of the sources.
+            matches: the m candidates of all sources, sorted by source.
+            fits: the result of `Site.fits` for the sources, their candidates and `linked`.
+            named: the pages that each source's text names, see `named_pages`.
+            similar: what the pages similar to the sources link to.
+        """
+        own, others = texts[matches.of], matches.rows
+        is_named = is_in(matches.pairs.keys(self._n), named.keys(self._n))
+        passages, linked = [each for each, _ in fits], [each for _, each in fits]
+        found = {
+            **self._texts.of(texts, matches, passages, is_named),
+            **self._places.of(own, others),
+            **{name: lift.of(own, others) for name, lift in zip(LIFT_FEATURES, self._lifts, strict=True)},
+            **self._links.of(texts, matches, linked, similar),
+        }
+        return np.stack([found[name] for name in PAIR_FEATURES], axis=1).astype(np.float32)
+
+
+def hidden(features: Vectors, where: Bools) -> Vectors:
+    """Return (m, len(PAIR_FEATURES)) features without those of links to the target, for some pairs.
+
+    A ranker that learns with these hidden at random doesn't expect new pages, to which no links are known, to stay
+    without links.
+
+    Args:
+        features: (m, len(PAIR_FEATURES)) features.
+        where: (m,) for which pairs to hide them.
+    """
+    kept = features.copy()
+    kept[np.ix_(where, _OF_TARGET_LINKS)] = np.nan
+    return kept

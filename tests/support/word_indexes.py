@@ -1,0 +1,20 @@
+"""The word index of pages, as a run would read it."""
+
+from collections.abc import Sequence
+
+from internal_linker.core.records import Page
+from internal_linker.matching.page_names import Stems
+from internal_linker.matching.word_index import WordIndex, WordReader
+from internal_linker.ranking.text_features import title_stems
+from internal_linker.text.boilerplate import Boilerplate
+from internal_linker.text.words import words
+
+
+def word_index(pages: Sequence[Page]) -> WordIndex:
+    """Return the index of the pages' titles and contents."""
+    stems = Stems()
+    reader = WordReader([*title_stems(pages, stems)])
+    boilerplate = Boilerplate(str(page.content) for page in pages)
+    for page in pages:
+        reader.read(stems.of(words(boilerplate.without(str(page.content))), page.lang))
+    return reader.index()
