@@ -239,6 +239,10 @@ class Ranking:
         """Return whether a page comes last as a target; a search result that is not a page doesn't."""
         return bool(self.last.of(np.array([self.rows.get(key, len(self.rows))]))[0])
 
+    def named(self, texts: Ints) -> Pairs:
+        """Return the pages that the texts in these rows name, ascending; see `named_pages`."""
+        return self._names.of(texts, self._owners)
+
     def old(self, position: int) -> list[int]:
         """Return the rows to which a link from the source would not be new."""
         source, targets = self.sources[position], self.targets
@@ -294,7 +298,7 @@ class Ranking:
         beyond = pairs_of(
             [self._beyond.get(template, ()) for template in self.last.templates(texts).tolist()]
         )
-        titled = self._names.of(texts, self._owners)
+        titled = self.named(texts)
         matches = site.matches(texts, among, weight, both(elected, named, offered, beyond, titled))
         new, duplicates = site.fresh(
             texts,
@@ -328,7 +332,7 @@ class Ranking:
             self.graph.inlinks[rows],
             is_in(pairs.keys(n), self.graph.sources(texts).keys(n)).astype(np.float32),
             self.graph.cocited(texts).of(pairs),
-            is_in(pairs.keys(n), self._names.of(texts, self._owners).keys(n)).astype(np.float32),
+            is_in(pairs.keys(n), self.named(texts).keys(n)).astype(np.float32),
         )
 
     def _scored(self, signals: Signals, texts: Ints) -> Ranked:

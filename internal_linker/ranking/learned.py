@@ -1,0 +1,85 @@
+"""A ranker learned from editors' links on many sites: a linear model over scaled features of a source's candidates."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.ranking.features import standard
+from internal_linker.ranking.list_scales import scaled, scaled_names
+from internal_linker.ranking.pair_features import PAIR_FEATURES
+
+COLUMNS = tuple(scaled_names(PAIR_FEATURES))
+# Deviations from the mean beyond which a value counts no more: raw values of an unusual site would decide alone.
+_MOST = 6.0
+_INLINKS = PAIR_FEATURES.index("inlinks")
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedRanker:
+    """A linear model over `COLUMNS`.
+
+    Attributes:
+        means, deviations: (c,) of each column among the pairs that it learned from; 1 for one that never differed.
+        weights: (c,) weight of each column, per deviation.
+        bonus: what a page without known links to it gains, in standard deviations of a source's scores.
+    """
+
+    means: Vectors
+    deviations: Vectors
+    weights: Vectors
+    bonus: float = 0.0
+
+    def score(self, features: Vectors, of: Ints) -> Vectors:
+        """Return (m,) float64 scores, in standard deviations above the mean of a source's candidates.
+
+        Args:
+            features: (m, len(PAIR_FEATURES)) features, NaN where unknown.
+            of: (m,) position of each candidate's source, ascending.
+        """
+        sums = self.standardised(scaled(features, of)) @ self.weights
+        score: Vectors = standard(sums, of) + self.bonus * np.isnan(features[:, _INLINKS])
+        return score
+
+    def standardised(self, columns: Vectors) -> Vectors:
+        """Return (m, c) float32 columns in deviations from the mean, at most 6; 0 where unknown."""
+        found: Vectors = np.nan_to_num((columns - self.means) / self.deviations).clip(-_MOST, _MOST)
+        return found.astype(np.float32)
+
+
+def read_ranker(text: str) -> LearnedRanker:
+    """Read a ranker from JSON.
+
+    Raises:
+        ValueError: it is for other features.
+    """
+    known = json.loads(text)
+    rows = {row["name"]: row for row in known["columns"]}
+    if tuple(rows) != COLUMNS:
+        raise ValueError("the ranker is for other features: train it again")
+    means, deviations, weights = (
+        np.array([row[name] for row in rows.values()]) for name in ("mean", "deviation", "weight")
+    )
+    return LearnedRanker(means, deviations, weights, known["bonus"])
+
+
+def written_ranker(ranker: LearnedRanker, about: Mapping[str, Any]) -> str:
+    """Return a ranker as JSON, a line for each column, after what is said `about` it."""
+    each = zip(COLUMNS, ranker.means, ranker.deviations, ranker.weights, strict=True)
+    rows = [
+        json.dumps(
+            {"name": name, "mean": _short(mean), "deviation": _short(deviation), "weight": _short(weight)}
+        )
+        for name, mean, deviation, weight in each
+    ]
+    head = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in about.items()]
+    columns = ",\n    ".join(rows)
+    lines = ",\n  ".join([*head, f'"bonus": {ranker.bonus}', f'"columns": [\n    {columns}\n  ]'])
+    return f"{{\n  {lines}\n}}\n"
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")

@@ -1,0 +1,69 @@
+"""The learned ranker: a linear model over scaled features that can be written and read."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from internal_linker.ranking.features import standard
+from internal_linker.ranking.learned import COLUMNS, LearnedRanker, read_ranker, written_ranker
+from internal_linker.ranking.pair_features import PAIR_FEATURES
+
+OF = np.repeat([0, 1, 3], [4, 3, 1])
+WORDS, INLINKS = PAIR_FEATURES.index("words"), PAIR_FEATURES.index("inlinks")
+
+
+def features() -> np.ndarray:
+    """Return features of the candidates in `OF`; every other target has no known inlinks."""
+    values = np.random.default_rng(0).random((len(OF), len(PAIR_FEATURES)))
+    values[::2, INLINKS] = np.nan
+    return values
+
+
+def ranker(**weights: float) -> LearnedRanker:
+    """Return a ranker with these weights of columns; "_" in their names stands for a space."""
+    each = [weights.get(name.replace(" ", "_"), 0.0) for name in COLUMNS]
+    return LearnedRanker(np.full(len(COLUMNS), 0.5), np.full(len(COLUMNS), 2.0), np.array(each))
+
+
+def test_scores_are_weighted_sums_in_deviations() -> None:
+    """Weights of raw values apply per deviation; the order is that of the sum."""
+    values = features()
+    found = ranker(raw_words=3.0).score(values, OF)
+    np.testing.assert_allclose(found, standard(values[:, WORDS].astype(np.float32), OF), atol=1e-4)
+    both = ranker(z_words=1.0, rank_words=1.0).score(values, OF)
+    for here in (OF == 0, OF == 1):
+        assert np.argsort(both[here]).tolist() == np.argsort(values[here, WORDS]).tolist()
+
+
+def test_unknown_values_count_as_the_mean() -> None:
+    """A target without known inlinks has no inlinks to weigh, and a bonus."""
+    values = features()
+    made = ranker(raw_inlinks=1.0)
+    assert made.standardised(np.full((1, len(COLUMNS)), np.nan)).tolist() == [[0.0] * len(COLUMNS)]
+    gained = replace(made, bonus=0.3).score(values, OF) - made.score(values, OF)
+    np.testing.assert_allclose(gained, 0.3 * np.isnan(values[:, INLINKS]))
+
+
+def test_unusual_values_count_only_so_much() -> None:
+    """A value a thousand deviations away does not decide alone."""
+    found = ranker().standardised(np.array([[1000.0] * len(COLUMNS), [-1000.0] * len(COLUMNS)]))
+    assert found.min() == -6 and found.max() == 6
+
+
+def test_a_ranker_is_read_as_it_was_written() -> None:
+    """In JSON with a line for each column, and what was said about it."""
+    made = replace(ranker(raw_words=0.25, z_match=-1.5), bonus=0.1)
+    text = written_ranker(made, {"sites": ["one", "other"]})
+    again = read_ranker(text)
+    for name in ("means", "deviations", "weights"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
+    assert again.bonus == 0.1 and json.loads(text)["sites"] == ["one", "other"]
+    assert text.count("\n") == len(COLUMNS) + 6
+
+
+def test_a_ranker_for_other_features_is_refused() -> None:
+    text = written_ranker(ranker(), {}).replace('"raw words"', '"raw letters"')
+    with pytest.raises(ValueError, match="train it again"):
+        read_ranker(text)
