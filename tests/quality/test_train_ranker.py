@@ -1,0 +1,154 @@
+"""Training of the ranker: its lists, what it learns from them, and how it is measured."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from internal_linker.core.arrays import Vectors
+from internal_linker.evaluation.holdout import hide
+from internal_linker.ranking.learned import COLUMNS
+from internal_linker.ranking.pair_features import PAIR_FEATURES
+from tests.quality.arrivals import SETTINGS, Trial, arrivals, as_run
+from tests.quality.corpora import no_vectors, ranking
+from tests.quality.known_links import drawn
+from tests.quality.ranker_lists import Candidates, Lists, trial_lists
+from tests.quality.test_arrivals import AFTER, BEFORE
+from tests.quality.train_ranker import by_page, family, learn, learning, measured, table
+from tests.quality.weights import DEFAULT
+from tests.support.builders import collected, page
+from tests.support.link_sites import existing, random_pairs
+from tests.support.word_indexes import word_index
+
+WORDS, VOTES = PAIR_FEATURES.index("words"), PAIR_FEATURES.index("votes")
+
+
+def made(seed: int, count: int = 40, setting: str = "half") -> Lists:
+    """Return lists of ten candidates, of which the two with the most words in common are links, mostly."""
+    rng = np.random.default_rng(seed)
+    features = rng.random((10 * count, len(PAIR_FEATURES))).astype(np.float32)
+    of = np.repeat(np.arange(count), 10)
+    noisy = (features[:, WORDS] + 0.1 * rng.random(len(of))).reshape(count, 10)
+    is_link = (np.argsort(np.argsort(-noisy, axis=1), axis=1) < 2).ravel()
+    wanted, today = np.full(count, 2), np.full((count, 2), 0.5)
+    sources = [f"{seed}/{number}" for number in range(count)]
+    return Lists(setting, sources, of, np.tile(np.arange(10), count), features, is_link, wanted, today)
+
+
+def sites() -> Mapping[str, list[Lists]]:
+    return {"one": [made(0), made(1, setting="none")], "other": [made(2)]}
+
+
+def test_it_learns_what_links_have_in_common() -> None:
+    """The feature that decides has the most weight, and links come first on another site."""
+    ranker = learn({"one": learning("one", [made(0, 300)]), "other": learning("other", [made(1, 300)])})
+    heavy = [COLUMNS[at] for at in np.argsort(-ranker.weights)[:2]]
+    assert all(name.endswith(" words") for name in heavy)
+    other = made(9)
+    ndcg, recall = measured(other, ranker.score(other.features, other.of)).mean(axis=0)
+    assert ndcg > 0.9 and recall == 1
+
+
+def test_training_is_deterministic_and_at_its_optimum() -> None:
+    """Equal lists give equal weights; from other weights, training ends at the same ones."""
+    learned = {name: learning(name, lists) for name, lists in sites().items()}
+    first = learn(learned)
+    again = learn({name: learning(name, lists) for name, lists in sites().items()})
+    np.testing.assert_array_equal(first.weights, again.weights)
+    shifted = learn(learned, learn({"other": learned["other"]}))
+    np.testing.assert_allclose(shifted.weights, first.weights, atol=5e-3)
+
+
+def test_settings_of_a_site_weigh_the_same() -> None:
+    """A setting with more trials or more lists counts no more than another; lists without a link don't count."""
+    empty = made(3)
+    empty.is_link[:10] = False
+    found = learning("site", [empty, made(4, 20, "none"), made(5, 5, "none")])
+    assert len(found.starts) == len(found.weights) == 39 + 20 + 5
+    assert found.weights[:39].sum() == pytest.approx(1)
+    assert found.weights[39:].sum() == pytest.approx(1)
+    assert np.add.reduceat(found.target, found.starts) == pytest.approx(np.ones(64))
+
+
+def test_links_of_some_targets_are_hidden() -> None:
+    column = learning("site", [made(0)]).columns[:, COLUMNS.index("raw votes")]
+    assert 0.2 < np.isnan(column).mean() < 0.4
+    assert np.isfinite(learning("site", [made(0)]).columns[:, COLUMNS.index("raw words")]).all()
+
+
+def test_measures_are_those_of_the_best_candidates() -> None:
+    """Links that are no candidates count as misses."""
+    lists = made(0, 2)
+    perfect = lists.is_link.astype(float)
+    assert measured(lists, perfect).tolist() == [[1, 1], [1, 1]]
+    assert measured(lists, -perfect)[:, 0].tolist() == [0, 0]
+    lists.wanted[:] = 4
+    assert (measured(lists, perfect) < 1).all() and measured(lists, perfect)[:, 1].tolist() == [0.5, 0.5]
+
+
+def test_the_table_compares_page_by_page() -> None:
+    found = sites()
+
+    def today(_: str, lists: Lists) -> Vectors:
+        return lists.today
+
+    ours = by_page(found, lambda _, lists: lists.today + 0.1)
+    lines = [*table(ours, by_page(found, today))]
+    assert lines[0] == "| NDCG@5 | none | half |"
+    assert [line.split(" | ")[0] for line in lines[2:]] == [
+        "| present ranking",
+        "| learned",
+        "| difference",
+        "| one",
+        "| other",
+    ]
+    assert "+0.1000 [+0.100, +0.100] *" in lines[5]
+
+
+def test_families_are_left_out_together() -> None:
+    assert family("react-es") == family("react-ja") != family("wsl") == "wsl"
+
+
+def lists_of(trial: Trial, setting: str) -> Lists:
+    pages = trial.hidden.pages
+    base = ranking(trial.hidden, no_vectors(pages), DEFAULT)
+    ranked = as_run(trial.hidden, no_vectors(pages), base)
+    candidates = Candidates(base, word_index(pages), pages).knowing(ranked)
+    return trial_lists(setting, trial, ranked, candidates, 0)
+
+
+def test_lists_have_the_links_to_be_found_and_no_known_ones() -> None:
+    """Of the links that were added, those to candidates; new pages have features, but none of links to them."""
+    trial = arrivals(BEFORE, AFTER)
+    assert trial
+    found = lists_of(trial, SETTINGS[0])
+    rows = {one.url: row for row, one in enumerate(trial.hidden.pages)}
+    assert found.sources == sorted(trial.hidden.truth)
+    assert found.wanted.tolist() == [2, 2]
+    known = {(rows[link.source], rows[link.target]) for link in trial.hidden.visible}
+    source_rows = np.array([rows[source] for source in found.sources])
+    pairs = [*zip(source_rows[found.of].tolist(), found.targets.tolist(), strict=True)]
+    assert not known & {*pairs} and len({*pairs}) == len(pairs)
+    for pair, is_link in zip(pairs, found.is_link.tolist(), strict=True):
+        source, target = (trial.hidden.pages[row].url for row in pair)
+        assert is_link == (target in trial.hidden.truth[source])
+    assert found.is_link.any()
+    new = found.targets == len(rows) - 1
+    assert np.isnan(found.features[new, VOTES]).all()
+
+
+def test_blocks_of_sources_are_joined() -> None:
+    """More sources than are computed at a time have the same candidates as each alone."""
+    texts = [
+        " ".join(f"w{word}" for word in np.random.default_rng(at).integers(0, 60, 12)) for at in range(300)
+    ]
+    pages = [page(number, text) for number, text in enumerate(texts)]
+    site = collected(pages, existing(random_pairs(300, 900, 0)))
+    hidden = hide(site, drawn("half", 0), cut_anchors=False)
+    base = ranking(hidden, no_vectors(pages), DEFAULT)
+    candidates = Candidates(base, word_index(pages), pages)
+    every, features = candidates.of(np.arange(300))
+    for at in (0, 255, 256, 299):
+        alone, own = candidates.of(np.array([at]))
+        assert alone.rows.tolist() == every.rows[every.of == at].tolist()
+        np.testing.assert_allclose(own, features[every.of == at], rtol=1e-5, atol=1e-6)

@@ -1,0 +1,258 @@
+"""Trains the ranker on the links of the development sites, and measures it on sites that it has not seen, as Markdown.
+
+    python -m tests.quality.train_ranker                    prints the tables
+    python -m tests.quality.train_ranker --write FILE.json  also writes the ranker that learned from all sites
+    python -m tests.quality.train_ranker --cache DIR        keeps each site's lists there, and reads those that it finds
+
+The ranker is linear and learns listwise (softmax over a source's candidates). Each site counts the same, and so does
+each setting of a site: arrivals, and links hidden at random (see `arrivals`). Features of links to the target are
+hidden for some pairs at random, and always where no link is known. For the tables, each site is ranked by weights
+learned from the sites of other families. The result is deterministic.
+"""
+
+import argparse
+import pickle
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.ranking.learned import COLUMNS, LearnedRanker, written_ranker
+from internal_linker.ranking.list_scales import scaled
+from internal_linker.ranking.metrics import GAINS, TOP, fold
+from internal_linker.ranking.pair_features import hidden
+from tests.quality.arrivals import EVERY, RECALL, SETTINGS, Reached, column, differences, macro, signed
+from tests.quality.corpora import ABSENT, FAMILIES, no_vectors, present
+from tests.quality.ranker_lists import Lists, site_lists
+from tests.quality.weights import head, row
+
+# Share of pairs whose target's links are hidden in training.
+HIDDEN_SHARE = 0.3
+# Weight of the squared weights: 1e-3 of the mean loss of a list.
+REGULARISATION = 1e-3
+# What a page without known links to it gains, in deviations: without it, such pages stay without links on small sites.
+BONUS = 0.1
+_STEPS, _SMALL = 20, 1e-3
+# Standard deviations of pairs are estimated from so many of them per site.
+_SAMPLE = 20_000
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What is learned from one site: l lists of p pairs in all, only those with a link among their candidates.
+
+    Attributes:
+        columns: (p, c) float32 scaled features, NaN where unknown or hidden.
+        starts: (l,) first pair of each list.
+        target: (p,) share of each link among the links of its list, 0 for other pairs.
+        weights: (l,) weight of each list.
+    """
+
+    columns: Vectors
+    starts: Ints
+    target: Vectors
+    weights: Vectors
+
+
+def learning(name: str, lists: Sequence[Lists]) -> Learning:
+    """Return what is learned from a site's lists."""
+    rng = np.random.default_rng(fold(name, 1 << 16))
+    settings = [each.setting for each in lists]
+    columns, counts, targets, weights = [], [], [], []
+    for each in lists:
+        links = np.bincount(each.of, each.is_link, minlength=len(each.sources))
+        kept = links[each.of] > 0
+        _, of = np.unique(each.of[kept], return_inverse=True)
+        if not len(of):
+            continue
+        features = hidden(each.features[kept], rng.random(len(of)) < HIDDEN_SHARE)
+        columns.append(scaled(features, of))
+        counts.append(np.bincount(of))
+        targets.append(each.is_link[kept] / links[each.of[kept]])
+        lists_here = len(counts[-1])
+        weights.append(np.full(lists_here, 1 / lists_here / settings.count(each.setting)))
+    lengths = np.concatenate(counts)
+    return Learning(
+        np.concatenate(columns),
+        np.cumsum([0, *lengths[:-1]]),
+        np.concatenate(targets),
+        np.concatenate(weights),
+    )
+
+
+def learn(sites: Mapping[str, Learning], start: LearnedRanker | None = None) -> LearnedRanker:
+    """Return the ranker with the least loss: mean cross-entropy of the lists, and `REGULARISATION`.
+
+    Args:
+        sites: what is learned from each site.
+        start: a ranker with similar weights, from which fewer steps are needed.
+    """
+    means, deviations = _standards(sites.values())
+    ranker = LearnedRanker(means, deviations, np.zeros(len(COLUMNS)), BONUS)
+    parts = [
+        (ranker.standardised(each.columns), each.starts, each.target, each.weights) for each in sites.values()
+    ]
+    total = sum(float(weights.sum()) for *_, weights in parts)
+    weights = start.weights.copy() if start else ranker.weights
+
+    def loss(some: Vectors) -> float:
+        each = sum(_loss(part, some) for part in parts)
+        return float(each / total + REGULARISATION * some @ some)
+
+    now = loss(weights)
+    for _ in range(_STEPS):
+        slopes = [_slopes(part, weights) for part in parts]
+        gradient = sum(each for each, _ in slopes) / total + 2 * REGULARISATION * weights
+        curvature = sum(each for _, each in slopes) / total + 2 * REGULARISATION * np.eye(len(weights))
+        step = np.linalg.solve(curvature, gradient)
+        # Far from the optimum, a whole step can lead away from it.
+        while (new := loss(weights - step)) > now and np.abs(step).max() > _SMALL / 10:
+            step /= 2
+        weights, now = weights - step, new
+        if np.abs(step).max() < _SMALL:
+            break
+    return LearnedRanker(means, deviations, weights, BONUS)
+
+
+Part = tuple[Vectors, Ints, Vectors, Vectors]
+
+
+def _probabilities(part: Part, weights: Vectors) -> tuple[Vectors, Vectors, Ints]:
+    """Return (p,) the softmax of each pair in its list, (l,) the logarithms of the lists' sums, and their lengths."""
+    columns, starts, _, _ = part
+    lengths = np.diff(np.append(starts, len(columns)))
+    scores = (columns @ weights.astype(np.float32)).astype(np.float64)
+    top = np.maximum.reduceat(scores, starts)
+    raised = np.exp(scores - np.repeat(top, lengths))
+    sums = np.add.reduceat(raised, starts)
+    return raised / np.repeat(sums, lengths), np.log(sums) + top, lengths
+
+
+def _loss(part: Part, weights: Vectors) -> float:
+    columns, starts, target, of_lists = part
+    _, logs, _ = _probabilities(part, weights)
+    scores = (columns @ weights.astype(np.float32)).astype(np.float64)
+    return float((of_lists * (logs - np.add.reduceat(target * scores, starts))).sum())
+
+
+def _slopes(part: Part, weights: Vectors) -> tuple[Vectors, Vectors]:
+    """Return (c,) gradient and (c, c) Hessian of the loss."""
+    columns, starts, target, of_lists = part
+    shares, _, lengths = _probabilities(part, weights)
+    of_pairs = np.repeat(of_lists, lengths)
+    gradient = columns.T @ (of_pairs * (shares - target)).astype(np.float32)
+    weighted = columns * np.sqrt(of_pairs * shares).astype(np.float32)[:, None]
+    means = np.add.reduceat(columns * shares.astype(np.float32)[:, None], starts, axis=0)
+    means *= np.sqrt(of_lists).astype(np.float32)[:, None]
+    hessian = weighted.T @ weighted - means.T @ means
+    return gradient.astype(np.float64), hessian.astype(np.float64)
+
+
+def _standards(sites: Iterable[Learning]) -> tuple[Vectors, Vectors]:
+    """Return (c,) mean and standard deviation of each column over pairs of all sites; 0 and 1 of an unknown one."""
+    sample = np.concatenate([each.columns[:: max(1, len(each.columns) // _SAMPLE)] for each in sites]).astype(
+        np.float64
+    )
+    known = np.isfinite(sample)
+    count = np.maximum(known.sum(axis=0), 1)
+    means = np.where(known, sample, 0).sum(axis=0) / count
+    deviations = np.sqrt((np.where(known, sample - means, 0) ** 2).sum(axis=0) / count)
+    return means, np.where(deviations > 1e-6, deviations, 1.0)
+
+
+def family(name: str) -> str:
+    """Return the name of a site's family."""
+    return FAMILIES.get(name, name)
+
+
+def measured(lists: Lists, scores: Vectors) -> Vectors:
+    """Return (t, 2) NDCG@5 and recall@10 of each source with these scores of its candidates."""
+    order = np.lexsort((lists.targets, -scores, lists.of))
+    ends = np.searchsorted(lists.of, np.arange(len(lists.sources) + 1))
+    found = np.zeros((len(lists.sources), 2))
+    for at, wanted in enumerate(lists.wanted.tolist()):
+        hits = lists.is_link[order[ends[at] : ends[at + 1]]]
+        first = hits[:TOP]
+        found[at] = (first @ GAINS[: len(first)]) / GAINS[:wanted].sum(), hits[:RECALL].sum() / wanted
+    return found
+
+
+def by_page(
+    sites: Mapping[str, Sequence[Lists]], of: Callable[[str, Lists], Vectors]
+) -> Mapping[str, Reached]:
+    """Return NDCG@5 and recall@10 of each page, by setting and site: the means of its trials."""
+    found: dict[str, dict[str, dict[str, list[Vectors]]]] = {}
+    for name, lists in sites.items():
+        for each in lists:
+            pages = found.setdefault(each.setting, {}).setdefault(name, {})
+            for source, values in zip(each.sources, of(name, each), strict=True):
+                pages.setdefault(source, []).append(values)
+    return {
+        setting: {
+            name: {page: tuple(np.mean(values, axis=0)) for page, values in pages.items()}
+            for name, pages in of_sites.items()
+        }
+        for setting, of_sites in found.items()
+    }
+
+
+def table(ours: Mapping[str, Reached], today: Mapping[str, Reached]) -> Iterator[str]:
+    """Yield the lines of the table: NDCG@5 of both, by setting, and the difference on each site."""
+    settings = [setting for setting in SETTINGS if setting in ours]
+    yield from head(["NDCG@5", *settings])
+    for title, which in (("present ranking", today), ("learned", ours)):
+        yield row([title, *(str(macro([*column(which[name], 0).values()])) for name in settings)])
+    each = {name: differences(ours[name], today[name]) for name in settings}
+    yield row(["difference", *(signed(macro([*each[name].values()])) for name in settings)])
+    for site in dict.fromkeys(site for values in each.values() for site in values):
+        values = (each[name].get(site) for name in settings)
+        yield row([site, *("" if one is None else signed(macro([one])) for one in values)])
+
+
+def kept_lists(name: str, folder: Path | None) -> Sequence[Lists]:
+    """Return a site's lists, from the folder if they are there."""
+    path = folder / f"{name}.pickle" if folder else None
+    if path and path.exists():
+        found: Sequence[Lists] = pickle.loads(path.read_bytes())
+        return found
+    found = [*site_lists(name, no_vectors)]
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps(found))
+    return found
+
+
+def main() -> None:
+    """Train, measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sites", nargs="+", choices=EVERY, default=EVERY, metavar="SITE")
+    parser.add_argument("--cache", type=Path, help="folder of lists")
+    parser.add_argument("--write", type=Path, help="file for the ranker")
+    options = parser.parse_args()
+    missing = [name for name in options.sites if not present(name)]
+    if missing:
+        sys.exit(ABSENT)
+    sites = {name: kept_lists(name, options.cache) for name in options.sites}
+    learned = {name: learning(name, lists) for name, lists in sites.items()}
+    every = learn(learned)
+    families = dict.fromkeys(map(family, sites))
+    rankers = {
+        out: learn({name: each for name, each in learned.items() if family(name) != out}, every)
+        for out in families
+    }
+
+    def ours(name: str, lists: Lists) -> Vectors:
+        return measured(lists, rankers[family(name)].score(lists.features, lists.of))
+
+    print("\n".join(table(by_page(sites, ours), by_page(sites, lambda _, lists: lists.today))))
+    if options.write:
+        options.write.write_text(written_ranker(every, {"sites": [*sites]}), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
