@@ -33,8 +33,9 @@ from tests.quality.weights import head, row
 HIDDEN_SHARE = 0.3
 # Weight of the squared weights: 1e-3 of the mean loss of a list.
 REGULARISATION = 1e-3
-# What a page without known links to it gains, in deviations: without it, such pages stay without links on small sites.
-BONUS = 0.1
+# What a page without known links to it gains, in deviations: with 0.1, NDCG@5 is 0.012 lower on new pages, and 0.003
+# higher where half of the links are hidden.
+BONUS = 0.2
 _STEPS, _SMALL = 20, 1e-3
 # Standard deviations of pairs are estimated from so many of them per site.
 _SAMPLE = 20_000
