@@ -1,0 +1,70 @@
+"""Simulated arrivals: links of pages that are treated as new, to rank as if editors were about to add them.
+
+Links that are hidden one by one are not what editors do next: most links that they add stand on new pages or lead to
+them. So all links from and to a group of pages are hidden together, with a few of the others.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from internal_linker.core.records import ExistingLink
+from internal_linker.ranking.metrics import text_digest
+
+# Groups of pages: each page is new in one of them, and about six links in ten stay known.
+GROUPS = 5
+# Of the links from old pages to new ones, one in this many is to be found: editors add half as many of them as links
+# from new pages to old ones, and would have to go back to pages that they had finished.
+FROM_OLD = 2
+# Of the links between old pages, one in this many is to be found.
+BETWEEN_OLD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """A site as if a group of its pages were new.
+
+    Attributes:
+        new: keys of the new pages.
+        known: the links that may be known: none from or to a new page, but those from or to what is not a page.
+        added: the (source, target) keys of the links to be found, each once, sorted. Some links are neither known nor
+            to be found.
+    """
+
+    new: frozenset[str]
+    known: tuple[ExistingLink, ...]
+    added: tuple[tuple[str, str], ...]
+
+
+def simulated_arrivals(pages: Collection[str], links: Sequence[ExistingLink]) -> Iterator[Arrivals]:
+    """Yield the arrivals of each group of pages that has links to be found, at most `GROUPS`.
+
+    Groups and links are chosen by their hash, and so the same on every computer.
+
+    Args:
+        pages: keys of all pages.
+        links: all known links.
+    """
+    keys = frozenset(pages)
+    parts = {key: _part(f"new {key}", GROUPS) for key in keys}
+    for group in range(GROUPS):
+        new = frozenset(key for key, part in parts.items() if part == group)
+        known, added = list[ExistingLink](), set[tuple[str, str]]()
+        for link in links:
+            source, target = link.source, link.target
+            if not keys.issuperset((source, target)) or source == target:
+                known.append(link)
+            elif source in new:
+                added.add((source, target))
+            elif target in new:
+                if _part(f"{source}\n{target}", FROM_OLD) == 0:
+                    added.add((source, target))
+            elif _part(f"old {source}\n{target}", BETWEEN_OLD) == group:
+                added.add((source, target))
+            else:
+                known.append(link)
+        if added:
+            yield Arrivals(new, tuple(known), tuple(sorted(added)))
+
+
+def _part(text: str, parts: int) -> int:
+    return int.from_bytes(text_digest(text)[:8]) % parts
