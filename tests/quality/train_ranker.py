@@ -14,14 +14,15 @@ import argparse
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.arrays import Vectors
 from internal_linker.ranking.learned import COLUMNS, LearnedRanker, written_ranker
 from internal_linker.ranking.list_scales import scaled
+from internal_linker.ranking.listwise import Choices, Prior, fitted
 from internal_linker.ranking.metrics import GAINS, TOP, fold
 from internal_linker.ranking.pair_features import hidden
 from tests.quality.arrivals import EVERY, RECALL, SETTINGS, Reached, column, differences, macro, signed
@@ -37,30 +38,12 @@ REGULARISATION = 0.016
 # What a page without known links to it gains, in deviations: with 0.1, NDCG@5 is 0.012 lower on new pages, and 0.003
 # higher where half of the links are hidden.
 BONUS = 0.2
-_STEPS, _SMALL = 20, 1e-3
 # Standard deviations of pairs are estimated from so many of them per site.
 _SAMPLE = 20_000
 
 
-@dataclass(frozen=True)
-class Learning:
-    """What is learned from one site: l lists of p pairs in all, only those with a link among their candidates.
-
-    Attributes:
-        columns: (p, c) float32 scaled features, NaN where unknown or hidden.
-        starts: (l,) first pair of each list.
-        target: (p,) share of each link among the links of its list, 0 for other pairs.
-        weights: (l,) weight of each list.
-    """
-
-    columns: Vectors
-    starts: Ints
-    target: Vectors
-    weights: Vectors
-
-
-def learning(name: str, lists: Sequence[Lists]) -> Learning:
-    """Return what is learned from a site's lists."""
+def learning(name: str, lists: Sequence[Lists]) -> Choices:
+    """Return what is learned from a site's lists, with unscaled columns, NaN where unknown or hidden."""
     rng = np.random.default_rng(fold(name, 1 << 16))
     settings = [each.setting for each in lists]
     columns, counts, targets, weights = [], [], [], []
@@ -77,7 +60,7 @@ def learning(name: str, lists: Sequence[Lists]) -> Learning:
         lists_here = len(counts[-1])
         weights.append(np.full(lists_here, 1 / lists_here / settings.count(each.setting)))
     lengths = np.concatenate(counts)
-    return Learning(
+    return Choices(
         np.concatenate(columns),
         np.cumsum([0, *lengths[:-1]]),
         np.concatenate(targets),
@@ -85,7 +68,7 @@ def learning(name: str, lists: Sequence[Lists]) -> Learning:
     )
 
 
-def learn(sites: Mapping[str, Learning], start: LearnedRanker | None = None) -> LearnedRanker:
+def learn(sites: Mapping[str, Choices], start: LearnedRanker | None = None) -> LearnedRanker:
     """Return the ranker with the least loss: mean cross-entropy of the lists, and `REGULARISATION`.
 
     Args:
@@ -94,66 +77,16 @@ def learn(sites: Mapping[str, Learning], start: LearnedRanker | None = None) -> 
     """
     means, deviations = _standards(sites.values())
     ranker = LearnedRanker(means, deviations, np.zeros(len(COLUMNS)), BONUS)
+    total = sum(float(each.weights.sum()) for each in sites.values())
     parts = [
-        (ranker.standardised(each.columns), each.starts, each.target, each.weights) for each in sites.values()
+        replace(each, columns=ranker.standardised(each.columns), weights=each.weights / total)
+        for each in sites.values()
     ]
-    total = sum(float(weights.sum()) for *_, weights in parts)
-    weights = start.weights.copy() if start else ranker.weights
-
-    def loss(some: Vectors) -> float:
-        each = sum(_loss(part, some) for part in parts)
-        return float(each / total + REGULARISATION * some @ some)
-
-    now = loss(weights)
-    for _ in range(_STEPS):
-        slopes = [_slopes(part, weights) for part in parts]
-        gradient = sum(each for each, _ in slopes) / total + 2 * REGULARISATION * weights
-        curvature = sum(each for _, each in slopes) / total + 2 * REGULARISATION * np.eye(len(weights))
-        step = np.linalg.solve(curvature, gradient)
-        # Far from the optimum, a whole step can lead away from it.
-        while (new := loss(weights - step)) > now and np.abs(step).max() > _SMALL / 10:
-            step /= 2
-        weights, now = weights - step, new
-        if np.abs(step).max() < _SMALL:
-            break
-    return LearnedRanker(means, deviations, weights, BONUS)
+    prior = Prior(ranker.weights, REGULARISATION)
+    return replace(ranker, weights=fitted(parts, prior, start.weights if start else None))
 
 
-Part = tuple[Vectors, Ints, Vectors, Vectors]
-
-
-def _probabilities(part: Part, weights: Vectors) -> tuple[Vectors, Vectors, Ints]:
-    """Return (p,) the softmax of each pair in its list, (l,) the logarithms of the lists' sums, and their lengths."""
-    columns, starts, _, _ = part
-    lengths = np.diff(np.append(starts, len(columns)))
-    scores = (columns @ weights.astype(np.float32)).astype(np.float64)
-    top = np.maximum.reduceat(scores, starts)
-    raised = np.exp(scores - np.repeat(top, lengths))
-    sums = np.add.reduceat(raised, starts)
-    return raised / np.repeat(sums, lengths), np.log(sums) + top, lengths
-
-
-def _loss(part: Part, weights: Vectors) -> float:
-    columns, starts, target, of_lists = part
-    _, logs, _ = _probabilities(part, weights)
-    scores = (columns @ weights.astype(np.float32)).astype(np.float64)
-    return float((of_lists * (logs - np.add.reduceat(target * scores, starts))).sum())
-
-
-def _slopes(part: Part, weights: Vectors) -> tuple[Vectors, Vectors]:
-    """Return (c,) gradient and (c, c) Hessian of the loss."""
-    columns, starts, target, of_lists = part
-    shares, _, lengths = _probabilities(part, weights)
-    of_pairs = np.repeat(of_lists, lengths)
-    gradient = columns.T @ (of_pairs * (shares - target)).astype(np.float32)
-    weighted = columns * np.sqrt(of_pairs * shares).astype(np.float32)[:, None]
-    means = np.add.reduceat(columns * shares.astype(np.float32)[:, None], starts, axis=0)
-    means *= np.sqrt(of_lists).astype(np.float32)[:, None]
-    hessian = weighted.T @ weighted - means.T @ means
-    return gradient.astype(np.float64), hessian.astype(np.float64)
-
-
-def _standards(sites: Iterable[Learning]) -> tuple[Vectors, Vectors]:
+def _standards(sites: Iterable[Choices]) -> tuple[Vectors, Vectors]:
     """Return (c,) mean and standard deviation of each column over pairs of all sites; 0 and 1 of an unknown one."""
     sample = np.concatenate([each.columns[:: max(1, len(each.columns) // _SAMPLE)] for each in sites]).astype(
         np.float64
