@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from internal_linker.ranking.features import standard
 from internal_linker.ranking.list_scales import scaled, scaled_names
 from internal_linker.ranking.pair_features import PAIR_FEATURES
 
+PACKAGED = "ranker.json"
 COLUMNS = tuple(scaled_names(PAIR_FEATURES))
 # Deviations from the mean beyond which a value counts no more: raw values of an unusual site would decide alone.
 _MOST = 6.0
@@ -50,6 +53,12 @@ class LearnedRanker:
         return found.astype(np.float32)
 
 
+@cache
+def packaged_ranker() -> LearnedRanker:
+    """Return the ranker that comes with the program."""
+    return read_ranker(resources.files(__package__).joinpath(PACKAGED).read_text("utf-8"))
+
+
 def read_ranker(text: str) -> LearnedRanker:
     """Read a ranker from JSON.
 
@@ -70,15 +79,22 @@ def written_ranker(ranker: LearnedRanker, about: Mapping[str, Any]) -> str:
     """Return a ranker as JSON, a line for each column, after what is said `about` it."""
     each = zip(COLUMNS, ranker.means, ranker.deviations, ranker.weights, strict=True)
     rows = [
-        json.dumps(
-            {"name": name, "mean": _short(mean), "deviation": _short(deviation), "weight": _short(weight)}
-        )
+        {"name": name, "mean": _short(mean), "deviation": _short(deviation), "weight": _short(weight)}
         for name, mean, deviation, weight in each
     ]
-    head = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in about.items()]
-    columns = ",\n    ".join(rows)
-    lines = ",\n  ".join([*head, f'"bonus": {ranker.bonus}', f'"columns": [\n    {columns}\n  ]'])
-    return f"{{\n  {lines}\n}}\n"
+    known = {**about, "bonus": ranker.bonus, "columns": rows}
+    return (
+        "{\n  "
+        + ",\n  ".join(f"{json.dumps(name)}: {_lines(value)}" for name, value in known.items())
+        + "\n}\n"
+    )
+
+
+def _lines(value: object) -> str:
+    """Return a value as JSON, the items of a list of records on a line each."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]"
+    return json.dumps(value)
 
 
 def _short(value: float) -> float:

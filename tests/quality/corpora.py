@@ -39,6 +39,23 @@ FAMILIES = {
     "tts": "18f",
     "18f-blog": "18f",
 }
+# Public repositories and their commits that the sites were read from.
+COMMITS = {
+    "18f-blog": "18F/18f.gsa.gov 0a55c75e",
+    "vue-fa-ar": "vuejs-translations/docs-fa 7a05ce60, vuejs-translations/docs-ar be6d7872",
+    "bitcoinops": "bitcoinops/bitcoinops.github.io 082bd77b",
+    "cloudgov": "cloud-gov/cg-site 536b459f",
+    "giantswarm": "giantswarm/docs d43379e0",
+    "govuk": "alphagov/govuk-developer-docs 972d1b44",
+    "hugodocs": "gohugoio/hugoDocs 1c613349",
+    "railway": "railwayapp/docs c2a634f1",
+    "react-es": "reactjs/es.react.dev e91a76a9",
+    "react-ja": "reactjs/ja.react.dev 7f38231d",
+    "superfly": "superfly/docs 5c22c8ce",
+    "tts": "18F/handbook 1e495563",
+    "vue-zh": "vuejs-translations/docs-zh-cn c2715ff7",
+    "wsl": "MicrosoftDocs/WSL 8842def",
+}
 ABSENT = "shared/corpora isn't here: the development sites can't be measured"
 
 

@@ -14,7 +14,7 @@ from tests.quality.corpora import no_vectors, ranking
 from tests.quality.known_links import drawn
 from tests.quality.ranker_lists import Candidates, Lists, trial_lists
 from tests.quality.test_arrivals import AFTER, BEFORE
-from tests.quality.train_ranker import by_page, family, learn, learning, measured, table
+from tests.quality.train_ranker import about, by_page, family, learn, learning, measured, table
 from tests.quality.weights import DEFAULT
 from tests.support.builders import collected, page
 from tests.support.link_sites import existing, random_pairs
@@ -152,3 +152,13 @@ def test_blocks_of_sources_are_joined() -> None:
         alone, own = candidates.of(np.array([at]))
         assert alone.rows.tolist() == every.rows[every.of == at].tolist()
         np.testing.assert_allclose(own, features[every.of == at], rtol=1e-5, atol=1e-6)
+
+
+def test_a_ranker_says_what_it_learned_from() -> None:
+    """Its figures on unseen sites, as means of the sites, and each site's commit."""
+    reached = {"half": {"wsl": {"/a": (0.25, 1.0), "/b": (0.75, 1.0)}, "tts": {"/a": (0.25, 1.0)}}}
+    said = about(reached, ["wsl", "tts"])
+    (figure,) = said["figures"]
+    assert figure["setting"] == "half" and figure["sites"] == 2 and figure["ndcg@5"] == 0.375
+    assert [(site["name"], site["half"]) for site in said["sites"]] == [("wsl", 0.5), ("tts", 0.25)]
+    assert said["sites"][0]["commit"] == "MicrosoftDocs/WSL 8842def"

@@ -1,7 +1,8 @@
 """Trains the ranker on the links of the development sites, and measures it on sites that it has not seen, as Markdown.
 
     python -m tests.quality.train_ranker                    prints the tables
-    python -m tests.quality.train_ranker --write FILE.json  also writes the ranker that learned from all sites
+    python -m tests.quality.train_ranker --write internal_linker/ranking/ranker.json
+                                                            also writes the ranker that learned from all sites
     python -m tests.quality.train_ranker --cache DIR        keeps each site's lists there, and reads those that it finds
 
 The ranker is linear and learns listwise (softmax over a source's candidates). Each site counts the same, and so does
@@ -16,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +28,7 @@ from internal_linker.ranking.listwise import Choices, Prior, fitted
 from internal_linker.ranking.metrics import GAINS, TOP, fold
 from internal_linker.ranking.pair_features import hidden
 from tests.quality.arrivals import EVERY, RECALL, SETTINGS, Reached, column, differences, macro, signed
-from tests.quality.corpora import ABSENT, FAMILIES, no_vectors, present
+from tests.quality.corpora import ABSENT, COMMITS, FAMILIES, dates, no_vectors, present
 from tests.quality.ranker_lists import Lists, site_lists
 from tests.quality.weights import head, row
 
@@ -147,6 +149,29 @@ def table(ours: Mapping[str, Reached], today: Mapping[str, Reached]) -> Iterator
         yield row([site, *("" if one is None else signed(macro([one])) for one in values)])
 
 
+def about(found: Mapping[str, Reached], sites: Iterable[str]) -> Mapping[str, Any]:
+    """Return what a packaged ranker says about itself: NDCG@5 on unseen sites by setting, and what it learned from."""
+    each = {setting: column(found[setting], 0) for setting in SETTINGS if setting in found}
+    means = {setting: macro([*values.values()]) for setting, values in each.items()}
+    return {
+        "figures": [
+            {"setting": name, "sites": len(each[name]), "ndcg@5": short(one.mean), "low": short(one.low),
+             "high": short(one.high)}
+            for name, one in means.items()
+        ],
+        "sites": [
+            {"name": name, "commit": COMMITS[name], "dates": dates(name)}
+            | {setting: short(float(values[name].mean())) for setting, values in each.items() if name in values}
+            for name in sites
+        ],
+    }  # fmt: skip
+
+
+def short(value: float) -> float:
+    """Return a figure with four decimals."""
+    return round(value, 4)
+
+
 def kept_lists(name: str, folder: Path | None) -> Sequence[Lists]:
     """Return a site's lists, from the folder if they are there."""
     path = folder / f"{name}.pickle" if folder else None
@@ -184,9 +209,10 @@ def main() -> None:
     def ours(name: str, lists: Lists) -> Vectors:
         return measured(lists, rankers[family(name)].score(lists.features, lists.of))
 
-    print("\n".join(table(by_page(sites, ours), by_page(sites, lambda _, lists: lists.today))))
+    found = by_page(sites, ours)
+    print("\n".join(table(found, by_page(sites, lambda _, lists: lists.today))))
     if options.write:
-        options.write.write_text(written_ranker(every, {"sites": [*sites]}), encoding="utf-8")
+        options.write.write_text(written_ranker(every, about(found, sites)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from internal_linker.ranking.features import standard
-from internal_linker.ranking.learned import COLUMNS, LearnedRanker, read_ranker, written_ranker
+from internal_linker.ranking.learned import (
+    COLUMNS,
+    LearnedRanker,
+    packaged_ranker,
+    read_ranker,
+    written_ranker,
+)
 from internal_linker.ranking.pair_features import PAIR_FEATURES
 
 OF = np.repeat([0, 1, 3], [4, 3, 1])
@@ -67,3 +73,10 @@ def test_a_ranker_for_other_features_is_refused() -> None:
     text = written_ranker(ranker(), {}).replace('"raw words"', '"raw letters"')
     with pytest.raises(ValueError, match="train it again"):
         read_ranker(text)
+
+
+def test_the_packaged_ranker_is_for_the_features_of_the_program() -> None:
+    """It is read once, and scores candidates."""
+    made = packaged_ranker()
+    assert made is packaged_ranker()
+    assert np.abs(made.weights).max() > 0.1 and np.isfinite(made.score(features(), OF)).all()
