@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from internal_linker.core.records import ExistingLink
 from internal_linker.ranking.metrics import text_digest
 
-# Groups of pages: each page is new in one of them, and about six links in ten stay known.
-GROUPS = 5
-# Of the links from old pages to new ones, one in this many is to be found: editors add half as many of them as links
-# from new pages to old ones, and would have to go back to pages that they had finished.
+# Each page is new in one of the groups. With a third of the pages, the kinds of the links to be found are about what
+# editors add in one or two years: 64% stand on new pages (in fact 67%), 43% lead to them (48%), 14% join old pages
+# (17%). Over twelve sites, thirds predict real arrivals as well as fifths, which take longer, and better than halves.
+GROUPS = 3
+# Of the links from old pages to new ones, one in this many is to be found: editors would have to go back to pages that
+# they had finished.
 FROM_OLD = 2
 # Of the links between old pages, one in this many is to be found.
-BETWEEN_OLD = 10
+BETWEEN_OLD = 6
 
 
 @dataclass(frozen=True, slots=True)
