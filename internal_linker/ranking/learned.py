@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.ranking.calibration import UNCALIBRATED, Calibration
 from internal_linker.ranking.features import standard
 from internal_linker.ranking.list_scales import scaled, scaled_names
 from internal_linker.ranking.pair_features import PAIR_FEATURES
@@ -29,12 +30,14 @@ class LearnedRanker:
         means, deviations: (c,) of each column among the pairs that it learned from; 1 for one that never differed.
         weights: (c,) weight of each column, per deviation.
         bonus: what a page without known links to it gains, in standard deviations of a source's scores.
+        calibration: the probability of a link by the scores.
     """
 
     means: Vectors
     deviations: Vectors
     weights: Vectors
     bonus: float = 0.0
+    calibration: Calibration = UNCALIBRATED
 
     def score(self, features: Vectors, of: Ints) -> Vectors:
         """Return (m,) float64 scores, in standard deviations above the mean of a source's candidates.
@@ -72,7 +75,7 @@ def read_ranker(text: str) -> LearnedRanker:
     means, deviations, weights = (
         np.array([row[name] for row in rows.values()]) for name in ("mean", "deviation", "weight")
     )
-    return LearnedRanker(means, deviations, weights, known["bonus"])
+    return LearnedRanker(means, deviations, weights, known["bonus"], Calibration(**known["calibration"]))
 
 
 def written_ranker(ranker: LearnedRanker, about: Mapping[str, Any]) -> str:
@@ -82,7 +85,8 @@ def written_ranker(ranker: LearnedRanker, about: Mapping[str, Any]) -> str:
         {"name": name, "mean": _short(mean), "deviation": _short(deviation), "weight": _short(weight)}
         for name, mean, deviation, weight in each
     ]
-    known = {**about, "bonus": ranker.bonus, "columns": rows}
+    calibration = asdict(ranker.calibration)
+    known = {**about, "calibration": calibration, "bonus": ranker.bonus, "columns": rows}
     return (
         "{\n  "
         + ",\n  ".join(f"{json.dumps(name)}: {_lines(value)}" for name, value in known.items())

@@ -8,7 +8,8 @@
 The ranker is linear and learns listwise (softmax over a source's candidates). Each site counts the same, and so does
 each setting of a site: arrivals, and links hidden at random (see `arrivals`). Features of links to the target are
 hidden for some pairs at random, and always where no link is known. For the tables, each site is ranked by weights
-learned from the sites of other families. The result is deterministic.
+learned from the sites of other families. From these scores the calibration of probabilities is learned, too: see
+`reliability`. The result is deterministic.
 """
 
 import argparse
@@ -27,9 +28,20 @@ from internal_linker.ranking.list_scales import scaled
 from internal_linker.ranking.listwise import Choices, Prior, fitted
 from internal_linker.ranking.metrics import GAINS, TOP, fold
 from internal_linker.ranking.pair_features import hidden
-from tests.quality.arrivals import EVERY, RECALL, SETTINGS, Reached, column, differences, macro, signed
+from tests.quality.arrivals import (
+    ARRIVALS,
+    EVERY,
+    RECALL,
+    SETTINGS,
+    Reached,
+    column,
+    differences,
+    macro,
+    signed,
+)
 from tests.quality.corpora import ABSENT, COMMITS, FAMILIES, dates, no_vectors, present
 from tests.quality.ranker_lists import Lists, site_lists
+from tests.quality.reliability import calibrated, scored, tables
 from tests.quality.weights import head, row
 
 # Share of pairs whose target's links are hidden in training.
@@ -206,12 +218,15 @@ def main() -> None:
         for out in families
     }
 
-    def ours(name: str, lists: Lists) -> Vectors:
-        return measured(lists, rankers[family(name)].score(lists.features, lists.of))
+    def unseen(name: str, lists: Lists) -> Vectors:
+        return rankers[family(name)].score(lists.features, lists.of)
 
-    found = by_page(sites, ours)
-    print("\n".join(table(found, by_page(sites, lambda _, lists: lists.today))))
+    found = by_page(sites, lambda name, lists: measured(lists, unseen(name, lists)))
+    print(*table(found, by_page(sites, lambda _, lists: lists.today)), "", sep="\n")
+    pairs = scored({name: [(each, unseen(name, each)) for each in lists] for name, lists in sites.items()})
+    print(*tables(pairs), sep="\n")
     if options.write:
+        every = replace(every, calibration=calibrated(pairs[ARRIVALS]))
         options.write.write_text(written_ranker(every, about(found, sites)), encoding="utf-8")
 
 

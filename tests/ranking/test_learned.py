@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from internal_linker.ranking.calibration import Calibration
 from internal_linker.ranking.features import standard
 from internal_linker.ranking.learned import (
     COLUMNS,
@@ -60,13 +61,14 @@ def test_unusual_values_count_only_so_much() -> None:
 
 def test_a_ranker_is_read_as_it_was_written() -> None:
     """In JSON with a line for each column, and what was said about it."""
-    made = replace(ranker(raw_words=0.25, z_match=-1.5), bonus=0.1)
+    made = replace(ranker(raw_words=0.25, z_match=-1.5), bonus=0.1, calibration=Calibration(1.5, 0.9))
     text = written_ranker(made, {"sites": ["one", "other"]})
     again = read_ranker(text)
     for name in ("means", "deviations", "weights"):
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
-    assert again.bonus == 0.1 and json.loads(text)["sites"] == ["one", "other"]
-    assert text.count("\n") == len(COLUMNS) + 6
+    assert (again.bonus, again.calibration) == (0.1, Calibration(1.5, 0.9))
+    assert json.loads(text)["sites"] == ["one", "other"]
+    assert text.count("\n") == len(COLUMNS) + 7
 
 
 def test_a_ranker_for_other_features_is_refused() -> None:
