@@ -18,6 +18,7 @@ from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
 from internal_linker.pipeline.report import Report
+from internal_linker.ranking.fusion_choice import FUSION
 from internal_linker.ranking.site_lists import excluded_targets
 from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
 from internal_linker.review.link_memory import Memory
@@ -243,6 +244,7 @@ class Publication:
             )
             for item in items
         )
+        fusion = {FUSION: report.fusion.packed()} if report.fusion else {}
         version = Version(
             report.run_id,
             datetime.now(UTC).isoformat(timespec="seconds"),
@@ -252,7 +254,7 @@ class Publication:
             links=facts.links,
             published=not (held or report.failure),
             # Links without search results or embeddings are not a baseline for later runs.
-            facts={} if report.searched.problem or report.embedded.problem else asdict(facts),
+            facts={} if report.searched.problem or report.embedded.problem else asdict(facts) | fusion,
         )
         overlay = bool(versions) and (self.partial or bool(self.rules.renewed))
         earlier = runs.rows(versions[-1].run, damaged=True) if overlay else ()

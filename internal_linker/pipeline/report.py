@@ -17,6 +17,7 @@ from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.neighbours.knn_join import Joined
 from internal_linker.pipeline.last_lists import Bases
 from internal_linker.pipeline.no_links import NoLinks
+from internal_linker.ranking.fusion_choice import FusionEvidence
 from internal_linker.ranking.site_lists import Listed
 from internal_linker.ranking.training import TOO_FEW, Lesson
 from internal_linker.review.acceptance import Acceptance
@@ -42,6 +43,8 @@ class Report:
     """The count of search results below `serp_floor`."""
     dropped: int = 0
     """The count of those search results that were dropped."""
+    fusion: FusionEvidence | None = None
+    """How good the search results are; None if they don't come first, or after a run over some rows."""
     lesson: Lesson | None = None
     """What the ranker learned from existing links; None where they are too few."""
     joined: Joined | None = None
@@ -188,6 +191,11 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("SERP pages from the cache", str(searched.cached_pages)),
         ("SERP pages saved after short ones", str(searched.saved_pages)),
         ("Search results below serp_floor / dropped", f"{report.below_floor} / {report.dropped}"),
+        *(
+            [("Search results first", advice)]
+            if (advice := report.fusion.sentence if report.fusion else "")
+            else []
+        ),
         ("Texts embedded / from the cache", f"{embedded.encoded} / {embedded.cached}"),
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
         ("Links by search / by similarity", f"{origins['serp']} / {origins['semantic']}"),

@@ -45,6 +45,7 @@ from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
 from internal_linker.pipeline.rows import Rows, known_key, named, require_scope, rows_of
 from internal_linker.ranking.evidence import Explainer
+from internal_linker.ranking.fusion_choice import FusionEvidence, fusion_evidence, pages_to_compare
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import counting, recommend
 from internal_linker.ranking.reverse_candidates import best_sources
@@ -53,7 +54,7 @@ from internal_linker.ranking.site_lists import Listed, list_site
 from internal_linker.ranking.stability import Earlier
 from internal_linker.ranking.training import Lesson, teach
 from internal_linker.review.link_memory import Memory
-from internal_linker.serp.search import SearchCost, search_all, search_cost
+from internal_linker.serp.search import SearchCost, search_all, search_cached, search_cost
 
 
 class Run:
@@ -104,6 +105,7 @@ class Run:
         report.below_floor, report.dropped = ranking.below_floor, dropped
         report.lesson, report.joined, report.bases = lesson, joined, self._bases
         report.last, report.one_way = ranking.last.counts, ranking.one_way
+        report.fusion = self._fusion(ranking, collected, searched)
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             some = counted(len(searched.notes), "query", "queries")
@@ -375,6 +377,16 @@ class Run:
             encoder=memory.encoder,
         )
         return earlier_lists(context.past, collected.hosts, ranking, self._bases)
+
+    def _fusion(self, ranking: Ranking, collected: Collected, searched: Searched) -> FusionEvidence | None:
+        """Return how good the search results are; None if they don't come first, or after a run over some rows."""
+        context, links = self.context, collected.live_links
+        if context.serp is None or self.choice.partial or self.rules.linking.fusion != "fill":
+            return None
+        pages = pages_to_compare(ranking.sources, links)
+        anywhere = replace(ranking.targets, linked={})
+        found = search_cached(pages, context.serp.market, context.serp_cache, anywhere, self.rules.search)
+        return fusion_evidence(ranking, pages, links, found, sum(map(len, searched.targets.values())))
 
     def _step(self) -> None:
         if self._should_stop():

@@ -1,8 +1,10 @@
 """Check what a run needs: a fact for each thing, with what to do if it fails; nothing is spent."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError
@@ -14,6 +16,7 @@ from internal_linker.core.sequences import counted
 from internal_linker.ingest.collect import collect, other_forms, without_queries
 from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.ingest.staging import host_hint
+from internal_linker.ranking.fusion_choice import FUSION, FusionEvidence
 from internal_linker.serp.search import require_site
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import facts_of
@@ -75,6 +78,7 @@ def check_project(root: Path) -> Iterator[Fact]:
     )
     yield from _input(project)
     yield _search(project)
+    yield from _poor_results(project)
     yield from _embeddings(project)
     if project.settings.anchor_model:
         yield _tried("Anchor model", lambda: _chat(project))
@@ -233,6 +237,18 @@ def _search(project: Project) -> Fact:
     why = 'serp_provider = "none"' if wanted == "none" else f"no key in {key_file}"
     remedy = ': put one there, or set serp_provider = "auto"' if wanted == provider else ""
     return Fact(name, False if remedy else None, f"{why}{remedy or ': the search step is skipped'}")
+
+
+def _poor_results(project: Project) -> Iterator[Fact]:
+    """Yield a fact if the search results of the last run that searched were poor."""
+    if not _searches(project) or project.settings.fusion != "fill":
+        return
+    kept = list[Mapping[str, Any]]()
+    # The fact about the cache has the error.
+    with suppress(InternalLinkerError), project.graph() as (_, runs):
+        kept = [one.facts[FUSION] for one in runs.versions() if FUSION in one.facts]
+    if kept and (advice := FusionEvidence.unpacked(kept[-1]).sentence):
+        yield Fact("Search results first", True, f"were poor in the last run: {advice}")
 
 
 def _account(project: Project) -> str:

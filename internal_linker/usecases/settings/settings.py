@@ -205,7 +205,7 @@ class Settings(BaseSettings):
     fusion: Literal["fill", "blend"] = Field(
         "fill",
         description="fill: search results first, in their order, then the most similar pages; blend: both "
-        "ranked together.",
+        "ranked together. The summary of a run and the command check recommend blend where a site's results are poor.",
     )
     serp_floor: float = Field(
         0.0,

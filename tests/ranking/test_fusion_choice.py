@@ -1,0 +1,155 @@
+"""The advice to rank search results with the similar pages: from known links where there are enough, or from texts."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from internal_linker.core.records import Collected, Page, Searched, SerpTarget, Source, Targets
+from internal_linker.embeddings.embed import page_text
+from internal_linker.ranking.fusion_choice import (
+    LEAST_PAGES,
+    LEAST_RESULTS,
+    LEAST_SITE,
+    MOST_PAGES,
+    FusionEvidence,
+    fusion_evidence,
+    pages_to_compare,
+)
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.selection import linked as known
+from tests.support.builders import page, url
+from tests.support.link_sites import RULES, existing
+
+TOPICS, OF_TOPIC = 24, 5
+COUNT = TOPICS * OF_TOPIC
+# Every page links to two of the four others of its topic.
+LINKS = existing(
+    (topic * OF_TOPIC + one, topic * OF_TOPIC + other)
+    for topic in range(TOPICS)
+    for one, other in permutations(range(OF_TOPIC), 2)
+    if (other - one) % OF_TOPIC in (1, 2)
+)
+
+
+def pages() -> tuple[Page, ...]:
+    """Return pages of words of their topic and of the site."""
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, (30, 300), (COUNT, 30, 2))
+    return tuple(
+        page(number, " ".join(f"w{number // OF_TOPIC}x{one} s{other}" for one, other in words[number]))
+        for number in range(COUNT)
+    )
+
+
+def ranking(searched: Searched) -> Ranking:
+    """Return the ranking of the site with these search results, which has ranked all pages."""
+    site = pages()
+    sources = tuple(Source(each.key, each.url, f"query {each.key}", each, in_sheet=False) for each in site)
+    collected = Collected(site, sources, (), 0, links=tuple(LINKS))
+    ranked = Ranking(
+        collected,
+        sources,
+        Targets({each.key: each.url for each in site}, {}, linked=known(sources, LINKS)),
+        searched,
+        texts=[page_text(each) for each in site],
+        vectors=np.zeros((COUNT, 1), np.float32),
+        rules=RULES,
+    )
+    for _ in ranked.of(range(COUNT)):
+        pass
+    return ranked
+
+
+def results(numbers: Callable[[int], Iterable[int]]) -> Searched:
+    """Return search results of every page: those of these numbers, the best first."""
+    return Searched(
+        {
+            at: tuple(SerpTarget(url(found), url(found), rank) for rank, found in enumerate(numbers(at), 1))
+            for at in range(COUNT)
+        }
+    )
+
+
+def elsewhere() -> Searched:
+    """Return search results of other topics."""
+    return results(lambda at: ((at + OF_TOPIC * n) % COUNT for n in range(1, 7)))
+
+
+def linked() -> Searched:
+    """Return the pages that an editor linked to as search results, then the rest of the topic."""
+    return results(lambda at: (at // OF_TOPIC * OF_TOPIC + (at + n) % OF_TOPIC for n in range(1, 5)))
+
+
+def evidence(found: Searched, links: int = len(LINKS)) -> FusionEvidence:
+    """Return what speaks for "blend" with these search results and so many known links."""
+    ranked = ranking(found)
+    some = pages_to_compare(ranked.sources, LINKS[:links])
+    rows = {source.key: at for at, source in enumerate(ranked.sources)}
+    again = Searched({at: found.targets[rows[source.key]] for at, source in enumerate(some)})
+    return fusion_evidence(ranked, some, LINKS[:links], again, sum(map(len, found.targets.values())))
+
+
+def test_results_that_miss_the_known_links_speak_for_blending() -> None:
+    """Where search results push editors' links out of the first five, the advice has both shares."""
+    found = evidence(elsewhere())
+    assert found.pages == COUNT
+    assert found.fill < 0.3 < found.blend and found.low > 0
+    assert found.sentence == (
+        f'set fusion = "blend": on {COUNT} pages whose links are known, {found.blend:.0%} of these are '
+        f'among the first five with it, {found.fill:.0%} with "fill"'
+    )
+
+
+def test_results_that_find_the_known_links_stay_first() -> None:
+    """Where search results have the editors' links, nothing speaks against them, whatever their texts say."""
+    found = evidence(linked())
+    assert found.fill == 1.0
+    assert found.sentence == "" == replace(found, far=found.results).sentence
+
+
+def test_few_known_links_leave_it_to_the_texts() -> None:
+    """With links on too few pages, results that are not about their pages speak for blending, others don't."""
+    few = 2 * (LEAST_PAGES - 1)
+    poor, fair = evidence(elsewhere(), few), evidence(linked(), few)
+    assert poor.pages == fair.pages == 0
+    assert poor.results == 6 * COUNT and poor.far > poor.results / 3
+    assert poor.sentence.startswith(
+        f'set fusion = "blend": {poor.far} of {poor.results} search results are no closer'
+    )
+    assert fair.far < fair.results / 3 and not fair.sentence
+
+
+@pytest.mark.parametrize("count", [0, LEAST_RESULTS - 1])
+def test_a_few_results_say_nothing(count: int) -> None:
+    """Without search results, or with a few, there is no advice."""
+    assert FusionEvidence(count, far=count).sentence == ""
+    assert FusionEvidence(LEAST_RESULTS, far=LEAST_RESULTS).sentence
+
+
+def test_the_texts_of_a_small_site_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten results are a large part of a small site, so many of them are below the average."""
+    monkeypatch.setattr("internal_linker.ranking.fusion_choice.LEAST_SITE", COUNT + 1)
+    assert COUNT >= LEAST_SITE
+    assert evidence(elsewhere(), 0) == FusionEvidence()
+
+
+def test_pages_to_compare_have_a_query_and_a_link() -> None:
+    """Pages without either are left out; of too many, the same ones are chosen in any order."""
+    site = [
+        Source(each.key, each.url, "query" * (number % 2), each, in_sheet=False)
+        for number, each in enumerate(pages())
+    ]
+    some = pages_to_compare(site, LINKS[:100])
+    assert {source.key for source in some} == {url(number) for number in range(50) if number % 2}
+    assert len(pages_to_compare(site * 5, LINKS)) <= MOST_PAGES
+    assert pages_to_compare(site[::-1], LINKS[::-1]) == pages_to_compare(site, LINKS)
+
+
+def test_evidence_survives_storing() -> None:
+    """What a run stores is read again; what another version stored is unknown."""
+    found = FusionEvidence(500, 40, 120, 0.25, 0.5, 0.2, 0.1, 0.3)
+    assert FusionEvidence.unpacked(found.packed()) == found
+    assert FusionEvidence.unpacked({"results": 3}) == FusionEvidence()
