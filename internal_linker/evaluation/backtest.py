@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import InputError
@@ -19,7 +19,8 @@ from internal_linker.evaluation.holdout import (
     learned,
     without_anchors_of,
 )
-from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules
+from internal_linker.ranking.learned import WORDS_AND_PASSAGES
+from internal_linker.ranking.rules import LinkRules
 
 _OTHER_LANGUAGE = "into another language"
 _OFF_THE_LIST = ("from a page that is not listed", "to a page that is not listed")
@@ -117,10 +118,8 @@ def backtest(
         progress: the display of the steps.
     """
     ranking, taught, _ = learned(site, targets, vectors, rules, progress)
-    weights = replace(FIXED_WEIGHTS, time=0, votes=0, linked_similarity=0, unlinked=0, named=0)
     progress.start("Ranking", 3 * len(site.sources), "pages")
-    plain = ranking.by(replace(rules, lexical_weight=1.0, weights=weights))
-    words = by_similarity(plain, progress.advance)
+    words = by_similarity(ranking.by(WORDS_AND_PASSAGES), progress.advance)
     ours = as_proposed(taught, rules, progress.advance)
     progress.finish(f"{len(site.sources)} pages in 2 ways")
     return [judge("words + passages", site.truth, words), judge(AS_CONFIGURED, site.truth, ours)], ours

@@ -19,10 +19,11 @@ from internal_linker.core.records import (
     Text,
 )
 from internal_linker.embeddings.embed import all_texts
+from internal_linker.ranking.learned import by_features
 from internal_linker.ranking.metrics import Measured, measure, reach, text_digest
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
-from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules, Weights
+from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.training import TOO_FEW, Lesson, teach
 from internal_linker.text.spans import without_anchors
 
@@ -154,7 +155,7 @@ def evaluate(
         progress: the display of the steps.
     """
     ranking, taught, lesson = learned(site, targets, vectors, rules, progress)
-    ways = {name: ranking.by(ours) for name, ours in _ways(rules, ranking).items()}
+    ways = _ways(ranking)
     if lesson and lesson.used:
         ways["+ model learned from the links"] = taught
     fused: dict[str, Ranking] = {}
@@ -181,31 +182,19 @@ def evaluate(
     return rows, lesson
 
 
-def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
-    """Return rules for each signal alone, among the candidates of all, then with one more signal at a time."""
-    site, fixed = ranking.site, FIXED_WEIGHTS
-    lexical = replace(rules, lexical_weight=1.0)
-    none = Weights(match=0, passage=0, time=0, votes=0, linked_similarity=0, unlinked=0, named=0)
-    match = replace(none, match=1)
-    passages = replace(match, passage=fixed.passage)
-    ways = {"words": replace(lexical, weights=match)}
-    if site.has_vectors:
-        ways["embedding"] = replace(rules, lexical_weight=0.0, weights=match)
-    alone = {"passages": "passage"}
-    if site.has_dates:
+def _ways(ranking: Ranking) -> dict[str, Ranking]:
+    """Return rankings by each signal alone, among the candidates of all, then by all signals of the packaged ranker."""
+    alone = {"words": "words", "passages": "passage"}
+    if ranking.site.has_vectors:
+        alone["embedding"] = "embedding"
+    if ranking.site.has_dates:
         alone["time"] = "time"
     if ranking.graph.size:
-        alone |= {"votes of similar pages": "votes", "similarity to linked pages": "linked_similarity"}
-    ways |= {name: replace(rules, weights=replace(none, **{field: 1.0})) for name, field in alone.items()}
-    ways["words + passages"] = replace(lexical, weights=passages)
-    if site.has_vectors:
-        ways["words + passages + embedding"] = replace(rules, weights=passages)
-    named = replace(passages, named=fixed.named)
-    ways["+ names in the text"] = replace(rules, weights=named)
-    if site.has_dates:
-        ways["+ time"] = replace(rules, weights=replace(named, time=fixed.time))
+        alone |= {"votes of similar pages": "votes", "similarity to linked pages": "linked similarity"}
+    ways = {name: ranking.by(by_features({feature: 1.0})) for name, feature in alone.items()}
+    ways["all signals, known links ignored"] = ranking.without_links()
     if ranking.graph.size:
-        ways["+ known links"] = replace(rules, weights=fixed)
+        ways["all signals"] = ranking
     return ways
 
 

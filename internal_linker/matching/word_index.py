@@ -1,5 +1,6 @@
 """The stems of a site's texts, weighted for search: BM25 of texts, their most telling stems, titles in other texts."""
 
+import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,7 +96,7 @@ class WordReader:
         content_pairs = ones_of(_counted(found, len(self._known_pairs)))
         return WordIndex(
             _saturated(whole, whole_lengths),
-            _queries(whole, idf[shared]),
+            _queries(whole, idf[shared], self._ties()[shared]),
             in_contents,
             title_shares,
             content_pairs,
@@ -105,6 +106,12 @@ class WordReader:
 
     def _numbered(self, text: Name) -> Ints:
         return np.fromiter(map(self._numbers.__getitem__, text), np.int64, len(text))
+
+    def _ties(self) -> Ints:
+        """Return (v,) a number of each stem that is the same in any order of the texts."""
+        return np.fromiter(
+            (zlib.crc32(stem.encode()) for stem in self._numbers), np.int64, len(self._numbers)
+        )
 
     def _places(self, pairs: Ints) -> Ints:
         """Return the positions, among the pairs of titles, of those pairs that are there."""
@@ -172,14 +179,18 @@ def _saturated(counts: sparse.csr_matrix, lengths: Vectors) -> sparse.csr_matrix
     return sparse.csr_matrix((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _queries(counts: sparse.csr_matrix, idf: Vectors) -> sparse.csr_matrix:
-    """Return the weights of the `QUERY` most telling stems of each row: ln(1 + count) x idf, as shares of their sum."""
+def _queries(counts: sparse.csr_matrix, idf: Vectors, ties: Ints) -> sparse.csr_matrix:
+    """Return the weights of the `QUERY` most telling stems of each row: ln(1 + count) x idf, as shares of their sum.
+
+    Of stems with equal weights, those with the lowest `ties` count.
+    """
     logs = sparse.csr_matrix(
         (np.log1p(counts.data), counts.indices.copy(), counts.indptr.copy()), counts.shape
     )
     found = _weighted(logs, idf)
     for row in np.flatnonzero(np.diff(found.indptr) > QUERY).tolist():
-        values = found.data[found.indptr[row] : found.indptr[row + 1]]
-        values[np.argpartition(-values, QUERY)[QUERY:]] = 0
+        here = slice(found.indptr[row], found.indptr[row + 1])
+        values = found.data[here]
+        values[np.lexsort((ties[found.indices[here]], -values))[QUERY:]] = 0
     found.eliminate_zeros()
     return _shares(found)

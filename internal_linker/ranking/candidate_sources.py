@@ -34,23 +34,25 @@ class CandidateSources:
             (Postings(words.titles, among, languages, words.contents), TITLES),
         )
 
-    def of(self, texts: Ints, graph: LinkGraph, similar: SimilarPagesLinks) -> Pairs:
-        """Return the candidates of each text, in any order and some repeatedly; old links may be among them.
+    def by_words(self, texts: Ints) -> Pairs:
+        """Return the candidates of each text (row) that the searches find, in any order and some repeatedly."""
+        return both(*(_padded(postings.nearest(texts, keep)) for postings, keep in self._searches))
+
+    def by_links(self, texts: Ints, graph: LinkGraph, similar: SimilarPagesLinks) -> Pairs:
+        """Return the candidates of each text from links, in any order and some repeatedly, old links among them.
 
         Args:
             texts: (t,) rows of the texts.
             graph: the known links.
             similar: what the pages similar to the texts link to.
         """
-        found: list[Pairs] = [_padded(postings.nearest(texts, keep)) for postings, keep in self._searches]
         counted = (
             (similar.votes, VOTED),
             (similar.best, LINKED_NEARBY),
             (graph.cocited(texts), COCITED),
             (graph.coupled(texts, MOST_INLINKS), COUPLED),
         )
-        found += [counts.strongest(keep) for counts, keep in counted]
-        every = both(*found)
+        every = both(*(counts.strongest(keep) for counts, keep in counted))
         return every.at(self._among[every.rows] & (every.rows != texts[every.of]))
 
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.ranking.calibration import UNCALIBRATED, Calibration
-from internal_linker.ranking.features import standard
-from internal_linker.ranking.list_scales import scaled, scaled_names
+from internal_linker.ranking.list_scales import scaled, scaled_names, standard
 from internal_linker.ranking.pair_features import PAIR_FEATURES
 
 PACKAGED = "ranker.json"
@@ -60,6 +59,18 @@ class LearnedRanker:
 def packaged_ranker() -> LearnedRanker:
     """Return the ranker that comes with the program."""
     return read_ranker(resources.files(__package__).joinpath(PACKAGED).read_text("utf-8"))
+
+
+def by_features(weights: Mapping[str, float]) -> LearnedRanker:
+    """Return a ranker with weights set by hand, each for the z-score of one of `PAIR_FEATURES`."""
+    found = np.zeros(len(COLUMNS))
+    for name, weight in weights.items():
+        found[COLUMNS.index(f"z {name}")] = weight
+    return LearnedRanker(np.zeros(len(COLUMNS)), np.ones(len(COLUMNS)), found)
+
+
+# What search by words alone would propose: the baseline of measurements.
+WORDS_AND_PASSAGES = by_features({"words": 1.0, "passage": 0.6})
 
 
 def read_ranker(text: str) -> LearnedRanker:

@@ -42,6 +42,23 @@ def scaled(values: Vectors, of: Ints) -> Vectors:
     return np.concatenate([values.astype(np.float32), z.astype(np.float32), rank], axis=1)
 
 
+def standard(values: Vectors, of: Ints) -> Vectors:
+    """Return (m,) float64 the values in standard deviations above the mean of the known ones in their list.
+
+    Unknown values, and those of a list whose values are all equal, become 0.
+
+    Args:
+        values: (m,) values, NaN where unknown.
+        of: (m,) the list of each value.
+    """
+    known = np.isfinite(values)
+    count = np.maximum(np.bincount(of, known), 1)
+    above = np.where(known, values - (np.bincount(of, np.where(known, values, 0.0)) / count)[of], 0.0)
+    deviation = np.sqrt(np.bincount(of, above**2) / count)
+    standardised: Vectors = above / np.where(deviation > _FLAT, deviation, np.inf)[of]
+    return standardised
+
+
 def _sums(values: Vectors, starts: Ints) -> Vectors:
     """Return (lists, f) float64 the sum of each list's values."""
     if not len(starts):

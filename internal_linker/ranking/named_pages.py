@@ -22,10 +22,11 @@ class NamedPages:
 
     Args:
         collected: the pages, their main queries and existing links.
+        stems: finds the stems of words.
     """
 
-    def __init__(self, collected: Collected) -> None:
-        pages, self._rows, self._stems = collected.pages, collected.rows, Stems()
+    def __init__(self, collected: Collected, stems: Stems) -> None:
+        pages, self._rows, self._stems = collected.pages, collected.rows, stems
         self._languages = [page.lang for page in pages]
         brands = found_brands([page.title for page in pages])
         titles = [{*self._titles(page, collected.queries.get(page.key, ""), brands)} for page in pages]
@@ -44,11 +45,9 @@ class NamedPages:
                 self._titled[number] = row if self._titled[number] in (_NOBODY, row) else _SEVERAL
         self._found: list[Ints] = []
 
-    def read(self, text: Sequence[str]) -> None:
-        """Read the next text: the words of its content, as `text.words` folds them."""
-        row = self._texts
-        language = self._languages[row] if row < len(self._languages) else ""
-        self._names.read(self._stems.of(text, language), self._linked.get(row, ()))
+    def read(self, text: Name) -> None:
+        """Read the stems of the next text's content."""
+        self._names.read(text, self._linked.get(self._texts, ()))
         self._texts += 1
 
     def owners(self, links: Iterable[ExistingLink]) -> Ints:

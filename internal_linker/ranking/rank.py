@@ -4,7 +4,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 from math import nan
 
 import numpy as np
@@ -33,24 +33,28 @@ from internal_linker.core.records import (
     Targets,
     Text,
 )
-from internal_linker.matching.candidates import Matches
+from internal_linker.matching.candidates import Matches, language_codes
 from internal_linker.matching.site_index import Site
-from internal_linker.ranking.features import Signals, features, fixed_score, reordered, topic_score
+from internal_linker.ranking.candidate_sources import CandidateSources
 from internal_linker.ranking.fusion import Numbers, Ranked, fuse
 from internal_linker.ranking.last_resort import last_resort
-from internal_linker.ranking.link_features import Counted, LinkGraph
-from internal_linker.ranking.model import Calibration, Ranker
-from internal_linker.ranking.named_pages import NamedPages
+from internal_linker.ranking.learned import LearnedRanker, packaged_ranker
+from internal_linker.ranking.link_features import LinkGraph
+from internal_linker.ranking.pair_features import PairFeatures
+from internal_linker.ranking.pair_link_features import SimilarPagesLinks
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import eligible, linked
+from internal_linker.ranking.site_words import SiteWords
+from internal_linker.ranking.topic_score import topic_score
 
 # The most similar pages, whose links count as votes: 15 and 30 are within 0.002 of NDCG@5, 8 cost 0.007.
 NEIGHBOURS = 15
-# Pages that are candidates by their votes alone: on one development site, they raise the share of editors' links
-# among the candidates from 0.77 to 0.81.
-ELECTED = 20
 # Candidates of each page of a large template besides its siblings.
 BEYOND = 20
+# What a candidate loses, in deviations, that is no closer to the source than its average target, unless the text names
+# it: a longer page, or one that many pages link to, doesn't make up for another topic. On the development sites, links
+# of editors are found as well without these pages (NDCG@5 within 0.002).
+OFF_TOPIC = 3.0
 # Sources that are ranked at a time: larger blocks are no faster.
 BLOCK = 256
 
@@ -77,12 +81,9 @@ class Ranking:
         graph: the known links.
         last: the pages that come last as sources and targets.
         one_way: how many links were put last because the link in the other direction is better.
-        ranker: the learned model over all features; None unless it ranks better than the fixed weights.
-        calibration: the probability of a link by the ranker's logit or the fixed score; None until it is learned.
+        ranker: scores the candidates; learned from editors' links on other sites.
     """
 
-    ranker: Ranker | None = None
-    calibration: Calibration | None = None
     one_way = 0
 
     def __init__(
@@ -100,12 +101,12 @@ class Ranking:
         workers: Workers | None = None,
     ) -> None:
         self.sources, self.targets = sources, targets
-        self._names = NamedPages(collected)
+        words = SiteWords(collected, texts)
         self.site = Site(
             collected.pages,
             texts,
             vectors,
-            read=self._names.read,
+            read=words.read,
             terms=rules.terms,
             near_duplicate=rules.near_duplicate,
             joined=joined,
@@ -114,12 +115,17 @@ class Ranking:
         self.rows = collected.rows
         self.source_rows = self._rows_of_sources(sources)
         self.graph = LinkGraph(collected.live_links, self.rows)
+        self._names, index = words.named, words.index()
         self._owners = self._names.owners(collected.live_links)
+        self._features = PairFeatures(self.site, index, self.graph)
+        self.ranker = packaged_ranker()
         self._searched, self.rules = searched, rules
         self._below_floor: dict[int, int] = {}
         self.linkable = self.site.with_text.copy()
         unknown = [row for row, page in enumerate(collected.pages) if page.key not in targets.known]
         self.linkable[unknown] = False
+        languages = [page.lang for page in collected.pages] + [""] * (len(texts) - len(collected.pages))
+        self._candidates = CandidateSources(index, self.linkable, language_codes(languages))
         self._numbers = Numbers(collected.pages, self.rows)
         # No link leads to or from them, so links can't say what fits them.
         self._by_topic = np.ones(len(texts), np.bool_)
@@ -154,10 +160,10 @@ class Ranking:
                 more similar to it than to its average target.
         """
         near = [(offered or {}).get(at, ()) for at in positions]
-        for (chosen,), (signals,) in self.signals(positions, [self], near):
+        for (chosen,), (features,) in self.features(positions, [self], near):
             found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
             serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
-            yield fuse(found, serp_ranks, self._scored(signals, chosen.texts), self.rules.fusion)
+            yield fuse(found, serp_ranks, self._scored(chosen, features), self.rules.fusion)
 
     def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
         """Yield the candidates in the arrays, in their order."""
@@ -166,15 +172,18 @@ class Ranking:
             page = self._numbers.page(number)
             yield Candidate(page.key, page.url, *signals)
 
-    def signals(
+    def features(
         self, positions: Sequence[int], knowing: Sequence["Ranking"], offered: Sequence[Sequence[int]] = ()
-    ) -> Iterator[tuple[Sequence["Chosen"], Sequence[Signals]]]:
-        """Yield the candidates of `BLOCK` sources at a time, and their signals, for each ranking in `knowing`.
+    ) -> Iterator[tuple[Sequence["Chosen"], Sequence[Vectors]]]:
+        """Yield the candidates of `BLOCK` sources at a time, and their features, for each ranking in `knowing`.
 
-        These rankings are of the same site for the same sources; `offered` contains further rows for each source.
+        These rankings are of the same site for the same sources; `offered` contains further rows for each source. The
+        features are (m, len(PAIR_FEATURES)), for the matches of the candidates.
         """
-        self.site.prepare(self.source_rows[list(positions)].tolist())
-        ahead: deque[tuple[Sequence[Chosen], Sequence[Ints]]] = deque()
+        rows = self.source_rows[list(positions)].tolist()
+        # Nearly every page is a candidate of some source, and is compared with others of its own.
+        self.site.prepare(rows if len(rows) < BLOCK else [*rows, *np.flatnonzero(self.linkable).tolist()])
+        ahead: deque[tuple[Sequence[Chosen], Sequence[Ints], Sequence[Sequence[Sequence[Ints]]]]] = deque()
 
         def tasks() -> Iterator[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]:
             for first in range(0, len(positions), BLOCK):
@@ -183,20 +192,22 @@ class Ranking:
                 texts, others = chosen[0].texts, (each.others for each in chosen)
                 # Words don't depend on the known links: each pair that any of the rankings needs is compared once.
                 wanted = [np.unique(np.concatenate(each)) for each in zip(*others, strict=True)]
-                linked = (other.graph.targets(texts).lists(len(texts)) for other in knowing)
-                ahead.append((chosen, wanted))
-                yield texts, wanted, list(zip(*linked, strict=True))
+                groups = [*zip(*(other._features.linked(texts) for other in knowing), strict=True)]
+                ahead.append((chosen, wanted, groups))
+                yield texts, wanted, [[*chain(*each)] for each in groups]
 
         for fits in self.site.fits(tasks()):
-            chosen, wanted = ahead.popleft()
-            found: list[Signals] = []
+            chosen, wanted, groups = ahead.popleft()
+            found, starts = list[Vectors](), np.zeros(len(wanted), np.int64)
             for number, (other, ours) in enumerate(zip(knowing, chosen, strict=True)):
-                found_at = [np.searchsorted(*each) for each in zip(wanted, ours.others, strict=True)]
-                passages = [each[at] for (each, _), at in zip(fits, found_at, strict=True)]
-                linked_similarity = [each[number][at] for (_, each), at in zip(fits, found_at, strict=True)]
-                found.append(
-                    other._signals(ours, np.concatenate(passages), np.concatenate(linked_similarity))
-                )
+                mine = list[tuple[Vectors, Sequence[Vectors]]]()
+                for at, (places, theirs) in enumerate(zip(wanted, ours.others, strict=True)):
+                    here = np.searchsorted(places, theirs)
+                    passages, cosines = fits[at]
+                    start, end = starts[at], starts[at] + len(groups[at][number])
+                    mine.append((passages[here], [each[here] for each in cosines[start:end]]))
+                    starts[at] = end
+                found.append(other._features.of(ours.texts, ours.matches, mine, ours.named, ours.similar))
             yield chosen, found
 
     def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
@@ -204,13 +215,18 @@ class Ranking:
         other = self._changed(sources=sources, _searched=Searched(), _below_floor={})
         other.targets = replace(self.targets, linked=linked(sources, links))
         other.source_rows = self._rows_of_sources(sources)
-        other.graph = LinkGraph(links, self.rows)
-        other._owners = self._names.owners(links)
+        other._learn_links(links)
         return other
 
-    def by(self, rules: LinkRules) -> "Ranking":
-        """Return a ranking of the same site by other rules, without a learned model; term weights stay the same."""
-        return self._changed(rules=rules, ranker=None, calibration=None)
+    def without_links(self) -> "Ranking":
+        """Return a ranking of the same site that knows no links, but proposes none that exists."""
+        other = self._changed(_below_floor={})
+        other._learn_links(())
+        return other
+
+    def by(self, ranker: LearnedRanker) -> "Ranking":
+        """Return a ranking of the same site by another ranker."""
+        return self._changed(ranker=ranker)
 
     def searching(self, searched: Searched) -> "Ranking":
         """Return a ranking of the same site with these search results."""
@@ -220,9 +236,10 @@ class Ranking:
         """Return the same ranking, including its learned model, with search results fused in this way."""
         return self._changed(rules=replace(self.rules, fusion=fusion), _below_floor={})
 
-    def taught(self, ranker: Ranker | None, calibration: Calibration) -> "Ranking":
-        """Return a ranking of the same site with the model and the calibration learned from its links."""
-        return self._changed(ranker=ranker, calibration=calibration)
+    def _learn_links(self, links: Sequence[ExistingLink]) -> None:
+        self.graph = LinkGraph(links, self.rows)
+        self._owners = self._names.owners(links)
+        self._features = self._features.knowing(self.graph)
 
     def _changed(self, **attributes: object) -> "Ranking":
         other = copy(self)
@@ -283,23 +300,22 @@ class Ranking:
     def _chosen(self, positions: Sequence[int], offered: Pairs = NO_PAIRS) -> "Chosen":
         """Find the candidates of some sources: pages to which a link would be new, and search results.
 
-        The pages are a source's best `candidates`, the pages that similar pages link to most, its search
+        The pages are a source's best `candidates`, those found by search and by known links, its search
         results, and those offered pages that score above its average target.
         """
         rules, site, among, n = self.rules, self.site, self.linkable, len(self.linkable)
         texts, weight = self.source_rows[list(positions)], rules.lexical_weight
-        near = site.matches(texts, among, weight)
-        near = near.at(ranks(near.of) < NEIGHBOURS)
-        votes = self.graph.votes(near.pairs, np.fmax(near.score, 0))
-        elected = votes.strongest(ELECTED)
-        elected = elected.at(~self._by_topic[texts[elected.of]])
+        similar = SimilarPagesLinks.of(self.graph, site.matches(texts, among, weight), NEIGHBOURS)
+        by_links = self._candidates.by_links(texts, self.graph, similar)
+        by_links = by_links.at(~self._by_topic[texts[by_links.of]])
         hits = [self._hits(position) for position in positions]
-        named = pairs_of([self._rows_of(hit.key for hit in ours) for ours in hits])
+        searched = pairs_of([self._rows_of(hit.key for hit in ours) for ours in hits])
         beyond = pairs_of(
             [self._beyond.get(template, ()) for template in self.last.templates(texts).tolist()]
         )
-        titled = self.named(texts)
-        matches = site.matches(texts, among, weight, both(elected, named, offered, beyond, titled))
+        named = self.named(texts)
+        more = both(self._candidates.by_words(texts), by_links, beyond, named)
+        matches = site.matches(texts, among, weight, both(more, searched, offered))
         new, duplicates = site.fresh(
             texts,
             matches,
@@ -312,54 +328,36 @@ class Ranking:
         found = pairs_of([self._rows_of(hit.key for hit in ours) for ours in serp])
         keys = new.pairs.keys(n)
         above = is_in(keys, offered.keys(n)) & (new.score > 0)
-        always = is_in(keys, both(elected, found, beyond, titled).keys(n))
-        return Chosen(texts, new.at((ranks(new.of) < rules.candidates) | always | above), serp, votes)
+        always = is_in(keys, both(more, found).keys(n))
+        kept = new.at((ranks(new.of) < rules.candidates) | always | above)
+        return Chosen(texts, kept, serp, similar, named)
 
-    def _signals(self, chosen: "Chosen", passages: Vectors, linked_similarity: Vectors) -> Signals:
-        """Compute the signals of each candidate."""
-        texts, matches, n = chosen.texts, chosen.matches, len(self.linkable)
-        rows, pairs = matches.rows, matches.pairs
-        return Signals(
-            matches.of,
-            rows,
-            matches.score,
-            matches.similarity,
-            matches.lexical,
-            passages,
-            self.site.nearness(texts[matches.of], rows),
-            chosen.votes.of(pairs),
-            linked_similarity,
-            self.graph.inlinks[rows],
-            is_in(pairs.keys(n), self.graph.sources(texts).keys(n)).astype(np.float32),
-            self.graph.cocited(texts).of(pairs),
-            is_in(pairs.keys(n), self.named(texts).keys(n)).astype(np.float32),
-        )
-
-    def _scored(self, signals: Signals, texts: Ints) -> Ranked:
-        """Score the candidates of the sources with these rows; only pages have a probability."""
-        score = known = fixed_score(signals, self.rules.weights)
-        if self.ranker:
-            known = self.ranker.logit(features(signals))
-            score = reordered(score, known, signals)
-        unknown = np.full(len(score), np.nan)
-        probability = self.calibration.probability(known) if self.calibration else unknown
-        by_topic = self._by_topic[texts[signals.of]]
+    def _scored(self, chosen: "Chosen", features: Vectors) -> Ranked:
+        """Score the candidates; only pages have a probability."""
+        texts, matches = chosen.texts, chosen.matches
+        score = self.ranker.score(features, matches.of)
+        n = len(self.linkable)
+        off_topic = (matches.score <= 0) & ~is_in(matches.pairs.keys(n), chosen.named.keys(n))
+        score -= OFF_TOPIC * off_topic
+        probability = self.ranker.calibration.probability(score, matches.of)
+        by_topic = self._by_topic[texts[matches.of]]
         if by_topic.any():
-            topic = self._topic_score(signals, texts)
+            topic = self._topic_score(chosen, features)
             score, probability = np.where(by_topic, topic, score), np.where(by_topic, np.nan, probability)
-        figures = score, signals.similarity, signals.lexical, probability
+        figures = score, matches.similarity, matches.lexical, probability
         not_searched = np.zeros(len(score), np.int32)
-        return Ranked(signals.of, signals.rows, not_searched, *(each.astype(np.float32) for each in figures))
+        return Ranked(matches.of, matches.rows, not_searched, *(each.astype(np.float32) for each in figures))
 
-    def _topic_score(self, signals: Signals, texts: Ints) -> Vectors:
+    def _topic_score(self, chosen: "Chosen", features: Vectors) -> Vectors:
         """Score the candidates by their topic; only those of a query or a planned page are compared with its title."""
-        coverage = np.zeros(len(signals.of), np.float32)
+        texts, matches = chosen.texts, chosen.matches
+        coverage = np.zeros(len(matches.of), np.float32)
         by_topic = np.flatnonzero(self._by_topic[texts])
-        here = [np.flatnonzero(signals.of == at) for at in by_topic.tolist()]
-        covered = self.site.coverage(texts[by_topic], [signals.rows[each] for each in here])
+        here = [np.flatnonzero(matches.of == at) for at in by_topic.tolist()]
+        covered = self.site.coverage(texts[by_topic], [matches.rows[each] for each in here])
         for each, found in zip(here, covered, strict=True):
             coverage[each] = found
-        return topic_score(signals, coverage, self.site.has_content[texts[signals.of]])
+        return topic_score(features, matches.of, coverage, self.site.has_content[texts[matches.of]])
 
     def _hits(self, position: int) -> list[SerpTarget]:
         """Return the search results that a source may link to."""
@@ -399,13 +397,15 @@ class Chosen:
         texts: (t,) rows of the sources.
         matches: matching pages with their similarity signals.
         serp: eligible search results of each source.
-        votes: votes of similar pages for each page.
+        similar: what the pages similar to the sources link to.
+        named: the pages that the sources' texts name.
     """
 
     texts: Ints
     matches: Matches
     serp: Sequence[Sequence[SerpTarget]]
-    votes: Counted
+    similar: SimilarPagesLinks
+    named: Pairs
 
     @property
     def others(self) -> Sequence[Ints]:

@@ -1,4 +1,4 @@
-"""The numbers that decide how links are chosen: fixed weights, thresholds and limits."""
+"""The numbers that decide how links are chosen: weights of topics, thresholds and limits."""
 
 from dataclasses import dataclass
 
@@ -6,42 +6,10 @@ from internal_linker.core.records import Fusion
 from internal_linker.matching.tfidf import FIXED_TERMS, TermWeights
 from internal_linker.ranking.last_resort import NOBODY_LAST, LastResortRules
 
-# Pages per source whose passages are compared: NDCG@5 differs by less than 0.002 between 20 and 200 on the
-# development sites (tests/quality/WEIGHTS.md, also for the figures below).
-CANDIDATES = 50
+# Most similar pages of a source that are candidates, beside those that searches and known links find.
+CANDIDATES = 64
 # Cosine from which two pages may be near-duplicates; their texts decide (matching/near_duplicates.py).
 NEAR_DUPLICATE = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """Weights of the signals, which are in standard deviations among a source's candidates.
-
-    They were chosen on both development sites together; the weights of the link signals were chosen so that cold
-    pages are found at least 1.05 times as well as by words and passages. tests/quality/WEIGHTS.md has the rule and
-    the tables.
-
-    Attributes:
-        match: weight of the blend of words and embedding.
-        passage: weight of the passage that fits best.
-        time: weight of the nearness in time, for pages with a date in their URL.
-        votes: weight of the links of similar pages.
-        linked_similarity: weight of the similarity to the pages that the source links to.
-        unlinked: bonus of a page without inlinks. Such a page has no votes; without the bonus, new pages would be
-            found less well than by words alone.
-        named: bonus of a page that the source's text names, by its title or as other pages link to it.
-    """
-
-    match: float = 1.0
-    passage: float = 0.6
-    time: float = 0.5
-    votes: float = 0.4
-    linked_similarity: float = 0.2
-    unlinked: float = 1.0
-    named: float = 1.5
-
-
-FIXED_WEIGHTS = Weights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +37,7 @@ TOPIC_WEIGHTS = TopicWeights()
 
 @dataclass(frozen=True, slots=True)
 class LinkRules:
-    """How links are chosen; each attribute is the setting of the same name, where one exists.
-
-    The other attributes are fixed: `python -m tests.quality.weights` measures alternatives.
-    """
+    """How links are chosen; each attribute is the setting of the same name, where one exists."""
 
     links_per_page: int
     fusion: Fusion
@@ -82,6 +47,5 @@ class LinkRules:
     near_duplicate: float = NEAR_DUPLICATE
     serp_floor: float = 0.0
     candidates: int = CANDIDATES
-    weights: Weights = FIXED_WEIGHTS
     terms: TermWeights = FIXED_TERMS
     last: LastResortRules = NOBODY_LAST

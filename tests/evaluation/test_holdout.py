@@ -111,7 +111,7 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.Capture
     assert command("evaluate", "--project", str(folder), "--keep-anchors") == 0
     out = capsys.readouterr().out
     assert "6 hidden links from 5 pages, anchors kept" in out
-    for name in ("words", "embedding", "words + passages + embedding", "inlinks for everyone"):
+    for name in ("words", "embedding", "all signals, known links ignored", "inlinks for everyone"):
         assert name in out
     shares = [float(found) for found in re.findall(r"\b[01]\.\d{4}\b", out)]
     assert shares and all(0 <= share <= 1 for share in shares)
@@ -143,7 +143,7 @@ def test_new_pages_have_a_table_of_their_own(tmp_path: Path, capsys: pytest.Capt
     assert command("evaluate", "--project", str(project(tmp_path))) == 0
     first, heading, second = capsys.readouterr().out.partition(f"2 {COLD_HEADING}")
     assert "6 hidden links from 5 pages" in first and heading
-    assert "+ known links" not in first and "+ known links" in second
+    assert "\nall signals  " not in first and "\nall signals  " in second
     for part in (first, second):
         assert AS_CONFIGURED in part and f"Ranker: {TOO_FEW}." in part
 

@@ -107,3 +107,18 @@ def test_ones_have_the_same_places() -> None:
     made = index(*SITE).bm25
     assert ones_of(made).toarray().tolist() == (made.toarray() > 0).astype(float).tolist()
     assert np.shares_memory(ones_of(made).indices, made.indices)
+
+
+def test_the_order_of_the_texts_changes_nothing() -> None:
+    """Of equally telling words, the same ones find others, whatever was read first."""
+    rng = np.random.default_rng(0)
+    texts = [tuple(f"w{number}" for number in rng.integers(0, 200, 80)) for _ in range(12)]
+    ours, theirs = ([*texts], [*texts][::-1])
+    found = []
+    for each in (ours, theirs):
+        reader = WordReader([()] * len(each))
+        for text in each:
+            reader.read(text)
+        index = reader.index()
+        found.append((index.queries @ index.bm25.T).toarray())
+    np.testing.assert_allclose(found[0], found[1][::-1, ::-1], rtol=1e-5)

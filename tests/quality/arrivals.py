@@ -37,6 +37,7 @@ from tests.quality.corpora import (
     HISTORY,
     LAST,
     dates,
+    drawn,
     no_vectors,
     present,
     ranking,
@@ -45,7 +46,6 @@ from tests.quality.corpora import (
     without_link_texts,
 )
 from tests.quality.encoders import ENCODERS
-from tests.quality.known_links import drawn
 from tests.quality.weights import DEFAULT, embedder, head, row
 
 ARRIVALS = "arrivals"

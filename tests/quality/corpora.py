@@ -69,6 +69,12 @@ def site(name: str, hides: Hides = HIDINGS["all"]) -> Hidden:
     return hide(whole_site(name), hides, cut_anchors=True)
 
 
+def drawn(hiding: str, number: int) -> Hides:
+    """Return which links are hidden; draw 0 is that of the product's own commands."""
+    salt = f"{number} " if number else ""
+    return lambda source, target: HIDINGS[hiding](f"{salt}{source}", f"{salt}{target}")
+
+
 def whole_site(name: str) -> Collected:
     """Return the site with all links between its pages, and their positions if known."""
     csv.field_size_limit(2**30)

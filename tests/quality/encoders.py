@@ -24,12 +24,10 @@ from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
 from internal_linker.evaluation.holdout import Hidden
 from internal_linker.ranking.metrics import Measured, measure, paired
-from internal_linker.ranking.rules import FIXED_WEIGHTS
 from tests.quality.corpora import DEVELOPMENT, no_vectors, ranking, site
 from tests.quality.weights import DEFAULT, cache_folder, embedder, first_five, head, row
 
 ALONE = "words and passages alone"
-CONTENT = replace(DEFAULT, weights=replace(FIXED_WEIGHTS, time=0))
 ENCODERS: Mapping[str, Callable[[], Encoder]] = {
     "LSA": LsaEncoder,
     "MiniLM": LocalEncoder,
@@ -63,7 +61,7 @@ def gains(sites: Mapping[str, Hidden], names: Sequence[str], folder: Path | None
     yield from head(["encoder", "lexical_weight", *(name for name, *_ in truths)])
 
     def measured(vectors: Mapping[str, Vectors], weight: float) -> list[Measured]:
-        rules = replace(CONTENT, lexical_weight=weight)
+        rules = replace(DEFAULT, lexical_weight=weight)
         found = {name: first_five(ranking(each, vectors[name], rules), each) for name, each in sites.items()}
         return [measure(truth, found[name]) for _, name, truth in truths]
 
@@ -80,7 +78,7 @@ def gains(sites: Mapping[str, Hidden], names: Sequence[str], folder: Path | None
 
 def cut(read: Hidden, folder: Path | None) -> Iterator[str]:
     """Yield the lines of the second table: the loss from shortening MiniLM's vectors, on an English site."""
-    encoder, rules = LocalEncoder(), replace(CONTENT, lexical_weight=DEFAULT.lexical_weight)
+    encoder, rules = LocalEncoder(), replace(DEFAULT, lexical_weight=DEFAULT.lexical_weight)
     with embedder(folder) as embedded:
         vectors = embedded([*map(page_text, read.pages)], encoder)
 
@@ -104,7 +102,7 @@ def cost(name: str, site_name: str) -> str:
         texts = texts if encoder.corpus_bound else texts[:: len(texts) // SAMPLE][:SAMPLE]
     began, worked = time.perf_counter(), time.process_time()
     if name == ALONE:
-        rules = replace(CONTENT, lexical_weight=1.0)
+        rules = replace(DEFAULT, lexical_weight=1.0)
         list(ranking(read, no_vectors(read.pages), rules).of(range(len(texts))))
     else:
         list(encoder.encode(texts))

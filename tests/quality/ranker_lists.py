@@ -91,7 +91,9 @@ class Candidates:
         near = site.matches(texts, among, weight)
         similar = SimilarPagesLinks.of(ranked.graph, near, NEIGHBOURS)
         named = ranked.named(texts)
-        more = both(self._sources.of(texts, ranked.graph, similar), named)
+        more = both(
+            self._sources.by_words(texts), self._sources.by_links(texts, ranked.graph, similar), named
+        )
         new, _ = site.fresh(
             texts,
             site.matches(texts, among, weight, more),

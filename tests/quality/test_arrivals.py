@@ -30,8 +30,16 @@ from tests.quality.arrivals import (
     tables,
     trials,
 )
-from tests.quality.corpora import ABSENT, HISTORY, dates, no_vectors, present, ranking, without_link_texts
-from tests.quality.known_links import drawn
+from tests.quality.corpora import (
+    ABSENT,
+    HISTORY,
+    dates,
+    drawn,
+    no_vectors,
+    present,
+    ranking,
+    without_link_texts,
+)
 from tests.quality.weights import DEFAULT
 from tests.support.builders import collected, page, url
 

@@ -14,10 +14,11 @@ from internal_linker.core.link_density import LinkDensity
 from internal_linker.core.records import Page, Searched
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, by_similarity
 from internal_linker.ranking.last_resort import NOBODY_LAST, LastResortRules
+from internal_linker.ranking.learned import WORDS_AND_PASSAGES
 from internal_linker.ranking.metrics import TOP, measure
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
-from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules
+from internal_linker.ranking.rules import LinkRules
 from tests.quality.corpora import ABSENT, no_vectors, present, ranking, site
 
 # NDCG@5 with anchors removed, by the links hidden; for cold pages as a ratio to words and passages alone.
@@ -35,7 +36,6 @@ LOWERED_ON_PURPOSE = {
 # Plain TF-IDF over title and content on the same input, measured once; not measured for the sample.
 PLAIN_TFIDF = {"18f-blog": 0.395, "vue-fa-ar": 0.504}
 WITHOUT_EMBEDDING = LinkRules(TOP, "fill", 1.0)
-WITHOUT_LINKS = replace(FIXED_WEIGHTS, votes=0, linked_similarity=0, unlinked=0, named=0)
 
 
 def in_tiers(hiding: str) -> list[object]:
@@ -98,8 +98,8 @@ def test_known_links_help_at_their_floor(name: str) -> None:
         pytest.skip(ABSENT)
     hidden = site(name, HIDINGS["half"])
     ranked = without_embedding(hidden, WITHOUT_EMBEDDING)
-    unknown = ranked.by(replace(WITHOUT_EMBEDDING, weights=WITHOUT_LINKS))
-    known, alone = (measure(hidden.truth, by_similarity(each)) for each in (ranked, unknown))
+    ways = ranked, ranked.without_links()
+    known, alone = (measure(hidden.truth, by_similarity(each)) for each in ways)
     print(f"{name}: NDCG@5 {known.ndcg}, {alone.ndcg.mean:.4f} without the known links")
     assert known.ndcg.mean >= FLOORS["half"][name]
     assert known.ndcg.mean > alone.ndcg.mean
@@ -112,7 +112,7 @@ def test_new_pages_are_found_at_their_floor(name: str) -> None:
         pytest.skip(ABSENT)
     hidden = site(name, HIDINGS["cold"])
     ranked = without_embedding(hidden, WITHOUT_EMBEDDING)
-    words = ranked.by(replace(WITHOUT_EMBEDDING, weights=replace(WITHOUT_LINKS, time=0)))
+    words = ranked.by(WORDS_AND_PASSAGES)
     ours, alone = (measure(hidden.truth, by_similarity(each)).ndcg for each in (ranked, words))
     print(
         f"{name}: NDCG@5 {ours}, {alone.mean:.4f} by words and passages, ratio {ours.mean / alone.mean:.4f}"

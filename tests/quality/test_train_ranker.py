@@ -10,8 +10,7 @@ from internal_linker.evaluation.holdout import hide
 from internal_linker.ranking.learned import COLUMNS
 from internal_linker.ranking.pair_features import PAIR_FEATURES
 from tests.quality.arrivals import SETTINGS, Trial, arrivals, as_run
-from tests.quality.corpora import no_vectors, ranking
-from tests.quality.known_links import drawn
+from tests.quality.corpora import drawn, no_vectors, ranking
 from tests.quality.ranker_lists import Candidates, Lists, trial_lists
 from tests.quality.test_arrivals import AFTER, BEFORE
 from tests.quality.train_ranker import about, by_page, family, learn, learning, measured, table

@@ -3,7 +3,7 @@
     python -m tests.quality.topics --cache DIR   prints the table of TOPICS.md; DIR keeps the vectors
 
 A fourth of the pages is hidden at a time, with all of their links; the title of each is a query. Candidates are ranked
-by their topic alone, as in the product, and by all signals, links and dates included, with the fixed weights.
+by their topic alone, as in the product, and by the packaged ranker, known links included.
 """
 
 from collections import defaultdict
@@ -16,7 +16,6 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Collected, Searched, Source, Targets, Text
 from internal_linker.embeddings.embed import all_texts, encodable
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
-from internal_linker.ranking.features import fixed_score
 from internal_linker.ranking.metrics import Measured, fold, measure, paired
 from internal_linker.ranking.rank import BLOCK, Ranking
 from tests.quality.corpora import DEVELOPMENT, whole_site
@@ -53,12 +52,12 @@ def measured(site: Collected, embeds: Embeds) -> tuple[Measured, Measured]:
         truth |= zip(names, wanted.values(), strict=True)
         found = ([one.key for one in ours] for ours in ranking.of(positions))
         by_topic |= zip(names, found, strict=True)
-        blocks = ranking.signals(positions, [ranking])
-        for first, (_, (together,)) in zip(range(0, len(queries), BLOCK), blocks, strict=True):
-            some = names[first : first + BLOCK]
-            for name, signals in zip(some, together.split(len(some)), strict=True):
-                order = signals.rows[np.argsort(-fixed_score(signals), kind="stable")]
-                by_all[name] = [rest.pages[at].key for at in order.tolist()]
+        blocks = ranking.features(positions, [ranking])
+        for first, ((chosen,), (features,)) in zip(range(0, len(queries), BLOCK), blocks, strict=True):
+            matches, some = chosen.matches, names[first : first + BLOCK]
+            best = matches.at(np.lexsort((-ranking.ranker.score(features, matches.of), matches.of)))
+            for name, rows in zip(some, best.pairs.lists(len(some)), strict=True):
+                by_all[name] = [rest.pages[at].key for at in rows.tolist()]
     return measure(truth, by_all), measure(truth, by_topic)
 
 

@@ -1,13 +1,12 @@
-"""The fixed weights: what they and alternatives reach on both development sites, with cross-validation, as Markdown.
+"""The weights of terms, and of words beside an encoder: what alternatives reach on both development sites, as Markdown.
 
-    python -m tests.quality.weights --cache DIR   prints the first tables of WEIGHTS.md; DIR keeps the vectors
+    python -m tests.quality.weights --cache DIR   prints the table of WEIGHTS.md; DIR keeps the vectors
 
-All links are hidden and their anchors cut. A site in a language that the packaged model doesn't know is ranked
-without vectors, as in any run.
+All links are hidden and their anchors cut; the packaged ranker ranks, which learned with the product's own weights. A
+site in a language that the packaged model doesn't know is ranked without vectors, as in any run.
 """
 
 import argparse
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,16 +22,16 @@ from internal_linker.embeddings.embed import embed, encodable, page_text
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.evaluation.holdout import Hidden
 from internal_linker.matching.tfidf import FIXED_TERMS
-from internal_linker.ranking.metrics import TOP, Measured, fold, measure, paired
+from internal_linker.ranking.metrics import TOP, Measured, measure, paired
 from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules
+from internal_linker.ranking.rules import LinkRules
 from internal_linker.usecases.console import Reporter, open_console
 from internal_linker.usecases.settings.settings import Settings
 from tests.quality.corpora import ABSENT, DEVELOPMENT, present, ranking, site
 
-FOLDS = 5
 DEFAULT = LinkRules(TOP, "fill", Settings.model_fields["lexical_weight"].default)
-HEADER = ["weights", *DEVELOPMENT, "mean", "mean - fixed"]
+OWN = "the product's own"
+HEADER = ["weights", *DEVELOPMENT, "mean", "mean - own"]
 
 # Each site's hidden targets by source.
 Truths = Mapping[str, Mapping[str, Collection[str]]]
@@ -40,78 +39,24 @@ Truths = Mapping[str, Mapping[str, Collection[str]]]
 Ranked = Mapping[str, Mapping[str, Sequence[str]]]
 
 
-def blends() -> dict[str, LinkRules]:
-    """Return the pairs of the blend's two weights by name; one of them is the product's own."""
-    return {
-        f"lexical_weight {lexical}, passage_weight {passages}": replace(
-            DEFAULT, lexical_weight=lexical, weights=replace(FIXED_WEIGHTS, passage=passages)
-        )
-        for lexical in (0.5, 0.65, 0.8, 1.0)
-        for passages in (0.0, 0.3, 0.6, 0.9)
-    }
-
-
 def variants() -> dict[str, LinkRules]:
-    """Return all measured weights by name: the blends, then each other weight varied alone."""
+    """Return all measured rules by name, the product's own first."""
+    words = {f"lexical_weight {share}": replace(DEFAULT, lexical_weight=share) for share in (0.5, 0.8, 1.0)}
     terms = {f"title_count {n}": replace(FIXED_TERMS, title_count=n) for n in (1, 3, 15)}
     terms |= {
         f"common_share {share}": replace(FIXED_TERMS, common_share=share) for share in (0.1, 0.2, 0.5, 1)
     }
     terms |= {f"idf_power {power}": replace(FIXED_TERMS, idf_power=power) for power in (1, 1.5, 2.5, 3)}
     terms |= {f"passage {n}": replace(FIXED_TERMS, passage=n) for n in (40, 60, 150, 250)}
-    others = {f"candidates {n}": replace(DEFAULT, candidates=n) for n in (20, 30, 100, 200)}
-    for time in (0.0, 0.25, 0.5, 0.8, 1.2):
-        others[f"time {time}"] = replace(DEFAULT, weights=replace(FIXED_WEIGHTS, time=time))
-    return blends() | others | {name: replace(DEFAULT, terms=each) for name, each in terms.items()}
+    return {OWN: DEFAULT, **words, **{name: replace(DEFAULT, terms=each) for name, each in terms.items()}}
 
 
-def default_name() -> str:
-    """Return the variant's name that has the product's own weights."""
-    return next(name for name, rules in blends().items() if rules == DEFAULT)
-
-
-def cross_validate(truths: Truths, found: Mapping[str, Ranked]) -> tuple[list[str], Ranked]:
-    """Choose the weights for each fold of the sources by the other folds alone.
-
-    The best have the highest mean over the sites of a site's mean NDCG@5; of equals, the first.
-
-    Args:
-        truths: the sites' hidden links.
-        found: what the weights rank, by their name.
-
-    Returns:
-        The chosen names, one per fold, and every source's targets with the weights chosen for its fold.
-    """
-    chosen = []
-    for held_out in range(FOLDS):
-        others = {
-            name: {source: wanted for source, wanted in truth.items() if fold(source, FOLDS) != held_out}
-            for name, truth in truths.items()
-        }
-        chosen.append(max(found, key=lambda name: _mean(_measured(others, found[name]))))
-    return chosen, {
-        name: {source: found[chosen[fold(source, FOLDS)]][name][source] for source in truth}
-        for name, truth in truths.items()
-    }
-
-
-def tables(truths: Truths, found: Mapping[str, Ranked]) -> Iterator[str]:
-    """Yield the lines of both tables; a star marks a sure difference from the fixed weights (paired 95% interval)."""
-    default = _measured(truths, found[default_name()])
+def table(truths: Truths, found: Mapping[str, Ranked]) -> Iterator[str]:
+    """Yield the lines of the table; a star marks a sure difference from the product's own (paired 95% interval)."""
+    default = _measured(truths, found[OWN])
     yield from head(HEADER)
     for name, ranked in found.items():
         yield _line(name, _measured(truths, ranked), default)
-    yield ""
-    yield from head(HEADER)
-    yield _line(f"fixed: {default_name()}", default, default)
-    notes = []
-    for label, names in (("the blends", blends()), ("all", variants())):
-        chosen, held_out = cross_validate(truths, {name: found[name] for name in names})
-        yield _line(f"of {label}, chosen on the other folds", _measured(truths, held_out), default)
-        times = ", ".join(f"{name} ({count})" for name, count in Counter(chosen).most_common())
-        notes.append(f"Chosen of {label}, in how many of {FOLDS} folds: {times}.")
-    yield ""
-    yield "  \n".join(notes)
 
 
 def _measured(truths: Truths, ranked: Ranked) -> list[Measured]:
@@ -153,14 +98,7 @@ def embedder(folder: Path | None) -> Iterator[Callable[[Sequence[Text], Encoder]
 
 def _found(site: Hidden, vectors: Vectors) -> dict[str, dict[str, list[str]]]:
     """Return the first five targets of each source that has hidden links, by the weights' name."""
-    default = ranking(site, vectors, DEFAULT)
-    return {
-        # The terms are weighted once for all rules that weight them the same way.
-        name: first_five(
-            default.by(rules) if rules.terms == DEFAULT.terms else ranking(site, vectors, rules), site
-        )
-        for name, rules in variants().items()
-    }
+    return {name: first_five(ranking(site, vectors, rules), site) for name, rules in variants().items()}
 
 
 def first_five(ranked: Ranking, site: Hidden) -> dict[str, list[str]]:
@@ -202,11 +140,11 @@ def opened(about: str | None) -> tuple[dict[str, Hidden], dict[str, Vectors]]:
 
 
 def main() -> None:
-    """Rank both sites with all weights and print the tables."""
+    """Rank both sites with all weights and print the table."""
     sites, vectors = opened(__doc__)
     by_site = {name: _found(each, vectors[name]) for name, each in sites.items()}
     found = {weights: {name: each[weights] for name, each in by_site.items()} for weights in variants()}
-    for line in tables({name: each.truth for name, each in sites.items()}, found):
+    for line in table({name: each.truth for name, each in sites.items()}, found):
         print(line)
 
 

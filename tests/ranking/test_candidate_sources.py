@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from internal_linker.core.arrays import Bools, Pairs
+from internal_linker.core.arrays import Bools, Pairs, both
 from internal_linker.core.records import Page
 from internal_linker.matching.candidates import language_codes
 from internal_linker.ranking.candidate_sources import CandidateSources
@@ -35,7 +35,8 @@ def found(
     allowed = made.linkable if among is None else among
     languages = language_codes([page.lang for page in pages])
     sources = CandidateSources(word_index(pages), allowed, languages)
-    pairs: Pairs = sources.of(texts, made.graph, SimilarPagesLinks.of(made.graph, near, 2))
+    similar = SimilarPagesLinks.of(made.graph, near, 2)
+    pairs: Pairs = both(sources.by_words(texts), sources.by_links(texts, made.graph, similar))
     return [sorted({*pairs.rows[pairs.of == text].tolist()}) for text in texts.tolist()]
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from internal_linker.ranking.calibration import Calibration
-from internal_linker.ranking.features import standard
 from internal_linker.ranking.learned import (
     COLUMNS,
     LearnedRanker,
@@ -15,6 +14,7 @@ from internal_linker.ranking.learned import (
     read_ranker,
     written_ranker,
 )
+from internal_linker.ranking.list_scales import standard
 from internal_linker.ranking.pair_features import PAIR_FEATURES
 
 OF = np.repeat([0, 1, 3], [4, 3, 1])

@@ -4,7 +4,7 @@ from math import log, nan, sqrt
 
 import numpy as np
 
-from internal_linker.ranking.list_scales import scaled, scaled_names
+from internal_linker.ranking.list_scales import scaled, scaled_names, standard
 
 OF = np.array([0, 0, 0, 2, 2, 3])
 VALUES = np.array([[1.0, nan], [3.0, nan], [1.0, nan], [5.0, 0.0], [5.0, 2.0], [7.0, 1.0]])
@@ -44,3 +44,10 @@ def test_lists_do_not_depend_on_each_other() -> None:
 
 def test_no_candidates_have_no_scales() -> None:
     assert scaled(np.empty((0, 2)), np.empty(0, np.int64)).shape == (0, 6)
+
+
+def test_standard_deviations_leave_out_what_is_unknown() -> None:
+    """Known values have mean 0 and deviation 1, unknown ones are at the mean, and equal values are all 0."""
+    values = np.array([1.0, np.nan, 3.0, np.nan, np.nan, 2.0, 2.0, np.nan])
+    assert standard(values, np.array([0, 0, 0, 1, 1, 2, 2, 2])).tolist() == [-1, 0, 1, 0, 0, 0, 0, 0]
+    assert standard(np.empty(0), np.empty(0, int)).shape == (0,)

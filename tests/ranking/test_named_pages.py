@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.matching.page_names import Stems
 from internal_linker.ranking.named_pages import NamedPages
 from internal_linker.text.words import words
 from tests.support.builders import page, source, url
@@ -25,9 +26,10 @@ def site(
 
 
 def read(collected: Collected) -> NamedPages:
-    names = NamedPages(collected)
+    stems = Stems()
+    names = NamedPages(collected, stems)
     for each in collected.pages:
-        names.read(words(str(each.content)))
+        names.read(stems.of(words(str(each.content)), each.lang))
     return names
 
 

@@ -1,0 +1,41 @@
+"""What the words of a site's texts say for its ranking: which pages they name, and their index for searches."""
+
+from collections.abc import Sequence
+
+from internal_linker.core.records import Collected, Text
+from internal_linker.matching.page_names import Stems
+from internal_linker.matching.word_index import WordIndex, WordReader
+from internal_linker.ranking.named_pages import NamedPages
+from internal_linker.ranking.text_features import title_stems
+from internal_linker.text.words import words
+
+
+class SiteWords:
+    """Reads all texts once; `read` each, in order, before anything else.
+
+    Args:
+        collected: the pages, their main queries and existing links.
+        texts: one text for each page, then one for each source without a page.
+
+    Attributes:
+        named: the pages that the texts name.
+    """
+
+    def __init__(self, collected: Collected, texts: Sequence[Text]) -> None:
+        pages, self._stems = collected.pages, Stems()
+        self._languages = [page.lang for page in pages] + [""] * (len(texts) - len(pages))
+        self.named = NamedPages(collected, self._stems)
+        queries = (self._stems.of(words(texts[row].title), "") for row in range(len(pages), len(texts)))
+        self._reader = WordReader([*title_stems(pages, self._stems), *queries])
+        self._read = 0
+
+    def read(self, text: Sequence[str]) -> None:
+        """Read the next text: the words of its content, as `text.words` folds them."""
+        stems = self._stems.of(text, self._languages[self._read])
+        self.named.read(stems)
+        self._reader.read(stems)
+        self._read += 1
+
+    def index(self) -> WordIndex:
+        """Return the index of all texts; call it once."""
+        return self._reader.index()
