@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from internal_linker.ranking.training import Lesson
     from internal_linker.usecases.evaluate import AnchorEvaluation, Measurement
 
-COLD_HEADING = "hidden links to new pages (a fifth of all, none of whose inlinks is known)"
+ARRIVALS_MEANING = (
+    "Simulated arrivals: a third of the pages at a time counts as new, so that no link from or to them is known. To be "
+    "found are their links to other pages, half of the links to them, and some links between the others: about the mix "
+    "that editors add in a year."
+)
 NO_ANCHORS = (
     "No anchors can be compared: no link between your pages has an anchor that is in the source's main content. Check "
     "that files/existing_links.csv has the column Anchor."
 )
-NO_COLD_LINKS = "There is no table for new pages: no link leads to the fifth of the pages that counts as new."
 
 
 @with_options(EvaluateOptions)
@@ -45,9 +48,9 @@ def evaluate(
     """Measure relevance on links that editors made.
 
     Hide links of files/existing_links.csv, rank without them, and measure how well each way of ranking finds them.
-    One table hides all links, or half of them; another hides all links to a fifth of the pages, as if these were
-    new. Below each table, the command prints what the ranker learned from the links that were not hidden, and how
-    reliable its probabilities are.
+    The first table simulates arrivals: all links from and to a third of the pages are hidden together, as if these were
+    new, for each third in turn. The second hides all links, or half of them. Below each table, the command prints what
+    the ranker learned from the links that were not hidden, and how reliable its probabilities are.
 
     With --anchors, compare the first anchor proposed for each linked pair of pages with the editors' own, and count
     what is wrong with the anchors of the links that a run would propose; nothing is searched for.
@@ -76,9 +79,13 @@ def evaluate(
         return
     for each in found.measurements:
         _print_figures(f"{_heading(each, found.keep_anchors)}; encoder {found.encoder}", each.rows)
-        _print_lesson(each.lesson)
-    if len(found.measurements) == 1:
-        open_console().print(NO_COLD_LINKS, soft_wrap=True)
+        if each.links == usecase.ARRIVALS:
+            open_console().print(ARRIVALS_MEANING, soft_wrap=True)
+        if any(each.lessons):
+            for number, lesson in enumerate(each.lessons, 1):
+                _print_lesson(lesson, number if len(each.lessons) > 1 else 0)
+        else:
+            _print_lesson(None)
     _print_meanings()
 
 
@@ -105,12 +112,9 @@ def backtest(context: typer.Context, project: ProjectOption = None, *, options: 
 
 
 def _heading(measurement: "Measurement", keep_anchors: bool) -> str:
-    from internal_linker.usecases.evaluate import COLD
-
-    site, which = measurement.site, measurement.links
     anchors = "kept" if keep_anchors else "removed"
-    links = COLD_HEADING if which == COLD else which
-    return f"{site.pairs} {links} from {counted(len(site.truth), 'page')}, anchors {anchors}"
+    pages = counted(measurement.sources, "page")
+    return f"{measurement.pairs} {measurement.links} from {pages}, anchors {anchors}"
 
 
 def _print_agreement(found: "Agreement | None") -> None:
@@ -243,15 +247,16 @@ def _print_meanings() -> None:
         console.print(f"  {name:10}{meaning}", soft_wrap=True)
 
 
-def _print_lesson(lesson: "Lesson | None") -> None:
+def _print_lesson(lesson: "Lesson | None", group: int = 0) -> None:
+    """Print what the ranker learned, with the number of the group of new pages; 0 if there is only one."""
     from internal_linker.ranking.training import TOO_FEW
     from internal_linker.usecases.console import open_console
 
-    console = open_console()
+    console, name = open_console(), f"Ranker, third {group}" if group else "Ranker"
     if lesson is None:
-        console.print(f"Ranker: {TOO_FEW}.\n", soft_wrap=True)
+        console.print(f"{name}: {TOO_FEW}.\n", soft_wrap=True)
         return
-    console.print(f"Ranker: {lesson}", soft_wrap=True)
+    console.print(f"{name}: {lesson}", soft_wrap=True)
     console.print(f"{'probability':16}{'expected':>10}{'links':>10}{'pairs':>10}")
     for part in lesson.reliability:
         bounds = f"{part.low:g} to {part.high:g}"

@@ -31,7 +31,11 @@ from internal_linker.text.spans import without_anchors
 COLD = 5
 # The number of each source's first candidates in which hidden links are counted as reached.
 REACH = 50
+ALL_SIGNALS, NO_LINKS = "all signals", "all signals, known links ignored"
+LEARNED = "+ model learned from the links"
 AS_CONFIGURED = "as configured, inlinks for everyone"
+# What some ways are the same as, where no model is used, or no link is known.
+SAME = {LEARNED: ALL_SIGNALS, ALL_SIGNALS: NO_LINKS}
 _FUSIONS: Mapping[str, Fusion] = {"filled up": "fill", "blended": "blend"}
 
 Truth = Mapping[str, Collection[str]]
@@ -101,13 +105,12 @@ def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
         InputError: no link can be hidden.
     """
     truth: defaultdict[str, set[str]] = defaultdict(set)
-    inner, visible = [], []
+    visible = list[ExistingLink]()
     for link in collected.links:
         source, target = collected.find(link.source), collected.find(link.target)
         if source is None or target is None or source is target:
             visible.append(link)
             continue
-        inner.append(link)
         if not hides(source.url, target.url):
             visible.append(link)
         elif source.lang == target.lang and target.issue is None:
@@ -117,9 +120,17 @@ def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
             "There are no links to hide: put the links that your editors made between the pages of "
             "files/urls_rawdata.csv into files/existing_links.csv (Source, Destination, Anchor)."
         )
-    # The anchors of visible links are cut, too: so texts don't depend on what is hidden, and are embedded only once.
-    read = without_anchors_of(inner, collected.pages) if cut_anchors else collected.pages
-    return Hidden(read, tuple(visible), dict(truth), sum(map(len, truth.values())), collected.queries)
+    pages = readable(collected, cut_anchors=cut_anchors)
+    return Hidden(pages, tuple(visible), dict(truth), sum(map(len, truth.values())), collected.queries)
+
+
+def readable(collected: Collected, *, cut_anchors: bool) -> tuple[Page, ...]:
+    """Return the pages, without the anchors of the links between them if these are to be cut.
+
+    The anchors of known links are cut, too: so texts don't depend on what is hidden, and are embedded only once.
+    """
+    inner = (link for link in collected.links if link.target in collected.rows and link.source != link.target)
+    return without_anchors_of(inner, collected.pages) if cut_anchors else collected.pages
 
 
 def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> tuple[Page, ...]:
@@ -157,22 +168,23 @@ def evaluate(
     ranking, taught, lesson = learned(site, targets, vectors, rules, progress)
     ways = _ways(ranking)
     if lesson and lesson.used:
-        ways["+ model learned from the links"] = taught
+        ways[LEARNED] = taught
     fused: dict[str, Ranking] = {}
     if searched.targets:
         taught = taught.searching(searched)
         fused = {f"search results, {name}": taught.fused(way) for name, way in _FUSIONS.items()}
     # The last way ranks twice: for each source alone, and with links spread over the site.
-    progress.start("Ranking", (len(ways) + len(fused) + 2) * len(site.sources), "pages")
-    orders = {name: by_similarity(way, progress.advance) for name, way in ways.items()}
+    ranked = (len(ways) + len(fused) + 1) * len(site.truth)
+    progress.start("Ranking", ranked + len(site.sources), "pages")
+    orders = {name: by_similarity(way, progress.advance, site.truth) for name, way in ways.items()}
     if searched.targets:
         orders["search results"] = {
             source.url: [hit.url for hit in searched.targets.get(position, ())]
             for position, source in enumerate(site.sources)
         }
-    orders |= {name: by_similarity(way, progress.advance) for name, way in fused.items()}
-    orders[AS_CONFIGURED] = as_proposed(taught, rules, progress.advance)
-    progress.finish(f"{len(site.sources)} pages in {len(orders)} ways")
+    orders |= {name: by_similarity(way, progress.advance, site.truth) for name, way in fused.items()}
+    orders[AS_CONFIGURED] = as_proposed(taught, rules, progress.advance, site.truth)
+    progress.finish(f"{len(site.truth)} pages in {len(orders)} ways")
     progress.start("Measuring", len(orders), "ways")
     rows = []
     for name, order in orders.items():
@@ -192,9 +204,9 @@ def _ways(ranking: Ranking) -> dict[str, Ranking]:
     if ranking.graph.size:
         alone |= {"votes of similar pages": "votes", "similarity to linked pages": "linked similarity"}
     ways = {name: ranking.by(by_features({feature: 1.0})) for name, feature in alone.items()}
-    ways["all signals, known links ignored"] = ranking.without_links()
+    ways[NO_LINKS] = ranking.without_links()
     if ranking.graph.size:
-        ways["all signals"] = ranking
+        ways[ALL_SIGNALS] = ranking
     return ways
 
 
@@ -223,18 +235,39 @@ def site_ranking(
     return Ranking(collected, site.sources, targets, Searched(), texts=texts, vectors=vectors, rules=rules)
 
 
-def by_similarity(ranking: Ranking, advance: Callable[[], None] = lambda: None) -> Orders:
-    """Return the candidates of each source as they rank for it alone; call `advance` after each source."""
+def by_similarity(
+    ranking: Ranking, advance: Callable[[], None] = lambda: None, among: Collection[str] | None = None
+) -> Orders:
+    """Return the candidates of each source as they rank for it alone.
+
+    Args:
+        ranking: the ranking.
+        advance: called after each source.
+        among: URLs of the sources to rank for; None: of all.
+    """
+    places = [at for at, source in enumerate(ranking.sources) if among is None or source.url in among]
     orders = {}
-    for source, candidates in zip(ranking.sources, ranking.of(range(len(ranking.sources))), strict=True):
-        orders[source.url] = [candidate.url for candidate in candidates]
+    for at, candidates in zip(places, ranking.of(places), strict=True):
+        orders[ranking.sources[at].url] = [candidate.url for candidate in candidates]
         advance()
     return orders
 
 
-def as_proposed(ranking: Ranking, rules: LinkRules, advance: Callable[[], None] = lambda: None) -> Orders:
-    """Return the links that a run would propose for each source, then its other candidates by rank."""
-    ranked = by_similarity(ranking, advance)
+def as_proposed(
+    ranking: Ranking,
+    rules: LinkRules,
+    advance: Callable[[], None] = lambda: None,
+    among: Collection[str] | None = None,
+) -> Orders:
+    """Return the links that a run over all sources would propose, then the other candidates by rank.
+
+    Args:
+        ranking: the ranking.
+        rules: the configured rules.
+        advance: called twice for each source in `among`, and once for each other one.
+        among: as for `by_similarity`.
+    """
+    ranked = by_similarity(ranking, advance, among)
     links = {
         one.source.url: [link.target.url for link in one.links]
         for one in recommend(ranking, Searched(), rules, advance)

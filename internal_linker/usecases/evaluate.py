@@ -1,16 +1,16 @@
 """Measure relevance on editors' links: hidden ones, those added between two crawls, and their anchors."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from internal_linker.core.arrays import Vectors, unit_rows
-from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import AddedLink, Collected, ExistingLink, Targets, Text
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.embeddings.embed import embed, encodable
 from internal_linker.evaluation.anchors import LENGTHS, Agreement, Proposals, agreement, proposals
+from internal_linker.evaluation.arrivals import arrivals, together
 from internal_linker.evaluation.backtest import Changes, as_it_was, compare, placed
 from internal_linker.evaluation.backtest import backtest as backtest_site
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, Row, hide
@@ -27,7 +27,7 @@ from internal_linker.usecases.project import Project
 from internal_linker.usecases.rehearsal import rehearse
 
 # What is looked for, as tables and headings name it.
-HIDDEN, COLD, ADDED = "hidden links", "hidden links to new pages", "added links"
+HIDDEN, ARRIVALS, ADDED = "hidden links", "simulated arrivals", "added links"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,19 @@ class Measurement:
     """How well each way of ranking finds some links.
 
     Attributes:
-        links: what was looked for: `HIDDEN`, `COLD` or `ADDED`.
-        site: the pages, and the links that were looked for.
+        links: what was looked for: `HIDDEN`, `ARRIVALS` or `ADDED`.
+        pairs: count of these links; a link may be an arrival with its source and again with its target.
+        sources: count of the pages that they start from.
         rows: the figures of each way of ranking.
-        lesson: what the ranker learned from the other links; None if there were too few.
+        lessons: what the ranker learned from the other links, with each group of new pages if there are several; None
+            if there were too few.
     """
 
     links: str
-    site: Hidden
+    pairs: int
+    sources: int
     rows: Sequence[Row]
-    lesson: Lesson | None = None
+    lessons: Sequence[Lesson | None] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +55,7 @@ class Evaluation(Result):
     """Relevance measured on hidden links.
 
     Attributes:
-        measurements: on all or half of the links and, if some lead to new pages, on these.
+        measurements: on simulated arrivals, and on all or half of the links.
         encoder: the encoder's name.
         keep_anchors: whether the links' anchors stayed in the text.
     """
@@ -162,22 +165,42 @@ def evaluate(project: Project, options: EvaluateOptions, progress: Progress) -> 
     """
     with project.context(progress, serp=False, deliver=False) as context:
         collected = known_site(context, progress)
-        sites = {HIDDEN: hide(collected, HIDINGS[options.hide], cut_anchors=not options.keep_anchors)}
-        with suppress(InputError):
-            sites[COLD] = hide(collected, HIDINGS["cold"], cut_anchors=not options.keep_anchors)
-        found = list[Measurement]()
-        for name, site in sites.items():
-            targets = targets_of(project, collected, site.visible)
-            rules = project.rules()
-            searched = search_cached(
-                site.sources, project.clients.market, context.serp_cache, targets, rules.search
-            )
-            vectors = encoding(site, context, progress)
-            rows, lesson = evaluate_site(
-                site, targets, vectors, rules.linking, searched=searched, progress=progress
-            )
-            found.append(Measurement(name, site, rows, lesson))
+        cut = not options.keep_anchors
+        sites = {
+            ARRIVALS: [*arrivals(collected, cut_anchors=cut)],
+            HIDDEN: [hide(collected, HIDINGS[options.hide], cut_anchors=cut)],
+        }
+        found = [
+            _measurement(name, each, collected, project, context=context, progress=progress)
+            for name, each in sites.items()
+        ]
         return Evaluation(found, context.encoder.name, options.keep_anchors)
+
+
+def _measurement(
+    links: str,
+    sites: Sequence[Hidden],
+    collected: Collected,
+    project: Project,
+    *,
+    context: RunContext,
+    progress: Progress,
+) -> Measurement:
+    """Measure every way of ranking on the hidden links of a site, or of several groups of its pages."""
+    found, lessons, rules = list[tuple[Hidden, Sequence[Row]]](), list[Lesson | None](), project.rules()
+    for site in sites:
+        targets = targets_of(project, collected, site.visible)
+        searched = search_cached(
+            site.sources, project.clients.market, context.serp_cache, targets, rules.search
+        )
+        vectors = encoding(site, context, progress)
+        rows, lesson = evaluate_site(
+            site, targets, vectors, rules.linking, searched=searched, progress=progress
+        )
+        found.append((site, rows))
+        lessons.append(lesson)
+    sources = {source for site in sites for source in site.truth}
+    return Measurement(links, sum(site.pairs for site in sites), len(sources), together(found), lessons)
 
 
 def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:
@@ -248,7 +271,7 @@ def backtest(
         rows, orders = backtest_site(site, targets, vectors, project.rules().linking, progress)
         added = list(placed(changes, bare.pages, orders))
         return Backtest(
-            Measurement(ADDED, site, rows),
+            Measurement(ADDED, site.pairs, len(site.truth), rows),
             added,
             list(_counts(bare, tables, changes)),
             context.encoder.name,
