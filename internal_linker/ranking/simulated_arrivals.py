@@ -12,7 +12,7 @@ from internal_linker.ranking.metrics import text_digest
 
 # Each page is new in one of the groups. With a third of the pages, the kinds of the links to be found are about what
 # editors add in one or two years: 64% stand on new pages (in fact 67%), 43% lead to them (48%), 14% join old pages
-# (17%). Over twelve sites, thirds predict real arrivals as well as fifths, which take longer, and better than halves.
+# (17%). Over twelve sites, thirds predict real arrivals about as well as fifths, which take longer, and halves do not.
 GROUPS = 3
 # Of the links from old pages to new ones, one in this many is to be found: editors would have to go back to pages that
 # they had finished.
