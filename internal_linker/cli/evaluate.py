@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from internal_linker.evaluation.anchors import Agreement, Proposals
     from internal_linker.evaluation.holdout import Row
+    from internal_linker.ranking.adaptation import Adaptation
     from internal_linker.ranking.metrics import Estimate
-    from internal_linker.ranking.training import Lesson
     from internal_linker.usecases.evaluate import AnchorEvaluation, Measurement
 
 ARRIVALS_MEANING = (
@@ -50,7 +50,7 @@ def evaluate(
     Hide links of files/existing_links.csv, rank without them, and measure how well each way of ranking finds them.
     The first table simulates arrivals: all links from and to a third of the pages are hidden together, as if these were
     new, for each third in turn. The second hides all links, or half of them. Below each table, the command prints what
-    the ranker learned from the links that were not hidden, and how reliable its probabilities are.
+    the ranker gains from the links that were not hidden.
 
     With --anchors, compare the first anchor proposed for each linked pair of pages with the editors' own, and count
     what is wrong with the anchors of the links that a run would propose; nothing is searched for.
@@ -81,11 +81,12 @@ def evaluate(
         _print_figures(f"{_heading(each, found.keep_anchors)}; encoder {found.encoder}", each.rows)
         if each.links == usecase.ARRIVALS:
             open_console().print(ARRIVALS_MEANING, soft_wrap=True)
-        if any(each.lessons):
-            for number, lesson in enumerate(each.lessons, 1):
-                _print_lesson(lesson, number if len(each.lessons) > 1 else 0)
+        if any(each.adaptations):
+            for number, adaptation in enumerate(each.adaptations, 1):
+                _print_adaptation(adaptation, number if len(each.adaptations) > 1 else 0)
         else:
-            _print_lesson(None)
+            _print_adaptation(None)
+        open_console().print()
     _print_meanings()
 
 
@@ -247,26 +248,13 @@ def _print_meanings() -> None:
         console.print(f"  {name:10}{meaning}", soft_wrap=True)
 
 
-def _print_lesson(lesson: "Lesson | None", group: int = 0) -> None:
-    """Print what the ranker learned, with the number of the group of new pages; 0 if there is only one."""
-    from internal_linker.ranking.training import TOO_FEW
+def _print_adaptation(adaptation: "Adaptation | None", group: int = 0) -> None:
+    """Print what the ranker gains, with the number of the group of new pages; 0 if there is only one."""
+    from internal_linker.ranking.adaptation import TOO_FEW
     from internal_linker.usecases.console import open_console
 
-    console, name = open_console(), f"Ranker, third {group}" if group else "Ranker"
-    if lesson is None:
-        console.print(f"{name}: {TOO_FEW}.\n", soft_wrap=True)
-        return
-    console.print(f"{name}: {lesson}", soft_wrap=True)
-    console.print(f"{'probability':16}{'expected':>10}{'links':>10}{'pairs':>10}")
-    for part in lesson.reliability:
-        bounds = f"{part.low:g} to {part.high:g}"
-        console.print(f"{bounds:16}{part.expected:>10.4f}{part.links:>10.4f}{part.pairs:>10}")
-    console.print(
-        "Probability: how likely the site's editors are to link a pair. Expected: the mean probability of the pairs in "
-        "this range; links: the share of them that are links. Both should be close.",
-        soft_wrap=True,
-    )
-    console.print()
+    name = f"Ranker, third {group}" if group else "Ranker"
+    open_console().print(f"{name}: {adaptation or TOO_FEW}.", soft_wrap=True)
 
 
 def _table(rows: "Sequence[Row]") -> Iterator[str]:

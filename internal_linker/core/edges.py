@@ -13,7 +13,7 @@ import numpy as np
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.evidence import NO_EVIDENCE, Evidence, sentences
-from internal_linker.core.records import Origin
+from internal_linker.core.records import ExistingLink, Origin
 
 Status = Literal["proposed", "accepted", "rejected", "edited", "live", "withdrawn"]
 Tier = Literal["inline", "sidebar", "review"]
@@ -205,6 +205,14 @@ class Decided:
 
     rejected: Mapping[str, Sequence[str]] = field(default_factory=dict)
     accepted: Mapping[str, Sequence[Edge]] = field(default_factory=dict)
+
+    def accepted_links(self) -> list[ExistingLink]:
+        """Return the accepted links as if they stood in their pages already."""
+        return [
+            ExistingLink(edge.source, edge.target, edge.chosen.text)
+            for edges in self.accepted.values()
+            for edge in edges
+        ]
 
     def rejected_at_ends(self, aliases: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
         """Return the rejected targets, also by the final pages of sources and targets that redirect.

@@ -19,12 +19,12 @@ from internal_linker.core.records import (
     Text,
 )
 from internal_linker.embeddings.embed import all_texts
+from internal_linker.ranking.adaptation import TOO_FEW, Adaptation, adapted
 from internal_linker.ranking.learned import by_features
 from internal_linker.ranking.metrics import Measured, measure, reach, text_digest
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.rules import LinkRules
-from internal_linker.ranking.training import TOO_FEW, Lesson, teach
 from internal_linker.text.spans import without_anchors
 
 # One target in five is cold: about four fifths of the links remain to learn from.
@@ -32,7 +32,7 @@ COLD = 5
 # The number of each source's first candidates in which hidden links are counted as reached.
 REACH = 50
 ALL_SIGNALS, NO_LINKS = "all signals", "all signals, known links ignored"
-LEARNED = "+ model learned from the links"
+LEARNED = "+ weights adapted to the site"
 AS_CONFIGURED = "as configured, inlinks for everyone"
 # What some ways are the same as, where no model is used, or no link is known.
 SAME = {LEARNED: ALL_SIGNALS, ALL_SIGNALS: NO_LINKS}
@@ -154,7 +154,7 @@ def evaluate(
     *,
     searched: Searched,
     progress: Progress,
-) -> tuple[list[Row], Lesson | None]:
+) -> tuple[list[Row], Adaptation | None]:
     """Rank every source in each way and compare; also return what the ranker learned from the visible links.
 
     Args:
@@ -165,9 +165,9 @@ def evaluate(
         searched: search results, if any.
         progress: the display of the steps.
     """
-    ranking, taught, lesson = learned(site, targets, vectors, rules, progress)
+    ranking, taught, adaptation = learned(site, targets, vectors, rules, progress)
     ways = _ways(ranking)
-    if lesson and lesson.used:
+    if adaptation and adaptation.used:
         ways[LEARNED] = taught
     fused: dict[str, Ranking] = {}
     if searched.targets:
@@ -191,7 +191,7 @@ def evaluate(
         rows.append(judge(name, site.truth, order))
         progress.advance()
     progress.finish(f"on {site.pairs} hidden links")
-    return rows, lesson
+    return rows, adaptation
 
 
 def _ways(ranking: Ranking) -> dict[str, Ranking]:
@@ -216,15 +216,15 @@ def learned(
     vectors: Callable[[Sequence[Text]], Vectors],
     rules: LinkRules,
     progress: Progress,
-) -> tuple[Ranking, Ranking, Lesson | None]:
+) -> tuple[Ranking, Ranking, Adaptation | None]:
     """Return the site's ranking, the ranking that learned from the visible links, and its cross-validation."""
     texts = all_texts(site.pages, {}, ())
     rows = vectors(texts)
     progress.start("Learning", 0, "links")
     ranking = site_ranking(site, targets, texts, rows, rules)
-    taught, lesson = teach(ranking, site.visible)
-    progress.finish(f"from {lesson.links} links" if lesson else TOO_FEW)
-    return ranking, taught, lesson
+    taught, adaptation = adapted(ranking, site.visible)
+    progress.finish(f"from {adaptation.links} links" if adaptation else TOO_FEW)
+    return ranking, taught, adaptation
 
 
 def site_ranking(

@@ -9,6 +9,7 @@ import numpy as np
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.arrays import pairs_of
 from internal_linker.core.briefs import Brief, BriefLinks, LikePage
+from internal_linker.core.edges import Decided
 from internal_linker.core.errors import InputError
 from internal_linker.core.evidence import Evidence
 from internal_linker.core.ports import Progress
@@ -20,11 +21,11 @@ from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
 from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.rows import require_scope
+from internal_linker.ranking.adaptation import adapted
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import best_sources
 from internal_linker.ranking.selection import link_targets, select
-from internal_linker.ranking.training import teach
 from internal_linker.review.former_links import todays
 from internal_linker.review.transitions import decided
 from internal_linker.serp.search import search_all
@@ -51,13 +52,17 @@ def content_brief(
     plan = planned(collected, brief)
     searching = context.serp is not None and bool(plan.source.query)
     require_scope(collected, rules, searching=searching, warn=progress.warn)
-    targets = _targets(plan, context, rules)
+    judged = context.edges.each(judged=True) if context.edges else ()
+    decisions = decided(todays(judged, collected.hosts))
+    targets = _targets(plan, decisions, rules)
     searched = Searched()
     if context.serp and plan.source.query:
         searched = search_all(
             [plan.source], context.serp, context.serp_cache, targets, rules.search, progress=progress
         )
-    ranking, problem = _ranked(plan, targets, searched, context=context, rules=rules, progress=progress)
+    ranking, problem = _ranked(
+        plan, targets, searched, decisions, context=context, rules=rules, progress=progress
+    )
     progress.start("Links", 2, "steps")
     candidates = sorted(next(ranking.of([NEW])), key=lambda one: ranking.comes_last(one.key))
     chosen = select(plan.source, candidates, targets, limit, "")
@@ -107,7 +112,7 @@ def _gathered(context: RunContext, progress: Progress) -> Collected:
     return collected
 
 
-def _targets(plan: Planned, context: RunContext, rules: Rules) -> Targets:
+def _targets(plan: Planned, decisions: Decided, rules: Rules) -> Targets:
     def excluded(url: str, key: str) -> str:
         return "" if key == NOWHERE else rules.search.excluded(url, key)
 
@@ -127,15 +132,14 @@ def _targets(plan: Planned, context: RunContext, rules: Rules) -> Targets:
         barred = {key: why for key, why in targets.barred.items() if key != NOWHERE}
         targets = replace(targets, known={**targets.known, NOWHERE: NOWHERE}, barred=barred)
     # The planned page may rewrite a page for which editors have already rejected links.
-    judged = context.edges.each(judged=True) if context.edges else ()
-    rejected = decided(todays(judged, site.hosts)).rejected_at_ends(site.aliases)
-    return replace(targets, rejected=rejected)
+    return replace(targets, rejected=decisions.rejected_at_ends(site.aliases))
 
 
 def _ranked(
     plan: Planned,
     targets: Targets,
     searched: Searched,
+    decisions: Decided,
     *,
     context: RunContext,
     rules: Rules,
@@ -171,7 +175,7 @@ def _ranked(
         planned=() if plan.exists else [NEW],
     )
     progress.advance()
-    ranking, _ = teach(ranking, plan.collected.live_links)
+    ranking, _ = adapted(ranking, [*plan.collected.live_links, *decisions.accepted_links()])
     progress.finish(f"{counted(len(others), 'page')} may link to it")
     return ranking, embedded.problem
 

@@ -17,9 +17,9 @@ from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.neighbours.knn_join import Joined
 from internal_linker.pipeline.last_lists import Bases
 from internal_linker.pipeline.no_links import NoLinks
+from internal_linker.ranking.adaptation import TOO_FEW, Adaptation
 from internal_linker.ranking.fusion_choice import FusionEvidence
 from internal_linker.ranking.site_lists import Listed
-from internal_linker.ranking.training import TOO_FEW, Lesson
 from internal_linker.review.acceptance import Acceptance
 from internal_linker.review.link_memory import Memory
 from internal_linker.serp.search import SearchCost
@@ -45,8 +45,8 @@ class Report:
     """The count of those search results that were dropped."""
     fusion: FusionEvidence | None = None
     """How good the search results are; None if they don't come first, or after a run over some rows."""
-    lesson: Lesson | None = None
-    """What the ranker learned from existing links; None where they are too few."""
+    adaptation: Adaptation | None = None
+    """What the ranker gains from the site's own links; None where they are too few."""
     joined: Joined | None = None
     """How all pages were compared at once; None where each was compared when a source needed it."""
     gaps: list[str] = field(default_factory=list)
@@ -219,7 +219,7 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         rows.append(("Near-duplicates", _listed(len(pairs), "pair", "duplicates.csv")))
         unknown = "unknown without existing links"
         rows.append(("Orphans", unknown if orphans is None else _listed(len(orphans), "page", "orphans.csv")))
-    rows.append(("Ranker", str(report.lesson or TOO_FEW)))
+    rows.append(("Ranker", str(report.adaptation or TOO_FEW)))
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
     return [*rows, ("Seconds", timing)]
 

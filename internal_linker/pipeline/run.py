@@ -16,6 +16,7 @@ from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     Choice,
     Collected,
+    ExistingLink,
     Link,
     Recommendation,
     Searched,
@@ -44,6 +45,7 @@ from internal_linker.pipeline.no_links import why_no_links
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
 from internal_linker.pipeline.rows import Rows, known_key, named, require_scope, rows_of
+from internal_linker.ranking.adaptation import Adaptation, adapted
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.fusion_choice import FusionEvidence, fusion_evidence, pages_to_compare
 from internal_linker.ranking.rank import Ranking
@@ -52,7 +54,6 @@ from internal_linker.ranking.reverse_candidates import best_sources
 from internal_linker.ranking.selection import link_targets
 from internal_linker.ranking.site_lists import Listed, list_site
 from internal_linker.ranking.stability import Earlier
-from internal_linker.ranking.training import Lesson, teach
 from internal_linker.review.link_memory import Memory
 from internal_linker.serp.search import SearchCost, search_all, search_cached, search_cost
 
@@ -90,7 +91,7 @@ class Run:
             searched = self._search(sources, targets)
             texts, embedded = self._embed(collected, sources)
         joined = self._join(collected, sources, embedded)
-        ranking, lesson, recommendations, listed = self._recommend(
+        ranking, adaptation, recommendations, listed = self._recommend(
             collected,
             rows,
             targets,
@@ -103,7 +104,7 @@ class Run:
         dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
         report = Report(run_id, collected, searched, embedded, recommendations, listed, memory=memory)
         report.below_floor, report.dropped = ranking.below_floor, dropped
-        report.lesson, report.joined, report.bases = lesson, joined, self._bases
+        report.adaptation, report.joined, report.bases = adaptation, joined, self._bases
         report.last, report.one_way = ranking.last.counts, ranking.one_way
         report.fusion = self._fusion(ranking, collected, searched)
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
@@ -169,7 +170,7 @@ class Run:
                 vectors=embedded.vectors,
                 rules=self.rules.linking,
             )
-            ranking, _ = teach(ranking, collected.live_links)
+            ranking, _ = adapted(ranking, _known_links(collected, memory))
             found = _links_to(ranking, collected.rows[key], self.rules.linking.links_per_page, memory)
         self.progress.finish(f"{counted(len(found), 'page')} should link to it")
         report = Report(run_id, collected, Searched(), embedded, found, None, memory=memory)
@@ -328,7 +329,7 @@ class Run:
         embedded: Embedded,
         joined: Joined | None,
         memory: Memory | None,
-    ) -> tuple[Ranking, Lesson | None, Sequence[Recommendation], Listed | None]:
+    ) -> tuple[Ranking, Adaptation | None, Sequence[Recommendation], Listed | None]:
         self._step()
         self.progress.start("Matching", len(rows.sources), "pages")
         rules = self.rules.linking
@@ -348,13 +349,13 @@ class Run:
                 joined=joined.nearest if joined else None,
                 workers=workers,
             )
-            ranking, lesson = teach(ranking, collected.live_links)
+            ranking, adaptation = adapted(ranking, _known_links(collected, memory))
             earlier = partial(self._earlier, collected, searched, embedded, memory)
             found = recommend(ranking, searched, rules, self.progress.advance, memory, earlier=earlier)
             recommendations = compact(rows.merged(found))
             listed = None if self.choice.partial else list_site(ranking, collected)
         self.progress.finish(matched(recommendations))
-        return ranking, lesson, recommendations, listed
+        return ranking, adaptation, recommendations, listed
 
     def _earlier(
         self,
@@ -391,6 +392,12 @@ class Run:
     def _step(self) -> None:
         if self._should_stop():
             raise Interrupted("The run was stopped between two steps; no step is incomplete.")
+
+
+def _known_links(collected: Collected, memory: Memory | None) -> list[ExistingLink]:
+    """Return the links that the ranker learns from: those of the pages, and those that editors accepted."""
+    accepted = memory.decided.accepted_links() if memory else []
+    return [*collected.live_links, *accepted]
 
 
 def _links_to(ranking: Ranking, row: int, count: int, memory: Memory | None) -> list[Recommendation]:

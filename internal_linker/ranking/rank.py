@@ -211,9 +211,12 @@ class Ranking:
             yield chosen, found
 
     def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
-        """Return a ranking of the same site with other known links, for other sources (pages), without searches."""
+        """Return a ranking of the same site with other known links, for other sources (pages).
+
+        It knows no searches, and no rejections: rejected links are candidates again.
+        """
         other = self._changed(sources=sources, _searched=Searched(), _below_floor={})
-        other.targets = replace(self.targets, linked=linked(sources, links))
+        other.targets = replace(self.targets, linked=linked(sources, links), rejected={})
         other.source_rows = self._rows_of_sources(sources)
         other._learn_links(links)
         return other

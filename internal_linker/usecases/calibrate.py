@@ -26,10 +26,10 @@ from internal_linker.evaluation.calibration import (
 from internal_linker.evaluation.holdout import Hidden, learned
 from internal_linker.evaluation.labels import Pair
 from internal_linker.pipeline.context import RunContext
+from internal_linker.ranking.adaptation import HIDINGS
 from internal_linker.ranking.metrics import fold
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.selection import eligible
-from internal_linker.ranking.training import HIDINGS
 from internal_linker.usecases.evaluate import encoding, known_site, targets_of
 from internal_linker.usecases.options import CalibrateOptions
 from internal_linker.usecases.project import Project

@@ -17,9 +17,9 @@ from internal_linker.evaluation.holdout import HIDINGS, Hidden, Row, hide
 from internal_linker.evaluation.holdout import evaluate as evaluate_site
 from internal_linker.ingest.collect import gather, with_links
 from internal_linker.pipeline.context import RunContext
+from internal_linker.ranking.adaptation import Adaptation
 from internal_linker.ranking.metrics import Estimate
 from internal_linker.ranking.selection import link_targets
-from internal_linker.ranking.training import Lesson
 from internal_linker.serp.search import search_cached
 from internal_linker.text.brands import found_brands
 from internal_linker.usecases.options import BacktestOptions, EvaluateOptions
@@ -39,15 +39,15 @@ class Measurement:
         pairs: count of these links; a link may be an arrival with its source and again with its target.
         sources: count of the pages that they start from.
         rows: the figures of each way of ranking.
-        lessons: what the ranker learned from the other links, with each group of new pages if there are several; None
-            if there were too few.
+        adaptations: what the ranker gains from the other links, with each group of new pages if there are several;
+            None if there were too few.
     """
 
     links: str
     pairs: int
     sources: int
     rows: Sequence[Row]
-    lessons: Sequence[Lesson | None] = ()
+    adaptations: Sequence[Adaptation | None] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,20 +187,24 @@ def _measurement(
     progress: Progress,
 ) -> Measurement:
     """Measure every way of ranking on the hidden links of a site, or of several groups of its pages."""
-    found, lessons, rules = list[tuple[Hidden, Sequence[Row]]](), list[Lesson | None](), project.rules()
+    found, adaptations, rules = (
+        list[tuple[Hidden, Sequence[Row]]](),
+        list[Adaptation | None](),
+        project.rules(),
+    )
     for site in sites:
         targets = targets_of(project, collected, site.visible)
         searched = search_cached(
             site.sources, project.clients.market, context.serp_cache, targets, rules.search
         )
         vectors = encoding(site, context, progress)
-        rows, lesson = evaluate_site(
+        rows, adaptation = evaluate_site(
             site, targets, vectors, rules.linking, searched=searched, progress=progress
         )
         found.append((site, rows))
-        lessons.append(lesson)
+        adaptations.append(adaptation)
     sources = {source for site in sites for source in site.truth}
-    return Measurement(links, sum(site.pairs for site in sites), len(sources), together(found), lessons)
+    return Measurement(links, sum(site.pairs for site in sites), len(sources), together(found), adaptations)
 
 
 def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:

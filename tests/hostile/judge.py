@@ -49,7 +49,7 @@ _HANGS_S = 30.0
 _LATE = (
     *(
         "internal_linker.usecases.project",
-        "internal_linker.ranking.training",
+        "internal_linker.ranking.adaptation",
         "internal_linker.embeddings.encoders.lsa",
     ),
     "sklearn.decomposition",

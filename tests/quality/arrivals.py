@@ -28,9 +28,9 @@ from internal_linker.core.ports import Encoder
 from internal_linker.core.records import Collected, Page, Text
 from internal_linker.embeddings.embed import encodable, page_text
 from internal_linker.evaluation.holdout import Hidden, Truth, hide
+from internal_linker.ranking.adaptation import adapted
 from internal_linker.ranking.metrics import HIGH, LOW, RESAMPLES, Estimate, estimates, measure
 from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.training import teach
 from tests.quality.corpora import (
     ABSENT,
     DEVELOPMENT,
@@ -197,7 +197,7 @@ def as_run(hidden: Hidden, vectors: Vectors, site: Ranking | None = None) -> Ran
         site: a ranking of the same pages, whose index serves again.
     """
     known = site.knowing(hidden.visible, site.sources) if site else ranking(hidden, vectors, DEFAULT)
-    return teach(known, hidden.visible)[0]
+    return adapted(known, hidden.visible)[0]
 
 
 def measured(

@@ -28,7 +28,7 @@ from internal_linker.core.records import (
 )
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.pipeline.report import Report, summary_rows
-from internal_linker.ranking.training import TOO_FEW
+from internal_linker.ranking.adaptation import TOO_FEW
 from internal_linker.usecases.console import PlainConsole, Reporter, open_console
 from internal_linker.usecases.run import PageLinks
 from tests.support import link_sites
@@ -73,11 +73,11 @@ def test_piped_output_has_whole_plain_lines(piped_run: tuple[Path, str]) -> None
 
 
 def test_the_summary_says_what_it_takes_to_learn(piped_run: tuple[Path, str]) -> None:
-    """Without links to learn from, the summary says so and links.csv leaves Probability empty."""
+    """Without links to learn from, the summary says so; links.csv has the packaged ranker's probabilities."""
     around, out = piped_run
     assert f"  Ranker: {TOO_FEW}" in out.splitlines()
     links = read_csv(around / "my site/files/links.csv")
-    assert len(links) == 30 and {link["Probability"] for link in links} == {""}
+    assert len(links) == 30 and all(0 <= float(link["Probability"]) <= 1 for link in links)
 
 
 @pytest.mark.long
@@ -96,7 +96,7 @@ def test_what_links_taught_is_in_the_summary_and_in_each_row(tmp_path: Path) -> 
         code, out, _ = finish(start("-m", "internal_linker", "run", cwd=folder))
         assert code == 0
         assert re.search(
-            r"^  Ranker: a model learned from 600 links is used .*\(NDCG@5 0\.\d{3} against 0\.\d{3}: \+",
+            r"^  Ranker: weights adapted to your site by its 600 links \(NDCG@5 0\.\d{3} against 0\.\d{3}: \+",
             out,
             re.M,
         )

@@ -1,0 +1,179 @@
+"""The packaged weights are adapted to a site's links and its editors' rejections, where these say that it helps."""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+from internal_linker.core.records import Collected, ExistingLink, Page, Searched, Source, Targets
+from internal_linker.embeddings.embed import page_text
+from internal_linker.ranking import adaptation
+from internal_linker.ranking.adaptation import LEAST_LINKS, TOO_FEW, Adaptation, adapted
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.selection import linked
+from tests.support.builders import page, url
+from tests.support.link_sites import RULES, Pairs, existing, pages, random_pairs, ranking
+
+PAGES = pages(100)
+CHANCE = tuple(random_pairs(100, 400, seed=1))
+POPULAR = tuple(random_pairs(100, 400, seed=2, popularity=1.5))
+FOLDERS = 4
+
+
+@cache
+def in_folders(count: int = 64) -> tuple[Page, ...]:
+    """Return pages of random words in folders."""
+    found = pages(count, seed=3)
+    return tuple(page(f"{'abcd'[at % FOLDERS]}/{at}", str(each.content)) for at, each in enumerate(found))
+
+
+def ends(pairs: Pairs) -> list[ExistingLink]:
+    site = in_folders()
+    return [ExistingLink(site[source].key, site[target].key, "here") for source, target in pairs]
+
+
+def ranked(links: Sequence[ExistingLink], rejected: Pairs = ()) -> Ranking:
+    """Return the ranking of the site in folders."""
+    site = in_folders()
+    sources = tuple(Source(each.key, each.url, "", each, in_sheet=False) for each in site)
+    refused: dict[str, list[str]] = {}
+    for source, target in rejected:
+        refused.setdefault(site[source].key, []).append(site[target].key)
+    targets = Targets(
+        {each.key: each.url for each in site}, {}, linked=linked(sources, links), rejected=refused
+    )
+    collected = Collected(site, sources, (), 0, links=tuple(links))
+    texts = [page_text(each) for each in site]
+    vectors = np.zeros((len(site), 1), np.float32)
+    return Ranking(collected, sources, targets, Searched(), texts=texts, vectors=vectors, rules=RULES)
+
+
+def orders(found: Ranking) -> list[list[str]]:
+    """Return each source's candidates, best first."""
+    return [[each.key for each in ours] for ours in found.of(range(len(found.sources)))]
+
+
+def place_of_own_folder(found: Ranking) -> float:
+    """Return the mean place, 0 to 1 the last, of candidates in their source's folder, for undecided sources."""
+    rows = {each.key: row for row, each in enumerate(in_folders())}
+    places = [
+        place / len(order)
+        for at, order in enumerate(orders(found))
+        if at % 8 >= FOLDERS
+        for place, key in enumerate(order)
+        if rows[key] % FOLDERS == at % FOLDERS
+    ]
+    return float(np.mean(places))
+
+
+PLAIN = tuple(random_pairs(64, 260, seed=5))
+
+
+def test_a_pattern_that_the_packaged_weights_miss_is_used() -> None:
+    """If editors link to the same popular pages, the weights learn it and report it, and such pages move up."""
+    plain = ranking(PAGES, POPULAR)
+    ours, found = adapted(plain, existing(POPULAR))
+    assert found and found.used and found.gain.low >= adaptation.LEAST_GAIN
+    assert found.adapted.mean == pytest.approx(found.packaged.mean + found.gain.mean)
+    assert str(found).startswith("weights adapted to your site by its 400 links (NDCG@5 0.")
+    popular = {url(target) for target in range(5)}
+    before, after = (
+        np.mean([len(popular & {*order[:5]}) for order in orders(each)]) for each in (plain, ours)
+    )
+    assert after > before
+
+
+def test_random_links_change_nothing() -> None:
+    plain = ranking(PAGES, CHANCE)
+    ours, found = adapted(plain, existing(CHANCE))
+    assert found and not found.used and ours is plain
+    assert "packaged weights; adapted by your site's 400 links, they are not clearly better" in str(found)
+
+
+def test_the_order_of_the_links_does_not_matter() -> None:
+    """The same links in any order, some twice or to unlisted pages, give the same figures and weights."""
+    ours, found = adapted(ranking(PAGES, POPULAR), existing(POPULAR))
+    more = [*existing(POPULAR[::-1]), *existing(POPULAR[:50]), *existing([(1, 900), (900, 1)])]
+    again, same = adapted(ranking(PAGES, POPULAR), more)
+    assert found and same and found.used
+    assert (found.gain, found.adapted) == (same.gain, same.adapted)
+    np.testing.assert_array_equal(ours.ranker.weights, again.ranker.weights)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [],
+        random_pairs(100, LEAST_LINKS - 1, 0),
+        [pair for pair in product(range(16), repeat=2) if pair[0] != pair[1]],
+    ],
+    ids=["none", "too few", "each page to every other"],
+)
+def test_where_there_is_nothing_to_learn_the_ranking_stays(pairs: Pairs) -> None:
+    """Too few links, or no other candidates, change nothing and are no error."""
+    plain = ranking(pages(16) if len(pairs) == 240 else PAGES, pairs)
+    ours, found = adapted(plain, existing(pairs))
+    assert ours is plain and (found is None or not found.used)
+    assert str(LEAST_LINKS) in TOO_FEW
+
+
+@cache
+def learned(
+    rejected: tuple[tuple[int, int], ...] = (), accepted: tuple[tuple[int, int], ...] = ()
+) -> tuple[Ranking, Adaptation]:
+    """Return the ranking with weights adapted to these decisions, whatever the cross-validation says."""
+    links = ends(PLAIN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adaptation, "LEAST_GAIN", -1.0)
+        ours, found = adapted(ranked(links, rejected), [*links, *ends(accepted)])
+    assert found and found.used
+    return ours, found
+
+
+def proposed(found: Ranking) -> tuple[tuple[int, int], ...]:
+    """Return the first five candidates in the same folder, of every other source in each folder."""
+    rows = {each.key: row for row, each in enumerate(in_folders())}
+    return tuple(
+        (at, rows[key])
+        for at, order in enumerate(orders(found))
+        if at % 8 < FOLDERS
+        for key in order[:5]
+        if rows[key] % FOLDERS == at % FOLDERS
+    )
+
+
+def test_rejections_of_one_kind_lower_such_links_elsewhere() -> None:
+    """If editors reject links within a folder, such links move down on other pages; the rejected ones are gone."""
+    before, _ = learned()
+    rejected = proposed(before)
+    after, found = learned(rejected)
+    assert found.rejected == len(rejected) > 20
+    assert f"its {found.links} links and {found.rejected} rejected ones" in str(found)
+    assert place_of_own_folder(after) > place_of_own_folder(before) + 0.01
+    keys = [each.key for each in in_folders()]
+    assert not any(keys[target] in orders(after)[source] for source, target in rejected)
+
+
+def test_accepted_links_of_one_kind_raise_such_links_elsewhere() -> None:
+    before, _ = learned()
+    accepted = proposed(before)
+    after, found = learned(accepted=accepted)
+    assert found.links == len({*PLAIN, *accepted})
+    assert place_of_own_folder(after) < place_of_own_folder(before) - 0.01
+
+
+def test_three_decisions_change_little() -> None:
+    """The weights after one acceptance and two rejections are nearly those before."""
+    before, _ = learned()
+    one, *others = proposed(before)[:3]
+    after, _ = learned(tuple(others), (one,))
+    change = np.abs(after.ranker.weights - before.ranker.weights)
+    assert 0 < change.max() < 0.02
+    moved = sum(
+        len({*ours[:5]} - {*theirs[:5]})
+        for at, (ours, theirs) in enumerate(zip(orders(before), orders(after), strict=True))
+        if at not in {source for source, _ in (one, *others)}
+    )
+    assert moved <= 0.03 * 5 * len(in_folders())
