@@ -404,11 +404,12 @@ class Candidate:
 
     Attributes:
         key, url: normal form of the target, and its URL.
-        score: blend of the z-scored signals, in standard deviations above the source's average target.
+        score: the ranker's score, in standard deviations above the source's average target.
         similarity: cosine of the embeddings, -1 to 1.
         lexical: cosine of TF-IDF, 0 to 1.
         serp_rank: rank in the search results, from 1; 0 if the search did not find the target.
-        probability: share of such pairs that the site's editors linked, 0 to 1, where it could be learned.
+        probability: how probable it is that editors add the link, among those that they add to the source, 0 to 1;
+            see `Calibration`. NaN for search results that are no pages, and for links of queries and planned pages.
     """
 
     key: str

@@ -339,10 +339,10 @@ class Ranking:
         """Score the candidates; only pages have a probability."""
         texts, matches = chosen.texts, chosen.matches
         score = self.ranker.score(features, matches.of)
+        probability = self.ranker.calibration.probability(score, matches.of)
         n = len(self.linkable)
         off_topic = (matches.score <= 0) & ~is_in(matches.pairs.keys(n), chosen.named.keys(n))
         score -= OFF_TOPIC * off_topic
-        probability = self.ranker.calibration.probability(score, matches.of)
         by_topic = self._by_topic[texts[matches.of]]
         if by_topic.any():
             topic = self._topic_score(chosen, features)

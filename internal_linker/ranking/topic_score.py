@@ -11,7 +11,7 @@ from internal_linker.ranking.rules import TOPIC_WEIGHTS, TopicWeights
 def topic_score(
     features: Vectors, of: Ints, coverage: Vectors, has_content: Bools, weights: TopicWeights = TOPIC_WEIGHTS
 ) -> Vectors:
-    """Return (m,) float64 the weighted sum of the features of topic; higher is better.
+    """Return (m,) float64 the weighted sum of the features of topic, in standard deviations above the list's mean.
 
     Args:
         features: (m, len(PAIR_FEATURES)) features of the candidates.
@@ -29,4 +29,4 @@ def topic_score(
     words = np.where(has_content | alone, cosine, title)
     score: Vectors = weights.meaning * np.where(alone, words, meaning)
     score += weights.words * words + weights.passage * passage + weights.title * title
-    return score
+    return standard(score, of)
