@@ -180,9 +180,7 @@ class Ranking:
         These rankings are of the same site for the same sources; `offered` contains further rows for each source. The
         features are (m, len(PAIR_FEATURES)), for the matches of the candidates.
         """
-        rows = self.source_rows[list(positions)].tolist()
-        # Nearly every page is a candidate of some source, and is compared with others of its own.
-        self.site.prepare(rows if len(rows) < BLOCK else [*rows, *np.flatnonzero(self.linkable).tolist()])
+        self.site.prepare(self.source_rows[list(positions)].tolist())
         ahead: deque[tuple[Sequence[Chosen], Sequence[Ints], Sequence[Sequence[Sequence[Ints]]]]] = deque()
 
         def tasks() -> Iterator[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]:
