@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from internal_linker.core.edges import Anchor
@@ -23,7 +22,7 @@ from internal_linker.evaluation.page_text import (
 from internal_linker.text.blocks import Block, Templates, blocks
 from internal_linker.text.sentences import sentences
 from internal_linker.text.stemming import stem
-from internal_linker.text.stop_words import stop_words
+from internal_linker.text.stop_words import folded_stop_words
 from internal_linker.text.words import normalise, words
 
 # Examples that are kept of each flaw.
@@ -257,7 +256,7 @@ class _Inspector:
             yield Flaw.UNRELATED
         parts = [_NO_WORD.sub("", normalise(part)) for part in text.split()]
         ends = {*parts[:1], *parts[-1:]}
-        if not named and not ends.isdisjoint(_folded_stop_words(page.lang)):
+        if not named and not ends.isdisjoint(folded_stop_words(page.lang)):
             yield Flaw.END_WORD
 
     def _is_named(self, one: Proposed) -> bool:
@@ -297,7 +296,7 @@ class _Inspector:
         The home page may be called by the brand, and so may the only other page that has it in its name.
         """
         text = _spaced(one.anchor.text)
-        telling = set(text.split()) - _folded_stop_words(language)
+        telling = set(text.split()) - folded_stop_words(language)
         for brand in self._brands.get(language, ()):
             alone = bool(telling) and telling <= set(brand.split())
             if (brand not in text and not alone) or _is_home(one.target):
@@ -386,10 +385,5 @@ def _is_home(target: str) -> bool:
 
 def _stems(text: str, language: str) -> set[str]:
     found = words(text) or _WORD.findall(normalise(text))
-    telling = [word for word in found if word not in _folded_stop_words(language)] or found
+    telling = [word for word in found if word not in folded_stop_words(language)] or found
     return {stem(word, language) for word in telling}
-
-
-@lru_cache(maxsize=64)
-def _folded_stop_words(language: str) -> frozenset[str]:
-    return frozenset(map(normalise, stop_words(language)))

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from internal_linker.core.arrays import Pairs
-from internal_linker.text.stemming import stem
-from internal_linker.text.stop_words import stop_words
+from internal_linker.text.stemming import OTHER_SCRIPTS, stem
+from internal_linker.text.stop_words import folded_stop_words
 
 # Longer names stand in no other text.
 _MOST_WORDS = 8
@@ -32,7 +32,9 @@ class Stems:
         known = self._known[language]
         if len(known) > _MOST_KNOWN:
             known.clear()
-        stops = stop_words(language)
+        stops = folded_stop_words(language)
+        if language[:2].lower() in OTHER_SCRIPTS:
+            stops = stops | folded_stop_words("en")
         for word in set(words).difference(known):
             known[word] = "" if word in stops else stem(word, language)
         return tuple(filter(None, map(known.__getitem__, words)))

@@ -15,7 +15,7 @@ from internal_linker.core.link_density import FEW_LINKS, LinkDensity
 from internal_linker.core.records import Page
 from internal_linker.matching.near_duplicates import jaccard, shingles
 from internal_linker.text.deprecation import is_deprecated
-from internal_linker.text.stop_words import stop_words
+from internal_linker.text.stop_words import folded_stop_words
 from internal_linker.text.words import word_count, words
 
 Words = tuple[str, ...]
@@ -194,7 +194,7 @@ def _patterns(titles: Sequence[Sequence[str]], pages: Sequence[Page]) -> Iterato
         common = (at for at in range(size - 1, 0, -1) if starts[tuple(title[:at])] >= LEAST_SIBLINGS)
         head = next(common, 0)
         tail = next((at for at in range(head + 1, size) if ends[tuple(title[at:])] >= LEAST_SIBLINGS), size)
-        telling = {*title[:head], *title[tail:]} - stop_words(pages[row].lang or "en")
+        telling = {*title[:head], *title[tail:]} - folded_stop_words(pages[row].lang or "en")
         if len(telling) >= SHARED_WORDS:
             groups[tuple(title[:head]), tuple(title[tail:])].append(row)
     yield from (rows for rows in groups.values() if len(rows) >= LEAST_SIBLINGS)

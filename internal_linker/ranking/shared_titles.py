@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from internal_linker.text.stop_words import stop_words
+from internal_linker.text.stop_words import folded_stop_words
 from internal_linker.text.words import words
 
 # A word in more of the titles says little: the brand, the site's own topic.
@@ -28,7 +28,7 @@ class SharedTitles:
         most = max(_FEW, _MOST_SHARE * len(titles))
         common = {word for word, count in counts.items() if count > most}
         self._telling = [
-            {word for word in each if word not in common} - stop_words(language)
+            {word for word in each if word not in common} - folded_stop_words(language)
             for each, language in zip(self.words, languages, strict=True)
         ]
 

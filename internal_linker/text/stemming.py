@@ -20,7 +20,7 @@ _SNOWBALL = {
     **{"sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish"},
 }
 # Languages in other scripts: their words in Latin letters are usually English.
-_OTHER_SCRIPTS = frozenset("ar el fa he hi hy ja ko ne ru sr ta th uk yi zh".split())
+OTHER_SCRIPTS = frozenset("ar el fa he hi hy ja ko ne ru sr ta th uk yi zh".split())
 _ARABIC_LETTER = re.compile("[\u0620-\u06ff]")
 # As they are spelled after folding: the article with attached prefixes, the conjunction, prepositions.
 _ARABIC_PREFIXES = ("وال", "بال", "کال", "فال", "لل", "ال", "و", "ل", "ب")
@@ -44,7 +44,7 @@ def stem(word: str, language: str) -> str:
     # Snowball's Arabic knows the letters as Arabic keyboards have them, before folding.
     if language != "fa" and _ARABIC_LETTER.match(word):
         return _arabic(word)
-    if language in _OTHER_SCRIPTS and word.isascii():
+    if language in OTHER_SCRIPTS and word.isascii():
         language = "en"
     stemmer = _stemmer(language)
     return stemmer.stemWord(word) if stemmer else word

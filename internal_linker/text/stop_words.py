@@ -3,11 +3,13 @@
 from collections.abc import Set
 from functools import cache
 
+from internal_linker.text.words import normalise
+
 _LISTS = {
     "ar": "من في على إلى الى عن مع هذا هذه ذلك تلك هو هي هم هن أنا نحن أنت أن ان إن كان كانت يكون "
     "تكون لا لم لن ما ليس ليست قد لقد كل بعض أي أو او ثم حتى إذا اذا لو بل لكن التي الذي الذين "
     "اللاتي كما عند عندما بعد قبل بين حيث منذ غير فقط أيضا ايضا له لها لهم به بها فيه فيها منه "
-    "منها عليه عليها إليه هناك هنا كيف متى أين لماذا ماذا مثل هل يمكن يتم تم سوف لدى لدينا نفس "
+    "منها عليه عليها إليه ال هناك هنا كيف متى أين لماذا ماذا مثل هل يمكن يتم تم سوف لدى لدينا نفس "
     "وهو وهي ولا وما ومن وفي وقد كذلك حول دون خلال ضمن عبر ذات لأن لأنه بدون و يا",
     "cs": "a aby ale ani ano asi až bez bude by byl byla bylo být co další do ho i já jak jako je "
     "jeho jejich její jen ještě ji již jsem jsme jsou k kde když kdo která které který mezi mi "
@@ -139,3 +141,9 @@ _LISTS |= {"nb": _LISTS["no"], "nn": _LISTS["no"]}
 def stop_words(language: str) -> Set[str]:
     """Return the stop words in lower case; the English ones for a language without a list."""
     return frozenset(_LISTS.get(language.lower()[:2], _LISTS["en"]).split())
+
+
+@cache
+def folded_stop_words(language: str) -> Set[str]:
+    """Return the stop words as `text.words` folds them: Arabic ones are spelled differently then."""
+    return frozenset(map(normalise, stop_words(language)))

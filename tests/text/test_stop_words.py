@@ -2,7 +2,8 @@
 
 import pytest
 
-from internal_linker.text.stop_words import stop_words
+from internal_linker.text.stop_words import folded_stop_words, stop_words
+from internal_linker.text.words import words
 
 # The first word, one from the middle and the last of each list.
 SOME = {
@@ -50,3 +51,12 @@ def test_each_language_has_its_own_words(language: str) -> None:
 def test_a_language_without_a_list_has_the_english_words() -> None:
     """As code and names on its pages are English, too."""
     assert stop_words("xx") == stop_words("") == stop_words("en")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("ar", "في على إلى كل"), ("el", "από τότε"), ("fa", "آن آیا")]
+)
+def test_folded_texts_have_folded_stop_words(language: str, text: str) -> None:
+    """Letters that `words` makes one letter are one in its stop words, too."""
+    found = {word for word in words(text) if word in folded_stop_words(language)}
+    assert found == {word for word in words(text) if word != words("τότε")[0]}
