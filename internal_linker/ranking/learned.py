@@ -18,6 +18,8 @@ PACKAGED = "ranker.json"
 COLUMNS = tuple(scaled_names(PAIR_FEATURES))
 # Deviations from the mean beyond which a value counts no more: raw values of an unusual site would decide alone.
 _MOST = 6.0
+# Cosines of one encoder mean nothing beside those of another: only z-scores and ranks of them count.
+_OF_ENCODERS = [COLUMNS.index(f"raw {name}") for name in ("embedding", "embedding without hubness")]
 _INLINKS = PAIR_FEATURES.index("inlinks")
 
 
@@ -50,8 +52,12 @@ class LearnedRanker:
         return score
 
     def standardised(self, columns: Vectors) -> Vectors:
-        """Return (m, c) float32 columns in deviations from the mean, at most 6; 0 where unknown."""
+        """Return (m, c) float32 columns in deviations from the mean, at most 6; 0 where unknown.
+
+        Raw cosines of vectors are 0, too.
+        """
         found: Vectors = np.nan_to_num((columns - self.means) / self.deviations).clip(-_MOST, _MOST)
+        found[:, _OF_ENCODERS] = 0
         return found.astype(np.float32)
 
 

@@ -21,7 +21,7 @@ def made(seed: int, setting: str = ARRIVALS, count: int = 400) -> tuple[Lists, V
     wanted = np.bincount(of, is_link).astype(np.int64)
     sources = [f"{seed}/{number}" for number in range(count)]
     targets = np.tile(np.arange(50), count)
-    return Lists(setting, sources, of, targets, none, is_link, wanted, np.zeros((count, 2))), scores
+    return Lists(setting, sources, of, targets, none, is_link, wanted), scores
 
 
 def test_the_calibration_that_drew_the_links_is_found() -> None:

@@ -1,23 +1,22 @@
 """Training of the ranker: its lists, what it learns from them, and how it is measured."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.evaluation.holdout import hide
+from internal_linker.evaluation.holdout import Hidden, hide
 from internal_linker.ranking.learned import COLUMNS
 from internal_linker.ranking.pair_features import PAIR_FEATURES
-from tests.quality.arrivals import SETTINGS, Trial, arrivals, as_run
+from tests.quality.arrivals import SETTINGS, Reached, arrivals
 from tests.quality.corpora import drawn, no_vectors, ranking
-from tests.quality.ranker_lists import Candidates, Lists, trial_lists
+from tests.quality.ranker_lists import Lists, trial_lists
 from tests.quality.test_arrivals import AFTER, BEFORE
 from tests.quality.train_ranker import about, by_page, family, learn, learning, measured, table
 from tests.quality.weights import DEFAULT
 from tests.support.builders import collected, page
 from tests.support.link_sites import existing, random_pairs
-from tests.support.word_indexes import word_index
 
 WORDS, VOTES = PAIR_FEATURES.index("words"), PAIR_FEATURES.index("votes")
 
@@ -29,9 +28,9 @@ def made(seed: int, count: int = 40, setting: str = "half") -> Lists:
     of = np.repeat(np.arange(count), 10)
     noisy = (features[:, WORDS] + 0.1 * rng.random(len(of))).reshape(count, 10)
     is_link = (np.argsort(np.argsort(-noisy, axis=1), axis=1) < 2).ravel()
-    wanted, today = np.full(count, 2), np.full((count, 2), 0.5)
+    wanted = np.full(count, 2)
     sources = [f"{seed}/{number}" for number in range(count)]
-    return Lists(setting, sources, of, np.tile(np.arange(10), count), features, is_link, wanted, today)
+    return Lists(setting, sources, of, np.tile(np.arange(10), count), features, is_link, wanted)
 
 
 def sites() -> Mapping[str, list[Lists]]:
@@ -40,7 +39,7 @@ def sites() -> Mapping[str, list[Lists]]:
 
 def test_it_learns_what_links_have_in_common() -> None:
     """The feature that decides has the most weight, and links come first on another site."""
-    ranker = learn({"one": learning("one", [made(0, 300)]), "other": learning("other", [made(1, 300)])})
+    ranker = learn({"one": [learning("one", [made(0, 300)])], "other": [learning("other", [made(1, 300)])]})
     heavy = [COLUMNS[at] for at in np.argsort(-ranker.weights)[:2]]
     assert all(name.endswith(" words") for name in heavy)
     other = made(9)
@@ -50,9 +49,9 @@ def test_it_learns_what_links_have_in_common() -> None:
 
 def test_training_is_deterministic_and_at_its_optimum() -> None:
     """Equal lists give equal weights; from other weights, training ends at the same ones."""
-    learned = {name: learning(name, lists) for name, lists in sites().items()}
+    learned = {name: [learning(name, lists)] for name, lists in sites().items()}
     first = learn(learned)
-    again = learn({name: learning(name, lists) for name, lists in sites().items()})
+    again = learn({name: [learning(name, lists)] for name, lists in sites().items()})
     np.testing.assert_array_equal(first.weights, again.weights)
     shifted = learn(learned, learn({"other": learned["other"]}))
     np.testing.assert_allclose(shifted.weights, first.weights, atol=5e-3)
@@ -85,42 +84,42 @@ def test_measures_are_those_of_the_best_candidates() -> None:
     assert (measured(lists, perfect) < 1).all() and measured(lists, perfect)[:, 1].tolist() == [0.5, 0.5]
 
 
-def test_the_table_compares_page_by_page() -> None:
+def test_raw_cosines_of_vectors_have_no_weight() -> None:
+    """Those of another encoder lie elsewhere: only z-scores and ranks of them count."""
+    lists = made(0, 300)
+    at = PAIR_FEATURES.index("embedding")
+    lists.features[:, at] = lists.features[:, WORDS]
+    ranker = learn({"one": [learning("one", [lists])]})
+    weights = dict(zip(COLUMNS, ranker.weights, strict=True))
+    assert weights["raw embedding"] == 0 < weights["z embedding"]
+    moved = lists.features.copy()
+    moved[:, at] = 0.5 + moved[:, at] / 4
+    np.testing.assert_allclose(
+        ranker.score(moved, lists.of), ranker.score(lists.features, lists.of), atol=1e-4
+    )
+
+
+def test_the_table_has_each_site_and_their_mean() -> None:
     found = sites()
-
-    def today(_: str, lists: Lists) -> Vectors:
-        return lists.today
-
-    ours = by_page(found, lambda _, lists: lists.today + 0.1)
-    lines = [*table(ours, by_page(found, today))]
+    lines = [*table(by_page(found, lambda _, lists: measured(lists, lists.is_link.astype(float))))]
     assert lines[0] == "| NDCG@5 | none | half |"
-    assert [line.split(" | ")[0] for line in lines[2:]] == [
-        "| present ranking",
-        "| learned",
-        "| difference",
-        "| one",
-        "| other",
-    ]
-    assert "+0.1000 [+0.100, +0.100] *" in lines[5]
+    assert [line.split(" | ")[0] for line in lines[2:]] == ["| one", "| other", "| mean of the sites"]
+    assert lines[-1].count("1.0000 [1.000, 1.000]") == 2
 
 
 def test_families_are_left_out_together() -> None:
     assert family("react-es") == family("react-ja") != family("wsl") == "wsl"
 
 
-def lists_of(trial: Trial, setting: str) -> Lists:
-    pages = trial.hidden.pages
-    base = ranking(trial.hidden, no_vectors(pages), DEFAULT)
-    ranked = as_run(trial.hidden, no_vectors(pages), base)
-    candidates = Candidates(base, word_index(pages), pages).knowing(ranked)
-    return trial_lists(setting, trial, ranked, candidates, 0)
+def lists_of(hidden: Hidden, setting: str) -> Lists:
+    return trial_lists(setting, hidden, ranking(hidden, no_vectors(hidden.pages), DEFAULT))
 
 
 def test_lists_have_the_links_to_be_found_and_no_known_ones() -> None:
     """Of the links that were added, those to candidates; new pages have features, but none of links to them."""
     trial = arrivals(BEFORE, AFTER)
     assert trial
-    found = lists_of(trial, SETTINGS[0])
+    found = lists_of(trial.hidden, SETTINGS[0])
     rows = {one.url: row for row, one in enumerate(trial.hidden.pages)}
     assert found.sources == sorted(trial.hidden.truth)
     assert found.wanted.tolist() == [2, 2]
@@ -142,22 +141,24 @@ def test_blocks_of_sources_are_joined() -> None:
         " ".join(f"w{word}" for word in np.random.default_rng(at).integers(0, 60, 12)) for at in range(300)
     ]
     pages = [page(number, text) for number, text in enumerate(texts)]
-    site = collected(pages, existing(random_pairs(300, 900, 0)))
+    site = collected(pages, existing(random_pairs(300, 1800, 0)))
     hidden = hide(site, drawn("half", 0), cut_anchors=False)
-    base = ranking(hidden, no_vectors(pages), DEFAULT)
-    candidates = Candidates(base, word_index(pages), pages)
-    every, features = candidates.of(np.arange(300))
-    for at in (0, 255, 256, 299):
-        alone, own = candidates.of(np.array([at]))
-        assert alone.rows.tolist() == every.rows[every.of == at].tolist()
-        np.testing.assert_allclose(own, features[every.of == at], rtol=1e-5, atol=1e-6)
+    every = lists_of(hidden, "half")
+    assert len(every.sources) > 256
+    for at in (0, 255, 256, len(every.sources) - 1):
+        source = every.sources[at]
+        alone = lists_of(replace(hidden, truth={source: hidden.truth[source]}), "half")
+        assert alone.targets.tolist() == every.targets[every.of == at].tolist()
+        np.testing.assert_allclose(alone.features, every.features[every.of == at], rtol=1e-5, atol=1e-6)
 
 
 def test_a_ranker_says_what_it_learned_from() -> None:
     """Its figures on unseen sites, as means of the sites, and each site's commit."""
-    reached = {"half": {"wsl": {"/a": (0.25, 1.0), "/b": (0.75, 1.0)}, "tts": {"/a": (0.25, 1.0)}}}
-    said = about(reached, ["wsl", "tts"])
-    (figure,) = said["figures"]
-    assert figure["setting"] == "half" and figure["sites"] == 2 and figure["ndcg@5"] == 0.375
-    assert [(site["name"], site["half"]) for site in said["sites"]] == [("wsl", 0.5), ("tts", 0.25)]
-    assert said["sites"][0]["commit"] == "MicrosoftDocs/WSL 8842def"
+    reached: Mapping[str, Reached] = {
+        "half": {"wsl": {"/a": (0.25, 1.0), "/b": (0.75, 1.0)}, "tts": {"/a": (0.25, 1.0)}}
+    }
+    said = about({"without vectors": reached, "with vectors": reached}, ["wsl", "tts"])
+    figures = [(each["lists"], each["setting"], each["sites"], each["ndcg@5"]) for each in said["figures"]]
+    assert figures == [("without vectors", "half", 2, 0.375), ("with vectors", "half", 2, 0.375)]
+    assert [site["with vectors"] for site in said["sites"]] == [{"half": 0.5}, {"half": 0.25}]
+    assert said["sites"][0]["source"] == "MicrosoftDocs/WSL 8842def"

@@ -13,6 +13,7 @@ learned from the sites of other families. From these scores the calibration of p
 """
 
 import argparse
+import json
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from internal_linker.core.arrays import Vectors
+from internal_linker.core.records import Page
 from internal_linker.ranking.learned import COLUMNS, LearnedRanker, written_ranker
 from internal_linker.ranking.list_scales import scaled
 from internal_linker.ranking.listwise import Choices, Prior, fitted
@@ -35,15 +37,19 @@ from tests.quality.arrivals import (
     SETTINGS,
     Reached,
     column,
-    differences,
+    comparison,
+    encoded,
     macro,
-    signed,
 )
-from tests.quality.corpora import ABSENT, COMMITS, FAMILIES, dates, no_vectors, present
+from tests.quality.corpora import ABSENT, COMMITS, FAMILIES, dates, present
+from tests.quality.encoders import ENCODERS
 from tests.quality.ranker_lists import Lists, site_lists
 from tests.quality.reliability import calibrated, scored, tables
-from tests.quality.weights import head, row
+from tests.quality.weights import embedder, head, row
 
+# Each site is learned from twice: without vectors, and with those of an encoder that knows most of the languages.
+KINDS = ("without vectors", "with vectors")
+ENCODER = "multilingual"
 # Share of pairs whose target's links are hidden in training.
 HIDDEN_SHARE = 0.3
 # Weight of the squared weights beside the mean loss of a list: 0.004 costs 0.007 of NDCG@5 on arrivals, 0.05 costs
@@ -52,7 +58,7 @@ REGULARISATION = 0.016
 # What a page without known links to it gains, in deviations: with 0.1, NDCG@5 is 0.012 lower on new pages, and 0.003
 # higher where half of the links are hidden.
 BONUS = 0.2
-# Standard deviations of pairs are estimated from so many of them per site.
+# Standard deviations of pairs are estimated from so many of them per site and kind.
 _SAMPLE = 20_000
 
 
@@ -82,27 +88,28 @@ def learning(name: str, lists: Sequence[Lists]) -> Choices:
     )
 
 
-def learn(sites: Mapping[str, Choices], start: LearnedRanker | None = None) -> LearnedRanker:
+def learn(sites: Mapping[str, Sequence[Choices]], start: LearnedRanker | None = None) -> LearnedRanker:
     """Return the ranker with the least loss: mean cross-entropy of the lists, and `REGULARISATION`.
 
     Args:
-        sites: what is learned from each site.
+        sites: what is learned from each site, in parts.
         start: a ranker with similar weights, from which fewer steps are needed.
     """
-    means, deviations = _standards(sites.values())
+    every = [part for parts in sites.values() for part in parts]
+    means, deviations = _standards(every)
     ranker = LearnedRanker(means, deviations, np.zeros(len(COLUMNS)), BONUS)
-    total = sum(float(each.weights.sum()) for each in sites.values())
+    total = sum(float(each.weights.sum()) for each in every)
     parts = [
         replace(each, columns=ranker.standardised(each.columns), weights=each.weights / total)
-        for each in sites.values()
+        for each in every
     ]
     prior = Prior(ranker.weights, REGULARISATION)
     return replace(ranker, weights=fitted(parts, prior, start.weights if start else None))
 
 
-def _standards(sites: Iterable[Choices]) -> tuple[Vectors, Vectors]:
-    """Return (c,) mean and standard deviation of each column over pairs of all sites; 0 and 1 of an unknown one."""
-    sample = np.concatenate([each.columns[:: max(1, len(each.columns) // _SAMPLE)] for each in sites]).astype(
+def _standards(parts: Iterable[Choices]) -> tuple[Vectors, Vectors]:
+    """Return (c,) mean and standard deviation of each column over all pairs; 0 and 1 of an unknown one."""
+    sample = np.concatenate([each.columns[:: max(1, len(each.columns) // _SAMPLE)] for each in parts]).astype(
         np.float64
     )
     known = np.isfinite(sample)
@@ -148,35 +155,42 @@ def by_page(
     }
 
 
-def table(ours: Mapping[str, Reached], today: Mapping[str, Reached]) -> Iterator[str]:
-    """Yield the lines of the table: NDCG@5 of both, by setting, and the difference on each site."""
-    settings = [setting for setting in SETTINGS if setting in ours]
+def table(found: Mapping[str, Reached]) -> Iterator[str]:
+    """Yield the lines of a table: NDCG@5 of each site by setting, and the mean of the sites."""
+    settings = [setting for setting in SETTINGS if setting in found]
+    each = {setting: column(found[setting], 0) for setting in settings}
     yield from head(["NDCG@5", *settings])
-    for title, which in (("present ranking", today), ("learned", ours)):
-        yield row([title, *(str(macro([*column(which[name], 0).values()])) for name in settings)])
-    each = {name: differences(ours[name], today[name]) for name in settings}
-    yield row(["difference", *(signed(macro([*each[name].values()])) for name in settings)])
     for site in dict.fromkeys(site for values in each.values() for site in values):
-        values = (each[name].get(site) for name in settings)
-        yield row([site, *("" if one is None else signed(macro([one])) for one in values)])
+        values = (each[setting].get(site) for setting in settings)
+        yield row([site, *("" if one is None else str(macro([one])) for one in values)])
+    yield row(["mean of the sites", *(str(macro([*values.values()])) for values in each.values())])
 
 
-def about(found: Mapping[str, Reached], sites: Iterable[str]) -> Mapping[str, Any]:
-    """Return what a packaged ranker says about itself: NDCG@5 on unseen sites by setting, and what it learned from."""
-    each = {setting: column(found[setting], 0) for setting in SETTINGS if setting in found}
-    means = {setting: macro([*values.values()]) for setting, values in each.items()}
-    return {
-        "figures": [
-            {"setting": name, "sites": len(each[name]), "ndcg@5": short(one.mean), "low": short(one.low),
-             "high": short(one.high)}
-            for name, one in means.items()
-        ],
-        "sites": [
-            {"name": name, "commit": COMMITS[name], "dates": dates(name)}
-            | {setting: short(float(values[name].mean())) for setting, values in each.items() if name in values}
-            for name in sites
-        ],
-    }  # fmt: skip
+def about(found: Mapping[str, Mapping[str, Reached]], sites: Iterable[str]) -> Mapping[str, Any]:
+    """Return what a packaged ranker says about itself: NDCG@5 on unseen sites, and what it learned from.
+
+    Args:
+        found: NDCG@5 of each page, by kind, setting and site.
+        sites: the sites' names.
+    """
+    figures, each = [], {}
+    for kind, reached in found.items():
+        each[kind] = {setting: column(reached[setting], 0) for setting in SETTINGS if setting in reached}
+        for setting, values in each[kind].items():
+            mean = macro([*values.values()])
+            figures.append(
+                {"lists": kind, "setting": setting, "sites": len(values), "ndcg@5": short(mean.mean)}
+                | {"low": short(mean.low), "high": short(mean.high)}
+            )
+    described = [
+        {"name": name, "source": COMMITS[name], "dates": dates(name)}
+        | {
+            kind: {setting: short(values[name].mean()) for setting, values in of.items() if name in values}
+            for kind, of in each.items()
+        }
+        for name in sites
+    ]
+    return {"figures": figures, "sites": described}
 
 
 def short(value: float) -> float:
@@ -184,17 +198,42 @@ def short(value: float) -> float:
     return round(value, 4)
 
 
-def kept_lists(name: str, folder: Path | None) -> Sequence[Lists]:
+def kept_lists(
+    name: str, vectors: Callable[[Sequence[Page]], Vectors], folder: Path | None
+) -> Sequence[Lists]:
     """Return a site's lists, from the folder if they are there."""
     path = folder / f"{name}.pickle" if folder else None
     if path and path.exists():
         found: Sequence[Lists] = pickle.loads(path.read_bytes())
         return found
-    found = [*site_lists(name, no_vectors)]
+    found = [*site_lists(name, vectors)]
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pickle.dumps(found))
     return found
+
+
+def both_kinds(names: Sequence[str], folder: Path | None) -> Mapping[str, Mapping[str, Sequence[Lists]]]:
+    """Return the lists of each site, without and with vectors."""
+    with embedder(folder) as embedded:
+        return {
+            kind: {
+                name: kept_lists(name, encoded(embedded, encoder), folder and folder / kind.replace(" ", "_"))
+                for name in names
+            }
+            for kind, encoder in zip(KINDS, (None, ENCODERS[ENCODER]()), strict=True)
+        }
+
+
+def rankers_without(
+    sites: Mapping[str, Sequence[Choices]], every: LearnedRanker
+) -> Mapping[str, LearnedRanker]:
+    """Return the ranker for each family, which learned from all other sites."""
+    families = dict.fromkeys(map(family, sites))
+    return {
+        out: learn({name: each for name, each in sites.items() if family(name) != out}, every)
+        for out in families
+    }
 
 
 def main() -> None:
@@ -202,32 +241,44 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sites", nargs="+", choices=EVERY, default=EVERY, metavar="SITE")
-    parser.add_argument("--cache", type=Path, help="folder of lists")
-    parser.add_argument("--write", type=Path, help="file for the ranker")
+    parser.add_argument(
+        "--sites", nargs="+", choices=EVERY, default=EVERY, metavar="SITE", help="by default all"
+    )
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="folder that keeps vectors and lists")
+    parser.add_argument(
+        "--against", type=Path, metavar="FILE", help="file of `tests.quality.arrivals --save`"
+    )
+    parser.add_argument("--write", type=Path, metavar="FILE", help="file for the ranker")
     options = parser.parse_args()
-    missing = [name for name in options.sites if not present(name)]
-    if missing:
+    if not all(map(present, options.sites)):
         sys.exit(ABSENT)
-    sites = {name: kept_lists(name, options.cache) for name in options.sites}
-    learned = {name: learning(name, lists) for name, lists in sites.items()}
+    kinds = both_kinds(options.sites, options.cache)
+    learned = {name: [learning(name, of[name]) for of in kinds.values()] for name in options.sites}
     every = learn(learned)
-    families = dict.fromkeys(map(family, sites))
-    rankers = {
-        out: learn({name: each for name, each in learned.items() if family(name) != out}, every)
-        for out in families
-    }
+    rankers = rankers_without(learned, every)
 
     def unseen(name: str, lists: Lists) -> Vectors:
         return rankers[family(name)].score(lists.features, lists.of)
 
-    found = by_page(sites, lambda name, lists: measured(lists, unseen(name, lists)))
-    print(*table(found, by_page(sites, lambda _, lists: lists.today)), "", sep="\n")
-    pairs = scored({name: [(each, unseen(name, each)) for each in lists] for name, lists in sites.items()})
+    found = {
+        kind: by_page(sites, lambda name, lists: measured(lists, unseen(name, lists)))
+        for kind, sites in kinds.items()
+    }
+    before = json.loads(options.against.read_text(encoding="utf-8")) if options.against else None
+    for kind, reached in found.items():
+        print(kind, "", *table(reached), "", sep="\n")
+        if before:
+            print(*comparison(reached, before), "", sep="\n")
+    pairs = scored(
+        {
+            name: [(each, unseen(name, each)) for sites in kinds.values() for each in sites[name]]
+            for name in options.sites
+        }
+    )
     print(*tables(pairs), sep="\n")
     if options.write:
         every = replace(every, calibration=calibrated(pairs[ARRIVALS]))
-        options.write.write_text(written_ranker(every, about(found, sites)), encoding="utf-8")
+        options.write.write_text(written_ranker(every, about(found, options.sites)), encoding="utf-8")
 
 
 if __name__ == "__main__":
