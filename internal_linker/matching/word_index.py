@@ -53,9 +53,12 @@ class WordReader:
 
     Args:
         titles: the stems of each text's title, best without the brand; none for a text without a title.
+        languages: (n,) language codes, -1 if unknown; by default, all texts are in one language. How telling a stem is
+            depends on the texts of the same language: otherwise, each word of a rare language would be telling.
     """
 
-    def __init__(self, titles: Sequence[Name]) -> None:
+    def __init__(self, titles: Sequence[Name], languages: Ints | None = None) -> None:
+        self._languages: Ints = np.full(len(titles), -1) if languages is None else languages
         # Stems of titles get the lowest numbers.
         self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
         self._titles = [self._numbered(title) for title in titles]
@@ -85,10 +88,10 @@ class WordReader:
         titles = _counted(self._titles, v)
         whole = (contents + TITLE_COUNT * titles).tocsr()
         frequency = np.bincount(whole.indices, minlength=v)
-        idf = np.log1p((len(lengths) - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
         shared = np.flatnonzero(frequency > 1)
         of_titles = shared[: np.searchsorted(shared, self._in_titles)]
-        title_shares = _shares(_weighted(ones_of(titles), idf))[:, of_titles].tocsr()
+        telling_titles, telling = _idf([titles, whole], self._languages)
+        title_shares = _shares(telling_titles)[:, of_titles].tocsr()
         in_contents = _saturated(contents[:, of_titles].tocsr(), lengths)
         del contents
         whole_lengths = np.asarray(whole.sum(axis=1)).ravel()
@@ -96,7 +99,7 @@ class WordReader:
         content_pairs = ones_of(_counted(found, len(self._known_pairs)))
         return WordIndex(
             _saturated(whole, whole_lengths),
-            _queries(whole, idf[shared], self._ties()[shared]),
+            _queries(whole, telling[:, shared].tocsr(), self._ties()[shared]),
             in_contents,
             title_shares,
             content_pairs,
@@ -179,15 +182,35 @@ def _saturated(counts: sparse.csr_matrix, lengths: Vectors) -> sparse.csr_matrix
     return sparse.csr_matrix((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _queries(counts: sparse.csr_matrix, idf: Vectors, ties: Ints) -> sparse.csr_matrix:
+def _idf(matrices: Sequence[sparse.csr_matrix], languages: Ints) -> list[sparse.csr_matrix]:
+    """Return the idf of the stems that texts have, where each of the matrices has values.
+
+    Args:
+        matrices: (n, v) counts of stems in the texts; the last one determines how many texts have a stem.
+        languages: (n,) language codes: a stem's idf is that among the texts of one language, or all if it is unknown.
+    """
+    last, v = matrices[-1], matrices[-1].shape[1]
+    found = [ones_of(matrix) for matrix in matrices]
+    for language in np.unique(languages).tolist():
+        here = languages == language
+        texts = last[here] if language >= 0 else last
+        frequency = np.bincount(texts.indices, minlength=v)
+        idf = np.log1p((texts.shape[0] - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+        for each in found:
+            values = np.repeat(here, np.diff(each.indptr))
+            each.data[values] = idf[each.indices[values]]
+    return found
+
+
+def _queries(counts: sparse.csr_matrix, idf: sparse.csr_matrix, ties: Ints) -> sparse.csr_matrix:
     """Return the weights of the `QUERY` most telling stems of each row: ln(1 + count) x idf, as shares of their sum.
+
+    Counts and idf have values in the same places.
 
     Of stems with equal weights, those with the lowest `ties` count.
     """
-    logs = sparse.csr_matrix(
-        (np.log1p(counts.data), counts.indices.copy(), counts.indptr.copy()), counts.shape
-    )
-    found = _weighted(logs, idf)
+    values = (np.log1p(counts.data) * idf.data).astype(np.float32)
+    found = sparse.csr_matrix((values, counts.indices.copy(), counts.indptr.copy()), counts.shape)
     for row in np.flatnonzero(np.diff(found.indptr) > QUERY).tolist():
         here = slice(found.indptr[row], found.indptr[row + 1])
         values = found.data[here]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from internal_linker.core.records import Collected, Text
+from internal_linker.matching.candidates import language_codes
 from internal_linker.matching.page_names import Stems
 from internal_linker.matching.word_index import WordIndex, WordReader
 from internal_linker.ranking.named_pages import NamedPages
@@ -26,7 +27,8 @@ class SiteWords:
         self._languages = [page.lang for page in pages] + [""] * (len(texts) - len(pages))
         self.named = NamedPages(collected, self._stems)
         queries = (self._stems.of(words(texts[row].title), "") for row in range(len(pages), len(texts)))
-        self._reader = WordReader([*title_stems(pages, self._stems), *queries])
+        titles = [*title_stems(pages, self._stems), *queries]
+        self._reader = WordReader(titles, language_codes(self._languages))
         self._read = 0
 
     def read(self, text: Sequence[str]) -> None:

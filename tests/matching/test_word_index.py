@@ -122,3 +122,25 @@ def test_the_order_of_the_texts_changes_nothing() -> None:
         index = reader.index()
         found.append((index.queries @ index.bm25.T).toarray())
     np.testing.assert_allclose(found[0], found[1][::-1, ::-1], rtol=1e-5)
+
+
+def test_stems_tell_as_much_as_among_texts_of_their_language() -> None:
+    """Another language's texts change neither the telling stems of a text nor the shares of its title's stems."""
+    ours = [
+        ("cold brew", "cold milk"),
+        ("cold", "brew cold cold milk"),
+        ("brew", "cold water"),
+        ("", "water"),
+    ]
+    theirs = [("cold tea", "tea milk")] * 20
+    reader = WordReader(
+        [tuple(title.split()) for title, _ in (*ours, *theirs)], np.array([0] * 4 + [1] * 20, np.int32)
+    )
+    for _, content in (*ours, *theirs):
+        reader.read(tuple(content.split()))
+    together, alone = reader.index(), index(*ours)
+    for name in ("queries", "titles"):
+        found, expected = rows(getattr(together, name))[:4], rows(getattr(alone, name))
+        assert found == [pytest.approx(row) for row in expected], name
+        mixed = rows(getattr(index(*ours, *theirs), name))[:4]
+        assert mixed != [pytest.approx(row) for row in expected], name

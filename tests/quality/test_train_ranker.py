@@ -153,12 +153,18 @@ def test_blocks_of_sources_are_joined() -> None:
 
 
 def test_a_ranker_says_what_it_learned_from() -> None:
-    """Its figures on unseen sites, as means of the sites, and each site's commit."""
+    """Its figures on unseen sites, beside those of words and passages, and each site's commit."""
     reached: Mapping[str, Reached] = {
         "half": {"wsl": {"/a": (0.25, 1.0), "/b": (0.75, 1.0)}, "tts": {"/a": (0.25, 1.0)}}
     }
-    said = about({"without vectors": reached, "with vectors": reached}, ["wsl", "tts"])
-    figures = [(each["lists"], each["setting"], each["sites"], each["ndcg@5"]) for each in said["figures"]]
-    assert figures == [("without vectors", "half", 2, 0.375), ("with vectors", "half", 2, 0.375)]
-    assert [site["with vectors"] for site in said["sites"]] == [{"half": 0.5}, {"half": 0.25}]
+    worse: Mapping[str, Reached] = {
+        "half": {name: dict.fromkeys("ab", (0.125, 0.0)) for name in ("wsl", "tts")}
+    }
+    kinds = ("without vectors", "with vectors")
+    said = about(dict.fromkeys(kinds, reached), dict.fromkeys(kinds, worse), ["wsl", "tts"])
+    assert [(each["lists"], each["site"], each["ndcg@5"], each["baseline"]) for each in said["figures"]] == [
+        (kind, site, ndcg, 0.125)
+        for kind in kinds
+        for site, ndcg in (("wsl", 0.5), ("tts", 0.25), ("mean of the sites", 0.375))
+    ]
     assert said["sites"][0]["source"] == "MicrosoftDocs/WSL 8842def"

@@ -25,7 +25,7 @@ import numpy as np
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Page
-from internal_linker.ranking.learned import COLUMNS, LearnedRanker, written_ranker
+from internal_linker.ranking.learned import COLUMNS, WORDS_AND_PASSAGES, LearnedRanker, written_ranker
 from internal_linker.ranking.list_scales import scaled
 from internal_linker.ranking.listwise import Choices, Prior, fitted
 from internal_linker.ranking.metrics import GAINS, TOP, fold
@@ -50,6 +50,8 @@ from tests.quality.weights import embedder, head, row
 # Each site is learned from twice: without vectors, and with those of an encoder that knows most of the languages.
 KINDS = ("without vectors", "with vectors")
 ENCODER = "multilingual"
+# The name of the sites' mean among the figures.
+MEAN = "mean of the sites"
 # Share of pairs whose target's links are hidden in training.
 HIDDEN_SHARE = 0.3
 # Weight of the squared weights beside the mean loss of a list: 0.004 costs 0.007 of NDCG@5 on arrivals, 0.05 costs
@@ -163,34 +165,38 @@ def table(found: Mapping[str, Reached]) -> Iterator[str]:
     for site in dict.fromkeys(site for values in each.values() for site in values):
         values = (each[setting].get(site) for setting in settings)
         yield row([site, *("" if one is None else str(macro([one])) for one in values)])
-    yield row(["mean of the sites", *(str(macro([*values.values()])) for values in each.values())])
+    yield row([MEAN, *(str(macro([*values.values()])) for values in each.values())])
 
 
-def about(found: Mapping[str, Mapping[str, Reached]], sites: Iterable[str]) -> Mapping[str, Any]:
+def about(
+    found: Mapping[str, Mapping[str, Reached]],
+    baseline: Mapping[str, Mapping[str, Reached]],
+    sites: Sequence[str],
+) -> Mapping[str, Any]:
     """Return what a packaged ranker says about itself: NDCG@5 on unseen sites, and what it learned from.
 
     Args:
         found: NDCG@5 of each page, by kind, setting and site.
+        baseline: the same for ranking by words and passages alone.
         sites: the sites' names.
     """
-    figures, each = [], {}
-    for kind, reached in found.items():
-        each[kind] = {setting: column(reached[setting], 0) for setting in SETTINGS if setting in reached}
-        for setting, values in each[kind].items():
-            mean = macro([*values.values()])
-            figures.append(
-                {"lists": kind, "setting": setting, "sites": len(values), "ndcg@5": short(mean.mean)}
-                | {"low": short(mean.low), "high": short(mean.high)}
-            )
-    described = [
-        {"name": name, "source": COMMITS[name], "dates": dates(name)}
-        | {
-            kind: {setting: short(values[name].mean()) for setting, values in of.items() if name in values}
-            for kind, of in each.items()
-        }
-        for name in sites
-    ]
-    return {"figures": figures, "sites": described}
+    figures = []
+    for kind, settings in found.items():
+        for setting, reached in settings.items():
+            ours, theirs = (column(each, 0) for each in (reached, baseline[kind][setting]))
+            each = {name: ([ours[name]], [theirs[name]]) for name in sites if name in ours}
+            for name, (values, others) in {**each, MEAN: ([*ours.values()], [*theirs.values()])}.items():
+                mean = macro(values)
+                figures.append(
+                    {"lists": kind, "setting": setting, "site": name, "ndcg@5": short(mean.mean)}
+                    | {
+                        "low": short(mean.low),
+                        "high": short(mean.high),
+                        "baseline": short(macro(others).mean),
+                    }
+                )
+    described = [{"name": name, "source": COMMITS[name], "dates": dates(name)} for name in sites]
+    return {"sites": described, "figures": figures}
 
 
 def short(value: float) -> float:
@@ -236,6 +242,11 @@ def rankers_without(
     }
 
 
+def by_words(_: str, lists: Lists) -> Vectors:
+    """Return (t, 2) what ranking by words and passages alone reaches."""
+    return measured(lists, WORDS_AND_PASSAGES.score(lists.features, lists.of))
+
+
 def main() -> None:
     """Train, measure and print."""
     parser = argparse.ArgumentParser(
@@ -278,7 +289,9 @@ def main() -> None:
     print(*tables(pairs), sep="\n")
     if options.write:
         every = replace(every, calibration=calibrated(pairs[ARRIVALS]))
-        options.write.write_text(written_ranker(every, about(found, options.sites)), encoding="utf-8")
+        baseline = {kind: by_page(sites, by_words) for kind, sites in kinds.items()}
+        text = written_ranker(every, about(found, baseline, options.sites))
+        options.write.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
