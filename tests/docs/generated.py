@@ -5,7 +5,7 @@ A page marks the place of each table with `<!-- generated: NAME -->` ... `<!-- e
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args, get_origin
 
 import typer
@@ -17,6 +17,7 @@ from internal_linker.matching.candidates import SERVED
 from internal_linker.matching.neighbours.knn_join import EXACT_ROWS
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings
 from internal_linker.usecases.settings.template import allowed, render_settings
+from tests.docs.ranker import ranker_features, ranker_figures, ranker_figures_with_vectors, ranker_sites
 
 _PLACE = re.compile(r"(<!-- generated: ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 # Every command has this option; the page says so once.
@@ -58,7 +59,7 @@ def table(name: str) -> str:
     """Return the generated table of this name."""
     if name.startswith("options of "):
         return options_table(COMMANDS[name.removeprefix("options of ")])
-    return {"settings": settings, "rules": rules, "comparing": comparing, "embedding": embedding}[name]()
+    return TABLES[name]()
 
 
 def settings() -> str:
@@ -111,6 +112,18 @@ def embedding() -> str:
         texts, near = _gigabytes(pages * TEXT_BYTES), _gigabytes(16.0 * SERVED * pages)
         lines.append(_row(f"{pages:,}", texts, _time(work, 2), _time(work, 64), *dollars, near))
     return "\n".join(lines)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "settings": settings,
+    "rules": rules,
+    "comparing": comparing,
+    "embedding": embedding,
+    "ranker figures": ranker_figures,
+    "ranker figures with vectors": ranker_figures_with_vectors,
+    "ranker sites": ranker_sites,
+    "ranker features": ranker_features,
+}
 
 
 def options_table(command: Any) -> str:

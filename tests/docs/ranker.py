@@ -1,0 +1,66 @@
+"""The tables of the ranker's model card, from the packaged ranker."""
+
+import json
+from collections.abc import Iterator
+from importlib import resources
+from typing import Any
+
+from internal_linker.ranking.learned import PACKAGED
+from internal_linker.ranking.list_scales import SCALES
+from internal_linker.ranking.pair_features import PAIR_FEATURES
+
+
+def ranker_figures() -> str:
+    """Return NDCG@5 of each site by setting, without vectors."""
+    return "\n".join(_figures("without vectors"))
+
+
+def ranker_figures_with_vectors() -> str:
+    """Return NDCG@5 by setting with vectors: the means of the sites."""
+    *head, last = _figures("with vectors")
+    return "\n".join([*head[:2], last])
+
+
+def ranker_sites() -> str:
+    """Return the sites that the ranker learned from."""
+    rows = (
+        _row(site["name"], site["source"], ", ".join(date for date in site["dates"] if date[0].isdigit()))
+        for site in _packaged()["sites"]
+    )
+    return "\n".join([*_head("site", "repositories and commits", "earlier dates"), *rows])
+
+
+def ranker_features() -> str:
+    """Return the weights of each feature, those with the most weight first."""
+    weights = {row["name"]: row["weight"] for row in _packaged()["columns"]}
+    features = {name: [weights[f"{scale} {name}"] for scale in SCALES] for name in PAIR_FEATURES}
+    order = sorted(features, key=lambda name: -sum(map(abs, features[name])))
+    rows = (_row(name, *(f"{weight:+.2f}" for weight in features[name])) for name in order)
+    return "\n".join([*_head("feature", "value", "z-score", "rank"), *rows])
+
+
+def _figures(lists: str) -> Iterator[str]:
+    figures = [row for row in _packaged()["figures"] if row["lists"] == lists]
+    settings = list(dict.fromkeys(row["setting"] for row in figures))
+    yield from _head("NDCG@5", *settings)
+    cells = {(row["site"], row["setting"]): _cell(row) for row in figures}
+    # The first setting may lack some of the sites; the mean comes last.
+    sites = list(dict.fromkeys(row["site"] for row in figures if row["setting"] == settings[-1]))
+    for site in sites:
+        yield _row(site, *(cells.get((site, setting), "") for setting in settings))
+
+
+def _cell(row: Any) -> str:
+    return f"{row['ndcg@5']:.3f} [{row['low']:.2f}, {row['high']:.2f}], {row['baseline']:.3f}"
+
+
+def _packaged() -> Any:
+    return json.loads(resources.files("internal_linker.ranking").joinpath(PACKAGED).read_text("utf-8"))
+
+
+def _head(*titles: str) -> list[str]:
+    return [_row(*titles), "|" + "---|" * len(titles)]
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
