@@ -44,8 +44,8 @@ def _figures(lists: str) -> Iterator[str]:
     settings = list(dict.fromkeys(row["setting"] for row in figures))
     yield from _head("NDCG@5", *settings)
     cells = {(row["site"], row["setting"]): _cell(row) for row in figures}
-    # The first setting may lack some of the sites; the mean comes last.
-    sites = list(dict.fromkeys(row["site"] for row in figures if row["setting"] == settings[-1]))
+    # Some sites have no arrivals, and the mean comes last.
+    sites = [*(site["name"] for site in _packaged()["sites"]), figures[-1]["site"]]
     for site in sites:
         yield _row(site, *(cells.get((site, setting), "") for setting in settings))
 

@@ -190,8 +190,8 @@ def about(
     """
     figures = []
     for kind, settings in found.items():
-        for setting, reached in settings.items():
-            ours, theirs = (column(each, 0) for each in (reached, baseline[kind][setting]))
+        for setting in (name for name in SETTINGS if name in settings):
+            ours, theirs = (column(each[kind][setting], 0) for each in (found, baseline))
             each = {name: ([ours[name]], [theirs[name]]) for name in sites if name in ours}
             for name, (values, others) in {**each, MEAN: ([*ours.values()], [*theirs.values()])}.items():
                 mean = macro(values)
