@@ -153,6 +153,7 @@ def test_simulated_arrivals_have_a_table_of_their_own(
     assert "MRR       1 if a page's first proposal is a hidden link" in second
 
 
+@pytest.mark.long
 def test_what_links_taught_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With enough links, the figures of the packaged and the adapted weights are printed, and those that win rank."""
     site = link_sites.pages(80)

@@ -44,7 +44,7 @@ from tests.quality.corpora import (
 from tests.quality.weights import DEFAULT, head, row
 
 # Sources that are measured: more take long.
-MOST = 200
+MOST = 100
 # Search results of a query, as on the first page of a search engine.
 FIRST = 10
 # The usual parameters of BM25, and how often the title counts.
@@ -165,11 +165,11 @@ def cases(name: str) -> Iterator[tuple[str, Case]]:
         with_search = base.searching(results)
         fill, blend = (measure(truth, _orders(with_search.fused(way), places)) for way in ("fill", "blend"))
         ranked = whole.searching(results).fused("fill")
-        for _ in ranked.of(range(len(sources))):
+        for _ in ranked.of(places):
             pass
         some = pages_to_compare(sources, cut.visible)
         again = _searched(site, {at: hits[site.rows[source.key]] for at, source in enumerate(some)})
-        count = sum(map(len, results.targets.values()))
+        count = sum(len(results.targets[at]) for at in places)
         evidence = fusion_evidence(ranked, some, cut.visible, again, count)
         yield search, Case(fill, blend, paired(blend, fill), evidence)
 

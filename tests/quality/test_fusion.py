@@ -38,7 +38,7 @@ def test_searches_are_spoilt_or_know_the_links() -> None:
 def test_the_table_counts_right_and_wrong_advice() -> None:
     """The advice is counted beside the setting that is surely better."""
     figures = measure({"a": ["b"]}, {"a": ["b"]})
-    told = FusionEvidence(100, 10, 50, 0.2, 0.4, 0.1, 0.05, 0.15)
+    told = FusionEvidence(100, 10, 50, 0.2, 0.4, 0.2, 0.1, 0.3)
     every = [
         Case(figures, figures, Estimate(gain, gain - 0.1, gain + 0.1), evidence)
         for gain, evidence in (

@@ -98,8 +98,8 @@ def test_results_that_miss_the_known_links_speak_for_blending() -> None:
     assert found.pages == COUNT
     assert found.fill < 0.3 < found.blend and found.low > 0
     assert found.sentence == (
-        f'set fusion = "blend": on {COUNT} pages whose links are known, {found.blend:.0%} of these are '
-        f'among the first five with it, {found.fill:.0%} with "fill"'
+        f'set fusion = "blend": on {COUNT} pages whose links are known, it has up to {found.blend:.0%} of these among '
+        f'the first five, and "fill" has {found.fill:.0%}'
     )
 
 
@@ -146,6 +146,14 @@ def test_pages_to_compare_have_a_query_and_a_link() -> None:
     assert {source.key for source in some} == {url(number) for number in range(50) if number % 2}
     assert len(pages_to_compare(site * 5, LINKS)) <= MOST_PAGES
     assert pages_to_compare(site[::-1], LINKS[::-1]) == pages_to_compare(site, LINKS)
+
+
+def test_a_small_gain_is_no_reason() -> None:
+    """The anchors in the texts favour the site's own ranking, so that a small gain proves nothing."""
+    found = FusionEvidence(500, 400, 120, 0.3, 0.5, gain=0.2, low=0.1, high=0.3)
+    assert found.sentence
+    assert not replace(found, gain=0.09, low=0.05).sentence
+    assert not replace(found, low=-0.01).sentence
 
 
 def test_evidence_survives_storing() -> None:
