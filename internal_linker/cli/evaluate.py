@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from internal_linker.evaluation.anchors import Agreement, Proposals
     from internal_linker.evaluation.holdout import Row
     from internal_linker.ranking.adaptation import Adaptation
+    from internal_linker.ranking.calibration import Range
     from internal_linker.ranking.metrics import Estimate
     from internal_linker.usecases.evaluate import AnchorEvaluation, Measurement
 
@@ -50,7 +51,7 @@ def evaluate(
     Hide links of files/existing_links.csv, rank without them, and measure how well each way of ranking finds them.
     The first table simulates arrivals: all links from and to a third of the pages are hidden together, as if these were
     new, for each third in turn. The second hides all links, or half of them. Below each table, the command prints what
-    the ranker gains from the links that were not hidden.
+    the ranker gains from the links that were not hidden; below the first, how reliable its probabilities are.
 
     With --anchors, compare the first anchor proposed for each linked pair of pages with the editors' own, and count
     what is wrong with the anchors of the links that a run would propose; nothing is searched for.
@@ -86,6 +87,8 @@ def evaluate(
                 _print_adaptation(adaptation, number if len(each.adaptations) > 1 else 0)
         else:
             _print_adaptation(None)
+        if each.links == usecase.ARRIVALS:
+            _print_reliability(each.reliability)
         open_console().print()
     _print_meanings()
 
@@ -255,6 +258,21 @@ def _print_adaptation(adaptation: "Adaptation | None", group: int = 0) -> None:
 
     name = f"Ranker, third {group}" if group else "Ranker"
     open_console().print(f"{name}: {adaptation or TOO_FEW}.", soft_wrap=True)
+
+
+def _print_reliability(ranges: "Sequence[Range]") -> None:
+    from internal_linker.usecases.console import open_console
+
+    console = open_console()
+    console.print(f"{'probability':16}{'expected':>10}{'links':>10}{'pairs':>10}")
+    for part in ranges:
+        bounds = f"{part.low:g} to {min(part.high, 1):g}"
+        console.print(f"{bounds:16}{part.expected:>10.4f}{part.links:>10.4f}{part.pairs:>10}")
+    console.print(
+        "Probability: how probable it is that editors add the link, if they add any to the page. Expected: the mean "
+        "probability of the pairs in this range; links: the share of them that are arrivals. Both should be close.",
+        soft_wrap=True,
+    )
 
 
 def _table(rows: "Sequence[Row]") -> Iterator[str]:

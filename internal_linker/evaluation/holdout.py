@@ -5,7 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from internal_linker.core.arrays import Vectors
+import numpy as np
+
+from internal_linker.core.arrays import Bools, Vectors
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import (
@@ -52,6 +54,19 @@ class Row:
     name: str
     measured: Measured
     reach: float
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a run expects of m pairs of pages whose sources have hidden links.
+
+    Attributes:
+        probability: (m,) how probable it is that editors add the link, 0 to 1.
+        is_link: (m,) which pairs are hidden links.
+    """
+
+    probability: Vectors
+    is_link: Bools
 
 
 @dataclass(frozen=True)
@@ -154,8 +169,8 @@ def evaluate(
     *,
     searched: Searched,
     progress: Progress,
-) -> tuple[list[Row], Adaptation | None]:
-    """Rank every source in each way and compare; also return what the ranker learned from the visible links.
+) -> tuple[list[Row], Adaptation | None, Expected]:
+    """Rank every source in each way and compare; also return what the ranker learned, and which links it expects.
 
     Args:
         site: pages and truth.
@@ -169,6 +184,7 @@ def evaluate(
     ways = _ways(ranking)
     if adaptation and adaptation.used:
         ways[LEARNED] = taught
+    expected = _expected(taught, site.truth)
     fused: dict[str, Ranking] = {}
     if searched.targets:
         taught = taught.searching(searched)
@@ -191,7 +207,18 @@ def evaluate(
         rows.append(judge(name, site.truth, order))
         progress.advance()
     progress.finish(f"on {site.pairs} hidden links")
-    return rows, adaptation
+    return rows, adaptation, expected
+
+
+def _expected(ranking: Ranking, truth: Truth) -> Expected:
+    """Return the probabilities of all candidates of the sources with hidden links."""
+    places = [at for at, source in enumerate(ranking.sources) if source.url in truth]
+    pairs = [
+        (each.probability, each.url in truth[ranking.sources[at].url])
+        for at, candidates in zip(places, ranking.of(places), strict=True)
+        for each in candidates
+    ]
+    return Expected(*(np.array([pair[at] for pair in pairs], kind) for at, kind in enumerate((float, bool))))
 
 
 def _ways(ranking: Ranking) -> dict[str, Ranking]:

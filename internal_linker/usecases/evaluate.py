@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
@@ -13,11 +15,12 @@ from internal_linker.evaluation.anchors import LENGTHS, Agreement, Proposals, ag
 from internal_linker.evaluation.arrivals import arrivals, together
 from internal_linker.evaluation.backtest import Changes, as_it_was, compare, placed
 from internal_linker.evaluation.backtest import backtest as backtest_site
-from internal_linker.evaluation.holdout import HIDINGS, Hidden, Row, hide
+from internal_linker.evaluation.holdout import HIDINGS, Expected, Hidden, Row, hide
 from internal_linker.evaluation.holdout import evaluate as evaluate_site
 from internal_linker.ingest.collect import gather, with_links
 from internal_linker.pipeline.context import RunContext
 from internal_linker.ranking.adaptation import Adaptation
+from internal_linker.ranking.calibration import Range, reliability
 from internal_linker.ranking.metrics import Estimate
 from internal_linker.ranking.selection import link_targets
 from internal_linker.serp.search import search_cached
@@ -41,6 +44,7 @@ class Measurement:
         rows: the figures of each way of ranking.
         adaptations: what the ranker gains from the other links, with each group of new pages if there are several;
             None if there were too few.
+        reliability: expected probabilities of pairs, with the observed shares of links; () if none were computed.
     """
 
     links: str
@@ -48,6 +52,7 @@ class Measurement:
     sources: int
     rows: Sequence[Row]
     adaptations: Sequence[Adaptation | None] = ()
+    reliability: Sequence[Range] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,24 +192,29 @@ def _measurement(
     progress: Progress,
 ) -> Measurement:
     """Measure every way of ranking on the hidden links of a site, or of several groups of its pages."""
-    found, adaptations, rules = (
-        list[tuple[Hidden, Sequence[Row]]](),
-        list[Adaptation | None](),
-        project.rules(),
-    )
+    found, adaptations = list[tuple[Hidden, Sequence[Row]]](), list[Adaptation | None]()
+    expected, rules = list[Expected](), project.rules()
     for site in sites:
         targets = targets_of(project, collected, site.visible)
         searched = search_cached(
             site.sources, project.clients.market, context.serp_cache, targets, rules.search
         )
         vectors = encoding(site, context, progress)
-        rows, adaptation = evaluate_site(
+        rows, adaptation, pairs = evaluate_site(
             site, targets, vectors, rules.linking, searched=searched, progress=progress
         )
         found.append((site, rows))
         adaptations.append(adaptation)
+        expected.append(pairs)
     sources = {source for site in sites for source in site.truth}
-    return Measurement(links, sum(site.pairs for site in sites), len(sources), together(found), adaptations)
+    count = sum(site.pairs for site in sites)
+    ranges = _reliability(expected) if expected else ()
+    return Measurement(links, count, len(sources), together(found), adaptations, ranges)
+
+
+def _reliability(expected: Sequence[Expected]) -> Sequence[Range]:
+    probabilities = np.concatenate([each.probability for each in expected])
+    return reliability(probabilities, np.concatenate([each.is_link for each in expected]))
 
 
 def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:

@@ -150,6 +150,7 @@ def test_simulated_arrivals_have_a_table_of_their_own(
     assert ARRIVALS_MEANING in first and ARRIVALS_MEANING not in second
     for part in (first, second):
         assert AS_CONFIGURED in part and f"Ranker: {TOO_FEW}." in part
+    assert "expected     links     pairs" in first and "expected     links     pairs" not in second
     assert "MRR       1 if a page's first proposal is a hidden link" in second
 
 
@@ -165,7 +166,10 @@ def test_what_links_taught_is_printed(tmp_path: Path, capsys: pytest.CaptureFixt
     links = [(each.source, each.target, "") for each in link_sites.existing(pairs)]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
     assert command("evaluate", "--hide", "half", "--project", str(folder)) == 0
-    first = capsys.readouterr().out.partition(" hidden links from ")[2]
+    arrivals, _, first = capsys.readouterr().out.partition(" hidden links from ")
+    ranges = re.findall(r"^[\d.]+ to [\d.]+ +(\d\.\d{4}) +(\d\.\d{4}) +(\d+)$", arrivals, re.M)
+    expected, found = (sum(float(each[at]) * int(each[2]) for each in ranges) for at in (0, 1))
+    assert len(ranges) >= 3 and expected / 3 < found < 3 * expected
     assert "+ weights adapted to the site" in first
     assert re.search(
         r"^Ranker: weights adapted to your site by its \d+ links \(NDCG@5 0\.\d{3} against 0\.\d{3}",
