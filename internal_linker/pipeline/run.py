@@ -72,6 +72,7 @@ class Run:
         self.context, self.rules, self.choice, self.progress = context, rules, choice, progress
         self._should_stop = should_stop
         self._bases: Bases | None = None
+        self._evidence: FusionEvidence | None = None
 
     def execute(self, run_id: str) -> Report:
         """Run all steps.
@@ -106,7 +107,7 @@ class Run:
         report.below_floor, report.dropped = ranking.below_floor, dropped
         report.adaptation, report.joined, report.bases = adaptation, joined, self._bases
         report.last, report.one_way = ranking.last.counts, ranking.one_way
-        report.fusion = self._fusion(ranking, collected, searched)
+        report.fusion = self._evidence
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             some = counted(len(searched.notes), "query", "queries")
@@ -354,6 +355,8 @@ class Run:
             found = recommend(ranking, searched, rules, self.progress.advance, memory, earlier=earlier)
             recommendations = compact(rows.merged(found))
             listed = None if self.choice.partial else list_site(ranking, collected)
+            # Here, as the workers have a large site's texts.
+            self._evidence = self._fusion(ranking, collected, searched)
         self.progress.finish(matched(recommendations))
         return ranking, adaptation, recommendations, listed
 

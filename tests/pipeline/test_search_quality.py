@@ -26,23 +26,31 @@ def linked() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("good", "fusion", "advised"),
+    ("good", "fusion", "advised", "large"),
     [
-        (False, "fill", True),
-        pytest.param(True, "fill", False, marks=pytest.mark.long),
-        pytest.param(False, "blend", False, marks=pytest.mark.long),
+        (False, "fill", True, False),
+        pytest.param(False, "fill", True, True, marks=pytest.mark.long),
+        pytest.param(True, "fill", False, False, marks=pytest.mark.long),
+        pytest.param(False, "blend", False, False, marks=pytest.mark.long),
     ],
 )
 def test_poor_search_results_are_told(
     good: bool,
     fusion: str,
     advised: bool,
+    large: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The advice is only given where search results come first and miss the known links, and costs no search."""
+    """The advice is only given where search results come first and miss the known links, and costs no search.
+
+    On a large site, other processes have the texts.
+    """
     forget_settings(monkeypatch)
+    if large:
+        monkeypatch.setattr("internal_linker.matching.site_index.SHARED_FROM", 1)
+        monkeypatch.setattr("os.cpu_count", lambda: 2)
     (tmp_path / "files").mkdir()
     for name in ("urls_rawdata.csv", "main_queries.csv", "existing_links.csv"):
         shutil.copy(REPOSITORY / "files" / name, tmp_path / "files" / name)
