@@ -10,23 +10,24 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
 
-# The title says in few words what a page is about, so each of its terms counts this many times. 15 made no clear
-# difference on the development sites; 3 cost NDCG@5 0.003, 1 cost 0.009 (this and all figures below:
+# The title says in few words what a page is about, so each of its terms counts this many times. 15 makes no
+# difference on the development sites; 3 costs NDCG@5 0.007, 1 costs 0.008 (this and all figures below:
 # tests/quality/WEIGHTS.md).
 TITLE_COUNT = 8
 # A term on more than this share of the pages is boilerplate: menus, calls to action, the brand. 0.2 to 0.5 are within
-# 0.002 of each other; 0.1 costs 0.003, all terms 0.001.
+# 0.001 of each other, and so are all terms; 0.1 costs 0.004.
 COMMON_SHARE = 0.3
 # Among a handful of pages, a share says nothing.
 FEW_PAGES = 10
-# How far rare terms outweigh common ones. With the usual 1, a page is similar to many, and NDCG@5 is 0.01
-# lower; 1.5 costs 0.003, 2.5 made no clear difference.
+# How far rare terms outweigh common ones. With the usual 1, a page is similar to many, and NDCG@5 is 0.009
+# lower; 1.5 costs 0.003, 2.5 makes no clear difference.
 IDF_POWER = 2.0
 # How well a page covers a query: BM25 with the usual saturation of counts (k1) and half of the usual influence of a
 # page's length (b). Rare terms weigh less than in a cosine, pairs of words half as much as single ones: at full weight
 # they cost 0.02 of NDCG@5.
 COVERAGE_K1, COVERAGE_B, COVERAGE_POWER, PAIR_SHARE = 1.2, 0.5, 0.75, 0.5
-# Words of a passage, about a paragraph: 60 and 150 cost 0.002 or less, 250 costs nothing, 40 costs 0.005.
+# Words of a passage, about a paragraph: 40 costs 0.012, and 60, 150 and 250 about 0.009 each; the ranker learned with
+# this one.
 PASSAGE = 100
 # Codes of terms without a column: boilerplate, and terms on only one page.
 _NO_WEIGHT, _ON_ONE_PAGE = -1, -2

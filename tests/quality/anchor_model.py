@@ -23,10 +23,10 @@ from internal_linker.text.words import words
 from tests.quality.corpora import (
     ABSENT,
     DEVELOPMENT,
-    FAMILIES,
     HISTORY,
     LAST,
     ROOT,
+    family,
     present,
     snapshot,
     whole_site,
@@ -211,8 +211,7 @@ def weights_of(sites: Sequence[Sequence[Pair]]) -> Vectors:
 
 def without_family(name: str) -> list[str]:
     """Return the sites that a model for this one may learn from."""
-    family = FAMILIES.get(name, name)
-    return [other for other in (*DEVELOPMENT, *HISTORY) if FAMILIES.get(other, other) != family]
+    return [other for other in (*DEVELOPMENT, *HISTORY) if family(other) != family(name)]
 
 
 def figures(pairs: Sequence[Pair], choice: Network) -> tuple[float, float]:

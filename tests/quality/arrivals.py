@@ -1,6 +1,7 @@
 """Arrivals: how well a run ranks the links that editors added next, beside links hidden at random, as Markdown.
 
     python -m tests.quality.arrivals                            prints the tables of ARRIVALS.md
+    python -m tests.quality.arrivals --unseen DIR               ranks each site by weights from other families' sites
     python -m tests.quality.arrivals --save FILE.json           also keeps what each page reaches
     python -m tests.quality.arrivals --against FILE.json        also compares with what was kept, page by page
 
@@ -29,6 +30,7 @@ from internal_linker.core.records import Collected, Page, Text
 from internal_linker.embeddings.embed import encodable, page_text
 from internal_linker.evaluation.holdout import Hidden, Truth, hide
 from internal_linker.ranking.adaptation import adapted
+from internal_linker.ranking.learned import LearnedRanker, read_ranker
 from internal_linker.ranking.metrics import HIGH, LOW, RESAMPLES, Estimate, estimates, measure
 from internal_linker.ranking.rank import Ranking
 from tests.quality.corpora import (
@@ -38,6 +40,7 @@ from tests.quality.corpora import (
     LAST,
     dates,
     drawn,
+    family,
     no_vectors,
     present,
     ranking,
@@ -188,20 +191,25 @@ def reached(
     return dict(zip(measured.sources, zip(measured.each[:, 2].tolist(), recall, strict=True), strict=True))
 
 
-def as_run(hidden: Hidden, vectors: Vectors, site: Ranking | None = None) -> Ranking:
+def as_run(
+    hidden: Hidden, vectors: Vectors, site: Ranking | None = None, ranker: LearnedRanker | None = None
+) -> Ranking:
     """Return the ranking of a run that knows the visible links, with what it learns from them.
 
     Args:
         hidden: pages and links.
         vectors: (pages, d) unit rows.
         site: a ranking of the same pages, whose index serves again.
+        ranker: ranks instead of the packaged one.
     """
     known = site.knowing(hidden.visible, site.sources) if site else ranking(hidden, vectors, DEFAULT)
-    return adapted(known, hidden.visible)[0]
+    return adapted(known.by(ranker) if ranker else known, hidden.visible)[0]
 
 
 def measured(
-    some: Iterable[Trial], vectors: Callable[[Sequence[Page]], Vectors]
+    some: Iterable[Trial],
+    vectors: Callable[[Sequence[Page]], Vectors],
+    ranker: LearnedRanker | None = None,
 ) -> dict[str, dict[str, tuple[float, float]]]:
     """Return NDCG@5 and recall@10 of each page of a site, by setting and class; the mean of a page's trials."""
     found = defaultdict[str, defaultdict[str, list[tuple[float, float]]]](lambda: defaultdict(list))
@@ -209,7 +217,7 @@ def measured(
     for trial in some:
         pages, every = trial.hidden.pages, trial.hidden.truth
         same = last[1] if last and last[0] is pages else None
-        ranked = as_run(trial.hidden, no_vectors(pages) if same else vectors(pages), same)
+        ranked = as_run(trial.hidden, no_vectors(pages) if same else vectors(pages), same, ranker)
         last = pages, ranked
         most = max(every.values(), key=len)
         orders = first_links(ranked, every, most)
@@ -336,6 +344,12 @@ def main() -> None:
     parser.add_argument(
         "--against", type=Path, metavar="FILE", help="file of an earlier --save to compare with"
     )
+    parser.add_argument(
+        "--unseen",
+        type=Path,
+        metavar="DIR",
+        help="folder of `tests.quality.train_ranker --families`; by default, the packaged ranker ranks",
+    )
     options = parser.parse_args()
     if not all(map(present, EVERY)):
         sys.exit(f"{ABSENT}.")
@@ -343,7 +357,10 @@ def main() -> None:
     with embedder(options.cache) as embedded:
         vectors = encoded(embedded, ENCODERS[options.encoder]() if options.encoder else None)
         for name in options.sites:
-            for setting, pages in measured(trials(name), vectors).items():
+            unseen = options.unseen and read_ranker(
+                (options.unseen / f"{family(name)}.json").read_text("utf-8")
+            )
+            for setting, pages in measured(trials(name), vectors, unseen).items():
                 found[setting][name] = pages
             print(f"{name} measured", file=sys.stderr, flush=True)
     print(*tables(found), sep="\n")

@@ -59,6 +59,11 @@ COMMITS = {
 ABSENT = "shared/corpora isn't here: the development sites can't be measured"
 
 
+def family(name: str) -> str:
+    """Return the name of a site's family."""
+    return FAMILIES.get(name, name)
+
+
 def present(name: str) -> bool:
     """Return whether the site's files are on this computer; the sample's are part of the project."""
     return name not in (*DEVELOPMENT, *HISTORY) or CORPORA.is_dir()

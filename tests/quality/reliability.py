@@ -14,7 +14,7 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.ranking.calibration import Calibration, log_odds, reliability
 from internal_linker.ranking.metrics import TOP
 from tests.quality.arrivals import ARRIVALS, SETTINGS
-from tests.quality.corpora import FAMILIES
+from tests.quality.corpora import family
 from tests.quality.ranker_lists import Lists
 from tests.quality.weights import head, row
 
@@ -102,7 +102,7 @@ def tables(found: Scored) -> Iterator[str]:
     arrivals = found[ARRIVALS]
     every = dict.fromkeys(name for sites in found.values() for name in sites)
     calibrations = {
-        name: calibrated({other: each for other, each in arrivals.items() if _family(other) != _family(name)})
+        name: calibrated({other: each for other, each in arrivals.items() if family(other) != family(name)})
         for name in every
     }
     expected = {
@@ -166,7 +166,3 @@ def _of_site(name: str, sites: Mapping[str, Pairs], expected: Mapping[str, Vecto
     if first:
         return f"{likely[each.first].mean():.2f} / {each.is_link[each.first].mean():.2f}"
     return f"{likely.sum() / each.pages:.2f} / {each.is_link.sum() / each.pages:.2f}"
-
-
-def _family(name: str) -> str:
-    return FAMILIES.get(name, name)

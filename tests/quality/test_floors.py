@@ -24,13 +24,13 @@ from tests.quality.corpora import ABSENT, no_vectors, present, ranking, site
 # NDCG@5 with anchors removed, by the links hidden; for cold pages as a ratio to words and passages alone.
 # Without embedding the test takes seconds.
 FLOORS = {
-    "all": {"18f-blog": 0.427, "vue-fa-ar": 0.545, "sample": 0.31},
-    "half": {"18f-blog": 0.393, "vue-fa-ar": 0.519},
+    "all": {"18f-blog": 0.43, "vue-fa-ar": 0.53, "sample": 0.30},
+    "half": {"18f-blog": 0.40, "vue-fa-ar": 0.519},
     "cold": {"18f-blog": 1.055, "vue-fa-ar": 1.055},
 }
 LOWERED_ON_PURPOSE = {
-    "all": {"18f-blog": 0.427, "vue-fa-ar": 0.545, "sample": 0.31},
-    "half": {"18f-blog": 0.393, "vue-fa-ar": 0.519},
+    "all": {"18f-blog": 0.43, "vue-fa-ar": 0.53, "sample": 0.30},
+    "half": {"18f-blog": 0.40, "vue-fa-ar": 0.519},
     "cold": {"18f-blog": 1.055, "vue-fa-ar": 1.055},
 }
 # Plain TF-IDF over title and content on the same input, measured once; not measured for the sample.

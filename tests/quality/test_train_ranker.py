@@ -10,10 +10,10 @@ from internal_linker.evaluation.holdout import Hidden, hide
 from internal_linker.ranking.learned import COLUMNS
 from internal_linker.ranking.pair_features import PAIR_FEATURES
 from tests.quality.arrivals import SETTINGS, Reached, arrivals
-from tests.quality.corpora import drawn, no_vectors, ranking
+from tests.quality.corpora import drawn, family, no_vectors, ranking
 from tests.quality.ranker_lists import Lists, trial_lists
 from tests.quality.test_arrivals import AFTER, BEFORE
-from tests.quality.train_ranker import about, by_page, family, learn, learning, measured, table
+from tests.quality.train_ranker import about, by_page, learn, learning, measured, table
 from tests.quality.weights import DEFAULT
 from tests.support.builders import collected, page
 from tests.support.link_sites import existing, random_pairs

@@ -3,6 +3,8 @@
     python -m tests.quality.train_ranker                    prints the tables
     python -m tests.quality.train_ranker --write internal_linker/ranking/ranker.json
                                                             also writes the ranker that learned from all sites
+    python -m tests.quality.train_ranker --families DIR     also writes the rankers that learned without each family,
+                                                            for `tests.quality.arrivals --unseen DIR`
     python -m tests.quality.train_ranker --cache DIR        keeps each site's lists there, and reads those that it finds
 
 The ranker is linear and learns listwise (softmax over a source's candidates). Each site counts the same, and so does
@@ -47,7 +49,7 @@ from tests.quality.arrivals import (
     encoded,
     macro,
 )
-from tests.quality.corpora import ABSENT, COMMITS, FAMILIES, dates, present
+from tests.quality.corpora import ABSENT, COMMITS, dates, family, present
 from tests.quality.encoders import ENCODERS
 from tests.quality.ranker_lists import Lists, site_lists
 from tests.quality.reliability import calibrated, scored, tables
@@ -127,11 +129,6 @@ def _standards(parts: Iterable[Choices]) -> tuple[Vectors, Vectors]:
     means = np.where(known, sample, 0).sum(axis=0) / count
     deviations = np.sqrt((np.where(known, sample - means, 0) ** 2).sum(axis=0) / count)
     return means, np.where(deviations > 1e-6, deviations, 1.0)
-
-
-def family(name: str) -> str:
-    """Return the name of a site's family."""
-    return FAMILIES.get(name, name)
 
 
 def measured(lists: Lists, scores: Vectors) -> Vectors:
@@ -268,6 +265,9 @@ def main() -> None:
         "--against", type=Path, metavar="FILE", help="file of `tests.quality.arrivals --save`"
     )
     parser.add_argument("--write", type=Path, metavar="FILE", help="file for the ranker")
+    parser.add_argument(
+        "--families", type=Path, metavar="DIR", help="folder for the rankers that learned without each family"
+    )
     options = parser.parse_args()
     if not all(map(present, options.sites)):
         sys.exit(ABSENT)
@@ -295,6 +295,10 @@ def main() -> None:
         }
     )
     print(*tables(pairs), sep="\n")
+    if options.families:
+        options.families.mkdir(parents=True, exist_ok=True)
+        for name, ranker in rankers.items():
+            (options.families / f"{name}.json").write_text(written_ranker(ranker, {}), encoding="utf-8")
     if options.write:
         every = replace(every, calibration=calibrated(pairs[ARRIVALS]))
         baseline = {kind: by_page(sites, by_words) for kind, sites in kinds.items()}
