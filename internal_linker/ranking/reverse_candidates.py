@@ -12,6 +12,8 @@ from internal_linker.ranking.rank import BLOCK, Ranking
 
 # The most similar sources of a page; its best sources are those of them whose link to it scores highest.
 SHORTLIST = 100
+# Weight of how well a source fits the topic of a page that does not exist yet; its own candidates' order has the rest.
+TOPIC = 0.75
 
 
 def sources_near(
@@ -68,8 +70,8 @@ def best_sources(
         row: the page's row; no link leads to a page that is not in `ranking.linkable`.
         among: positions of the sources to choose from.
         limit: the maximum number of links, at most 50.
-        fit: returns the score of a source (its row) from the page's point of view, which counts half; None: only the
-            source's counts.
+        fit: returns the score of a source (its row) from the page's point of view, which counts `TOPIC`; None: only
+            the source's counts.
 
     Returns:
         For each link the position of its source, the page's signals, and its rank among all candidates of the source,
@@ -86,7 +88,7 @@ def best_sources(
         places = (ranks(ranked.of)[here] + 1).tolist()
         for position, link, place in zip(positions, ranking.candidates(ranked.at(here)), places, strict=True):
             ours = fit(int(ranking.source_rows[position]))
-            score = link.score if ours is None else (link.score + ours) / 2
+            score = link.score if ours is None else (1 - TOPIC) * link.score + TOPIC * ours
             found.append((position, replace(link, score=score), place))
     rows = ranking.source_rows[np.array([position for position, *_ in found], np.int64)]
     last = ranking.last.of(rows) | ranking.last.are_siblings(rows, np.full(len(rows), row))

@@ -18,8 +18,8 @@ from internal_linker.ranking.adaptation import Adaptation, adapted
 from internal_linker.ranking.learned import LearnedRanker
 from internal_linker.ranking.metrics import Estimate, estimates
 from tests.quality.arrivals import EVERY, SETTINGS, Trial, first_links, macro, reached, signed, trials
-from tests.quality.corpora import no_vectors, ranking
-from tests.quality.train_ranker import both_kinds, family, learn, learning, rankers_without
+from tests.quality.corpora import family, no_vectors, ranking
+from tests.quality.train_ranker import both_kinds, learn, learning, rankers_without
 from tests.quality.weights import DEFAULT, head, row
 
 # Trials of each setting that are measured: the last arrivals, and the first of those hidden at random.
