@@ -253,9 +253,10 @@ def _has_all(stems: Hashes, wanted: Hashes, begin: Ints, end: Ints) -> Bools:
 def completed(source: SourceText, target: TargetNames, found: Candidates) -> tuple[Ints, Ints]:
     """Return (n,) the first and last word of each phrase with the function words around a name; -1 where they miss.
 
-    A phrase with the stems of "Paid time off" goes on to "off"; where the text has another word there, it is no name.
-    One with those of "Every kid in a park" begins with "every" where the text has it, but articles stay outside. A part
-    of a title that ends with function words is half a clause, and so is a name that begins with some as well.
+    A phrase with the stems of "Paid time off" goes on to "off"; where the text has another word there, or "paying time
+    off", it is no name. One with those of "Every kid in a park" begins with "every" where the text has it, but articles
+    stay outside. A part of a title that ends with function words is half a clause, and so is a name that begins with
+    some as well.
     """
     first, last = found.first.copy(), found.last.copy()
     for name in target.names:
@@ -263,21 +264,20 @@ def completed(source: SourceText, target: TargetNames, found: Candidates) -> tup
             continue
         for at in np.flatnonzero(found.sets == np.uint64(name.whole)).tolist():
             if name.trailing:
-                last[at] = _last_of(source, name, int(last[at]))
+                last[at] = _last_of(source, name, int(first[at]), int(last[at]))
             elif name.kind is Kind.TITLE:
                 first[at] = _first_of(source, name, int(first[at]), int(last[at]))
     return first, last
 
 
-def _last_of(source: SourceText, name: Name, last: int) -> int:
-    """Return the last of the function words that follow the last word of a name; -1 if they miss."""
+def _last_of(source: SourceText, name: Name, first: int, last: int) -> int:
+    """Return the last of the function words that end a name; -1 where the text doesn't have the name as it is."""
     if name.kind in (Kind.PART, Kind.SLUG) or name.leading:
         return -1
     _, ends = source.pieces
     end = last + name.trailing
-    rest = slice(last + 1, end + 1)
-    same = np.array_equal(source.phrases.words[rest], name.words[-name.trailing :])
-    whole = same and not ends[last:end].any() and not source.closed[rest].any()
+    same = np.array_equal(source.phrases.words[first : end + 1], name.words)
+    whole = same and not ends[last:end].any() and not source.closed[last + 1 : end + 1].any()
     return end if whole and source.closes[end] else -1
 
 

@@ -78,7 +78,9 @@ class Chooser:
         """
         rules, counts, worth = self._rules, self._counts[self._ranked.of], self._liked.worth
         drop = 2.0 * (float(np.ptp(worth)) + 1.0) if len(worth) else 0.0
-        worth = worth - np.where(last, drop, 0.0)
+        # A list stays where nothing changed, even if its pages came last in it.
+        stays = self._liked.settled & (self._liked.place >= 0)
+        worth = worth - np.where(last & ~stays, drop, 0.0)
         chosen = best(self._ranked, self._first, replace(self._liked, worth=worth), rules.links_per_page)
         if rules.min_inlinks or rules.max_inlinks:
             enough = self._from_others(counts & ~last)

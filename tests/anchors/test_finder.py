@@ -220,6 +220,7 @@ def test_of_a_text_without_full_stops_a_part_is_shown(filler: str) -> None:
     [
         ("Paid time off", "Ask about paid time off before you book.", "paid time off"),
         ("Paid time off", "Ask about paid time or other things.", ""),
+        ("Join us", "Many thanks for joining us last week.", ""),
         ("Christmas trees", "They sold 300,000 Christmas trees last year.", "Christmas trees"),
         ("Boiling water", "A good machine reaches boiling water at 92 % of its load.", "boiling water"),
         ("Oolong tea", "Buy oolong\ntea of this year.", ""),

@@ -122,7 +122,7 @@ def test_new_pages_are_found_at_their_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", in_tiers("half"))
 def test_pages_of_last_resort_cost_little_relevance(name: str) -> None:
-    """With short, dense, deprecated and templated pages and weaker directions last, NDCG@5 falls by under 0.005."""
+    """With short, dense, deprecated and templated pages and weaker directions last, NDCG@5 falls by under 0.006."""
     if not present(name):
         pytest.skip(ABSENT)
     hidden = site(name)
@@ -130,7 +130,7 @@ def test_pages_of_last_resort_cost_little_relevance(name: str) -> None:
     alone, ours = (measure(hidden.truth, proposed(hidden, 2, rules)) for rules in (NOBODY_LAST, last))
     print(f"{name}: NDCG@5 {ours.ndcg}, {alone.ndcg.mean:.4f} where nobody comes last; Hit@5 ", end="")
     print(f"{ours.hit.mean:.4f}, {alone.hit.mean:.4f}")
-    assert ours.ndcg.mean >= alone.ndcg.mean - 0.005
+    assert ours.ndcg.mean >= alone.ndcg.mean - 0.006
 
 
 @pytest.mark.parametrize("name", in_tiers("all"))
