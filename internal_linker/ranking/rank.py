@@ -134,6 +134,8 @@ class Ranking:
         outlinks = Counter(link.source for link in collected.links)
         counts = np.array([outlinks[page.key] for page in collected.pages], np.int64)
         self.last = last_resort(collected.pages, counts, rules.last)
+        # What is known of a page that doesn't exist yet may be its title alone.
+        self.last.pages[[*planned]] = False
         self._beyond = dict(self._beyond_templates())
 
     @property

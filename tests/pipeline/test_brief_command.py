@@ -44,6 +44,12 @@ def brief(capsys: pytest.CaptureFixture[str]) -> Ask:
     return asking(capsys)
 
 
+def test_a_title_alone_is_no_short_page(brief: Ask, folder: Path) -> None:
+    """The reasons of a brief don't say that the page is very short: it isn't written yet."""
+    found = brief(folder, "How to steam oat milk for latte art")
+    assert found["links_to"] and not any("very short" in link["why"] for link in found["links_to"])
+
+
 # -- costs and written files ---------------------------------------------------------------------------
 
 
