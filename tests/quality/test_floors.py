@@ -22,7 +22,8 @@ from internal_linker.ranking.rules import LinkRules
 from tests.quality.corpora import ABSENT, no_vectors, present, ranking, site
 
 # NDCG@5 with anchors removed, by the links hidden; for cold pages as a ratio to words and passages alone.
-# Without embedding the test takes seconds.
+# Without embedding the test takes seconds. Those of vue-fa-ar and the sample with all links hidden were 0.545 and 0.31
+# with the fixed weights before the packaged ranker, which reaches 0.5345 and 0.308: within chance, but below.
 FLOORS = {
     "all": {"18f-blog": 0.43, "vue-fa-ar": 0.53, "sample": 0.30},
     "half": {"18f-blog": 0.40, "vue-fa-ar": 0.519},
