@@ -1,6 +1,6 @@
 """Names in texts: where titles and known anchors stand in the content of other pages, inflected or not."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -63,32 +63,19 @@ class PageNames:
         """Return the number of a name, from 0; None for one with too many words, or none, and an unknown one."""
         return self._numbers.get(name)
 
-    def read(self, text: Name, linked: Iterable[Name]) -> None:
-        """Find the names in the next text.
-
-        Args:
-            text: its stems.
-            linked: the stems of the text's links: a name that stands only there is not found.
-        """
-        times = self._in(text)
-        if times:
-            for each in linked:
-                times -= self._in(each)
-        self._found.append([number for number, count in times.items() if count > 0])
-
-    def _in(self, text: Name) -> Counter[int]:
-        """Count the names in a text; of overlapping ones, the first and longest."""
-        found, end, lengths = Counter[int](), 0, self._lengths
+    def read(self, text: Name) -> None:
+        """Find the names in the next text, by its stems; of overlapping ones, the first and longest."""
+        found, end, lengths = dict[int, None](), 0, self._lengths
         for at, first in enumerate(text):
             if at < end or first not in lengths:
                 continue
             for length in lengths[first]:
                 number = self._numbers.get(text[at : at + length])
                 if number is not None:
-                    found[number] += 1
+                    found[number] = None
                     end = at + length
                     break
-        return found
+        self._found.append([*found])
 
     def found(self) -> Pairs:
         """Return the numbers of the names in each text that was read, without those that too many texts have."""

@@ -23,6 +23,7 @@ from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.rows import require_scope
 from internal_linker.ranking.adaptation import adapted
 from internal_linker.ranking.evidence import Explainer
+from internal_linker.ranking.link_texts import without_link_texts
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import best_sources
 from internal_linker.ranking.selection import link_targets, select
@@ -169,7 +170,7 @@ def _ranked(
         [plan.source, *others],
         targets,
         searched,
-        texts=texts,
+        texts=without_link_texts(texts, plan.collected),
         vectors=embedded.vectors,
         rules=rules.linking,
         planned=() if plan.exists else [NEW],

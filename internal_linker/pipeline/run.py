@@ -48,6 +48,7 @@ from internal_linker.pipeline.rows import Rows, known_key, named, require_scope,
 from internal_linker.ranking.adaptation import Adaptation, adapted
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.fusion_choice import FusionEvidence, fusion_evidence, pages_to_compare
+from internal_linker.ranking.link_texts import without_link_texts
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import counting, recommend
 from internal_linker.ranking.reverse_candidates import best_sources
@@ -292,10 +293,12 @@ class Run:
         return known
 
     def _embed(self, collected: Collected, sources: Sequence[Source]) -> tuple[Sequence[Text], Embedded]:
+        """Return the texts for the ranking, and the vectors of the whole texts."""
         self._step()
         texts = self._texts(collected, sources)
         encodable = self._encodable(texts, collected)
-        return texts, embed(encodable, self.context.encoder, self.context.vector_cache, self.progress)
+        embedded = embed(encodable, self.context.encoder, self.context.vector_cache, self.progress)
+        return without_link_texts(texts, collected), embedded
 
     def _join(self, collected: Collected, sources: Sequence[Source], embedded: Embedded) -> Joined | None:
         self._step()

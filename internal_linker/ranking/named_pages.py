@@ -31,11 +31,7 @@ class NamedPages:
         brands = found_brands([page.title for page in pages])
         titles = [{*self._titles(page, collected.queries.get(page.key, ""), brands)} for page in pages]
         self._anchors: dict[tuple[str, str], Name] = {}
-        self._linked: defaultdict[int, list[Name]] = defaultdict(list)
-        for link in collected.links:
-            if (row := self._rows.get(link.source, -1)) >= 0 and (name := self._anchor(link)):
-                self._linked[row].append(name)
-        names = (*(name for ours in titles for name in ours), *self._anchors.values())
+        names = (*(name for ours in titles for name in ours), *map(self._anchor, collected.links))
         self._names, self._texts = PageNames(names), 0
         self._titled = np.full(len(self._names), _NOBODY)
         for row, ours in enumerate(titles):
@@ -47,7 +43,7 @@ class NamedPages:
 
     def read(self, text: Name) -> None:
         """Read the stems of the next text's content."""
-        self._names.read(text, self._linked.get(self._texts, ()))
+        self._names.read(text)
         self._texts += 1
 
     def owners(self, links: Iterable[ExistingLink]) -> Ints:

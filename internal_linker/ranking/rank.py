@@ -67,7 +67,8 @@ class Ranking:
         sources: the pages and queries to rank for; a source's position is its index in this list.
         targets: where links may lead.
         searched: search results of the sources.
-        texts: one text for each page, then one for each source without a page.
+        texts: one text for each page, without the text of its links (see `link_texts`), then one for each source
+            without a page.
         vectors: (len(texts), d) unit rows, zeros for texts without a vector.
         rules: how candidates are ranked.
         planned: rows of pages that don't exist yet: as for queries without a page, the topic alone decides.

@@ -101,14 +101,6 @@ def test_links_that_are_not_known_name_nothing() -> None:
     assert names.of(text, names.owners(links[:1])).rows.tolist() == []
 
 
-@pytest.mark.parametrize(
-    ("text", "named"), [("See grinders.", []), ("See grinders. Grinders are loud.", [1])]
-)
-def test_the_text_of_links_names_nothing(text: str, named: list[int]) -> None:
-    """A name that stands only in a link is taken, whatever the link leads to."""
-    assert found(site(text, links=[link(0, 2, "grinders")]))[0] == named
-
-
 def test_a_name_on_many_pages_is_a_common_word() -> None:
     texts = ["", *["contact us"] * 5, *["beans"] * 100]
     assert found(site(*texts, titles=("Contact",)))[1] == [0]

@@ -1,0 +1,41 @@
+"""Texts of pages without the text of the links in them, from which a known link could be read off."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from internal_linker.core.records import Collected, ExistingLink, Text
+from internal_linker.core.sequences import Lazy
+from internal_linker.text.spans import place
+
+
+def without_link_texts(texts: Sequence[Text], collected: Collected) -> Sequence[Text]:
+    """Return the texts, each without the anchors of its page's known links, cut at their places only.
+
+    What else a page says of a target is a reason for another link, or for one to a similar page; a link's own text is
+    not, and the ranker was trained without it. Each text is cut on access, as contents may be in a file.
+
+    Args:
+        texts: one text for each page, stripped, then one for each source without a page.
+        collected: the pages and their existing links.
+    """
+    links = defaultdict[int, list[ExistingLink]](list)
+    for link in collected.links:
+        if link.anchor and link.source in collected.rows:
+            links[collected.rows[link.source]].append(link)
+
+    def text(row: int) -> Text:
+        found = texts[row]
+        return replace(found, body=without_links(found.body, links[row])) if row in links else found
+
+    return Lazy(len(texts), text)
+
+
+def without_links(text: str, links: Iterable[ExistingLink]) -> str:
+    """Return a text with a space instead of the anchor of each of these links, where it is found."""
+    pieces, at = [], 0
+    for start, end in sorted(filter(None, (place(text, link.anchor, link.start) for link in links))):
+        if start >= at:
+            pieces.append(text[at:start])
+        at = max(at, end)
+    return " ".join([*pieces, text[at:]])
