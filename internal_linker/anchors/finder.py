@@ -1,23 +1,25 @@
 """Anchors for proposed links: where in the source's text, and with which words."""
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import TypeVar
 
 import numpy as np
 
-from internal_linker.anchors.features import Candidates, Comparison, SourceFeatures
+from internal_linker.anchors.comparison import Candidates, Comparison
+from internal_linker.anchors.features import SourceFeatures
 from internal_linker.anchors.keyphraseness import Habits, Span
+from internal_linker.anchors.link_places import covered, link_places, linked_places, words_in
 from internal_linker.anchors.model import anchor_model
+from internal_linker.anchors.name_table import NameTable
 from internal_linker.anchors.page_words import PageWords
-from internal_linker.anchors.paragraphs import Paragraphs
-from internal_linker.anchors.rules import allowed, completed, named_spans, natural, written
+from internal_linker.anchors.rules import allowed, completed, natural, written
 from internal_linker.anchors.site_names import NameCounts, Owners
 from internal_linker.anchors.site_words import SiteWords
+from internal_linker.anchors.source_page import Phrase, SourcePage, UsedWordings
 from internal_linker.anchors.source_text import SourceText
 from internal_linker.anchors.target_names import PARTS, Kind, TargetNames, target_names
 from internal_linker.anchors.variety import Variety
@@ -40,12 +42,13 @@ LEAST_QUALITY = 0.6
 UNNATURAL = 0.19
 # On a site of any size, this many pages suffice to learn how rare words are and how editors link.
 _SAMPLE = 5_000
-# Targets whose names are kept: a source's targets are often its neighbours' targets, too.
-_MOST_TARGETS = 2_000
+# Targets whose names are kept, 75 MB: each page is the target of about ten others, and to read it takes as long as to
+# compare a text with it.
+_MOST_TARGETS = 10_000
 # What is counted in a language that the sample lacks.
 _NO_COUNTS = NameCounts.of((), (), ())
-# Characters to search for links on one page: for example, 300,000 characters for 1,000 links.
-_MOST_SEARCHED = 300_000_000
+# Words of a text times the targets that it is compared with at once: 20 MB.
+MOST_COMPARED = 50_000
 
 
 class Anchoring:
@@ -167,19 +170,21 @@ class Anchoring:
         """
         page = self._site.page(source)
         text = self._text(page, self._links.get(source, ()))
-        used = _Used()
+        used = UsedWordings()
         for one in said:
             used.add(one, text)
-        found = [self._phrases(text, target) for target in targets]
+        found = self._phrases(text, targets)
         # The first anchors of all links come before any second one, so that each link gets a sentence of its own.
         best = [used.take(phrases, 1) for phrases in found]
         more = [
             used.take(phrases, ANCHORS - 1) if first else []
             for phrases, first in zip(found, best, strict=True)
         ]
+        titled = iter(
+            self._titled(text, [each for each, first in zip(targets, best, strict=True) if not first], used)
+        )
         return [
-            (*first, *others) if first else self._titled(text, target, used)
-            for target, first, others in zip(targets, best, more, strict=True)
+            (*first, *others) if first else next(titled) for first, others in zip(best, more, strict=True)
         ]
 
     def propose_unlinked(self, source: str, target: str) -> tuple[Anchor, ...]:
@@ -187,22 +192,23 @@ class Anchoring:
 
         They include phrases below `LEAST_QUALITY`, which `propose` leaves out.
         """
-        used = _Used()
+        used = UsedWordings()
         text, names = self._unlinked(source, target)
-        found = used.take(self._phrases(text, target, names, least=0.0), ANCHORS)
-        return tuple(found) or self._titled(text, target, used)
+        found = [iter(())] if target not in self._site.rows else self._of_language(text, {target: names}, 0.0)
+        return tuple(used.take(found[0], ANCHORS)) or next(self._titled(text, [target], used))
 
     def studied(self, source: str, target: str) -> tuple[SourceText, Candidates, Vectors]:
         """Return what the model learns from as if a link did not exist: a page's text, its phrases, their features."""
         text, names = self._unlinked(source, target)
-        compared = Comparison(text.features, names)
-        ok = self._allowed(text.text, target, names, compared.phrases)[1] >= 0
+        compared = Comparison(text.features, [names])
+        ok = np.ones(len(compared.phrases.of), np.bool_)
+        self._allow(text.text, [target], compared, ok)
         return text.text, compared.phrases.at(ok), compared.features(ok)
 
     def quality(self, source: str, target: str, anchor: Anchor) -> float:
         """Return how likely an editor is to accept an anchor in a page's text, 0 to 1; 0 if a rule forbids it."""
         text = self._text(self._site.page(source), self._links.get(source, ()))
-        for phrase in self._phrases(text, target):
+        for phrase in self._phrases(text, [target])[0]:
             if phrase.anchor.start == anchor.start and phrase.anchor.text == anchor.text:
                 return phrase.anchor.quality
         return 0.0
@@ -262,101 +268,131 @@ class Anchoring:
         links = [link for link in self._links.get(source, ()) if link.target == target]
         return [place for link in links for place in link_places(content, link)]
 
-    def _phrases(
-        self, source: "_Source", target: str, names: TargetNames | None = None, least: float = LEAST_QUALITY
-    ) -> Iterator["_Phrase"]:
-        """Yield the phrases of a text that may be anchors for a target, the most fitting first."""
-        if target not in self._site.rows:
-            return
-        names, text, model = names or self._target(target), source.text, anchor_model()
-        compared = Comparison(source.features, names)
-        first, last = self._allowed(text, target, names, compared.phrases)
-        ok = last >= 0
-        if not ok.any():
-            return
-        found = replace(compared.phrases.at(ok), first=first[ok], last=last[ok])
-        language = self._site.page(target).lang
+    def _phrases(self, source: SourcePage, targets: Sequence[str]) -> list[Iterator[Phrase]]:
+        """Return the phrases of a text that may be anchors for each target, the most fitting first."""
+        found: dict[str, Iterator[Phrase]] = {}
+        by_language = defaultdict[str, list[str]](list)
+        for target in dict.fromkeys(targets):
+            if target in self._site.rows:
+                by_language[self._site.page(target).lang].append(target)
+        for some in chain.from_iterable(self._portions(source, each) for each in by_language.values()):
+            names = {target: self._target(target) for target in some}
+            found.update(zip(some, self._of_language(source, names), strict=True))
+        return [found.get(target, iter(())) for target in targets]
+
+    def _of_language(
+        self, source: SourcePage, targets: Mapping[str, TargetNames], least: float = LEAST_QUALITY
+    ) -> list[Iterator[Phrase]]:
+        """Return the phrases of a text for targets of one language, each with its names; those of `least` quality."""
+        text, model, keys = source.text, anchor_model(), list(targets)
+        compared = Comparison(source.features, list(targets.values()))
+        # An anchor of good quality is a natural one, and the features of phrases take time.
+        only_natural = least > UNNATURAL
+        ok = compared.phrases.whole.copy() if only_natural else np.ones(len(compared.phrases.of), np.bool_)
+        found = self._allow(text, keys, compared, ok)
+        language = self._site.page(keys[0]).lang
         is_natural = natural(
-            text,
-            names,
+            compared,
             found,
-            page=self._site.rows[target],
+            pages=self._rows(keys),
             owners=self._owners[language],
             spans=source.named_spans,
             counts=self._counts.get(language, _NO_COUNTS),
-            signs=source.features,
         )
-        if least > UNNATURAL:
-            # The features take the most time.
+        if only_natural:
             ok[ok] = is_natural
             found, is_natural = found.at(is_natural), is_natural[is_natural]
         if not ok.any():
-            return
+            return [iter(()) for _ in keys]
         features = compared.features(ok)
         quality = model.quality(features)
         quality = np.where(is_natural, quality, np.minimum(quality, UNNATURAL))
-        if not (quality >= least).any():
-            return
-        is_title = written(text, [name for name in names.names if name.kind is Kind.TITLE], found)
-        order = _order(model.choice(features), is_title, quality >= least)
-        starts, ends = text.phrases.starts, text.phrases.ends
-        for at in order:
-            start, end = int(starts[found.first[at]]), int(ends[found.last[at]])
-            yield source.phrase(start, end, float(quality[at]))
+        as_written = written(text, compared.names, found)
+        is_title = (as_written & (compared.names.kinds[found.of] == Kind.TITLE)).any(axis=1)
+        order = np.lexsort((-model.choice(features), ~is_title))
+        order = order[quality[order] >= least]
+        starts, ends = text.phrases.starts[found.first], text.phrases.ends[found.last]
+        return [
+            (
+                source.phrase(int(starts[at]), int(ends[at]), float(quality[at]))
+                for at in order[found.of[order] == number].tolist()
+            )
+            for number in range(len(keys))
+        ]
 
-    def _allowed(
-        self, text: SourceText, target: str, names: TargetNames, found: Candidates
-    ) -> tuple[Ints, Ints]:
-        """Return (n,) the first and the last word of each phrase as an anchor; the last is -1 if a rule forbids it."""
-        ok = allowed(
+    def _allow(self, text: SourceText, targets: Sequence[str], compared: Comparison, ok: Bools) -> Candidates:
+        """Return those of the phrases that are `ok` and obey the rules, complete; change `ok` to these phrases."""
+        found = compared.phrases.at(ok)
+        ok[ok] = is_allowed = allowed(
             text,
-            names,
+            compared.names,
             found,
-            page=self._site.rows[target],
-            owners=self._owners[self._site.page(target).lang],
+            pages=self._rows(targets),
+            owners=self._owners[self._site.page(targets[0]).lang],
             sole=self._sole_owners,
             site_name=self._site_name,
             brands=self._brand_stems,
         )
-        first, last = completed(text, names, found)
-        return first, np.where(ok, last, -1)
+        found = found.at(is_allowed)
+        first, last = completed(text, compared.names, found)
+        ok[ok] = whole = last >= 0
+        return replace(found, first=first, last=last).at(whole)
 
-    def _unlinked(self, source: str, target: str) -> tuple["_Source", TargetNames]:
+    def _rows(self, targets: Sequence[str]) -> Ints:
+        return np.array([self._site.rows[target] for target in targets])
+
+    def _unlinked(self, source: str, target: str) -> tuple[SourcePage, TargetNames]:
         others = [link for link in self._links.get(source, ()) if link.target != target]
         return self._text(self._site.page(source), others), self._names(target, source)
 
-    def _titled(self, source: "_Source", target: str, used: "_Used") -> tuple[Anchor, ...]:
-        """Return the target's title as an anchor, with the paragraph to write it in."""
-        page = self._site.find(target)
-        named = next(filter(None, self._titles(page) if page else ()), "") or self._site.queries.get(
-            target, ""
-        )
-        title = " ".join(named.split())
-        if not title or fold_query(title) in used.texts:
-            return ()
-        used.texts.add(fold_query(title))
-        names = self._target(target) if page else None
-        begins = source.paragraphs.begins
-        best = source.paragraphs.best(names) if names else 0
-        paragraph = around(source.text.text, begins, begins[best], begins[best] + 1)
-        return (Anchor(title, paragraph, begins[best], verbatim=False, quality=0.0),)
+    def _titled(
+        self, source: SourcePage, targets: Sequence[str], used: UsedWordings
+    ) -> Iterator[tuple[Anchor, ...]]:
+        """Yield the title of each target as an anchor, with the paragraph to write it in."""
+        known = [target for target in targets if target in self._site.rows]
+        fitting = dict(zip(known, self._paragraphs(source, known), strict=True))
+        for target in targets:
+            page = self._site.find(target)
+            named = next(filter(None, self._titles(page) if page else ()), "") or self._site.queries.get(
+                target, ""
+            )
+            title = " ".join(named.split())
+            if not title or fold_query(title) in used.texts:
+                yield ()
+                continue
+            used.texts.add(fold_query(title))
+            begin = fitting.get(target, 0)
+            paragraph = around(source.text.text, source.paragraphs.begins, begin, begin + 1)
+            yield (Anchor(title, paragraph, begin, verbatim=False, quality=0.0),)
+
+    def _paragraphs(self, source: SourcePage, targets: Sequence[str]) -> Iterator[int]:
+        """Yield where the paragraph begins that fits a link to each target best."""
+        for some in self._portions(source, targets):
+            best = source.paragraphs.best(NameTable([self._target(target) for target in some]))
+            yield from (source.paragraphs.begins[at] for at in best)
+
+    def _portions(self, source: SourcePage, targets: Sequence[str]) -> Iterator[Sequence[str]]:
+        """Yield the targets in portions, so that a comparison with a long text takes little memory."""
+        most = max(1, MOST_COMPARED // max(1, len(source.text.closed)))
+        return (targets[at : at + most] for at in range(0, len(targets), most))
 
     def _titles(self, page: Page) -> tuple[str, str]:
         """Return a page's title and H1 without the site's brand."""
         return without_brands(page.title, self._brands), without_brands(page.h1, self._brands)
 
-    def _text(self, page: Page, links: Iterable[ExistingLink]) -> "_Source":
+    def _text(self, page: Page, links: Iterable[ExistingLink]) -> SourcePage:
         content = str(page.content)
         phrases = self._read(page)
-        covered = _covered(phrases, self._taken(page, content, links))
+        closed = covered(phrases, self._taken(page, content, links))
         title = self._reader.read(page.title, page.lang)
-        return _Source(SourceText(content, phrases, covered, title), self._features, self._owners[page.lang])
+        text = SourceText(content, phrases, closed, title)
+        return SourcePage(text, self._features, self._owners[page.lang])
 
     def _features(self, text: SourceText) -> SourceFeatures:
         return SourceFeatures(text, self._words, self._habits)
 
     def _taken(self, page: Page, content: str, links: Iterable[ExistingLink]) -> list[tuple[int, int]]:
-        linked = list(_linked_places(content, links))
+        linked = list(linked_places(content, links))
         blocks = closed_spans(
             content, page.headings, closed=page.closed, links=linked, templates=self._templates
         )
@@ -393,120 +429,10 @@ class Anchoring:
         places = dict.fromkeys(
             place for link in self._links[page.key] for place in link_places(content, link)[:1]
         )
-        return phrases, [span for place in places if (span := _words_in(phrases, *place))]
+        return phrases, [span for place in places if (span := words_in(phrases, *place))]
 
     def _read(self, page: Page) -> Phrases:
         return self._page_words.of(page)
-
-
-@dataclass(frozen=True, slots=True)
-class _Phrase:
-    """A phrase that may be an anchor, and the number of its sentence in the text."""
-
-    anchor: Anchor
-    sentence: int
-
-
-@dataclass(frozen=True)
-class _Source:
-    """A source's plain main content, prepared for the search for anchors."""
-
-    text: SourceText
-    prepare: Callable[[SourceText], SourceFeatures]
-    owners: Owners
-
-    @cached_property
-    def features(self) -> SourceFeatures:
-        return self.prepare(self.text)
-
-    @cached_property
-    def named_spans(self) -> tuple[Ints, Ints, Ints]:
-        """The names in the text, see `named_spans`."""
-        return named_spans(self.text, self.owners)
-
-    @cached_property
-    def sentences(self) -> list[int]:
-        return sentences(self.text.text)
-
-    @cached_property
-    def paragraphs(self) -> Paragraphs:
-        return Paragraphs(self.text)
-
-    def phrase(self, start: int, end: int, quality: float) -> _Phrase:
-        content, begins = self.text.text, self.sentences
-        anchor = Anchor(
-            content[start:end], around(content, begins, start, end), start, quality=round(quality, 4)
-        )
-        return _Phrase(anchor, self.sentence(start))
-
-    def sentence(self, place: int) -> int:
-        """Return the number of the sentence at a place of the text."""
-        return bisect_right(self.sentences, place)
-
-
-class _Used:
-    """The wordings and sentences that the anchors of one page already use."""
-
-    def __init__(self) -> None:
-        self.texts, self._sentences = set[str](), set[int]()
-
-    def add(self, anchor: Anchor, source: _Source) -> None:
-        """Note an anchor that the page has."""
-        self.texts.add(fold_query(anchor.text))
-        if anchor.verbatim:
-            self._sentences.add(source.sentence(anchor.start))
-
-    def take(self, phrases: Iterator[_Phrase], count: int) -> list[Anchor]:
-        """Return up to `count` of the phrases, in their order: each with its own wording, in a sentence of its own."""
-        found: list[Anchor] = []
-        while len(found) < count and (phrase := next(phrases, None)):
-            text = fold_query(phrase.anchor.text)
-            if text not in self.texts and phrase.sentence not in self._sentences:
-                self.texts.add(text)
-                self._sentences.add(phrase.sentence)
-                found.append(phrase.anchor)
-        return found
-
-
-def _order(preference: Vectors, is_title: Bools, ok: Bools) -> list[int]:
-    """Return the numbers of the phrases that are ok: whole titles first, then the preferred."""
-    at = np.flatnonzero(ok)
-    return [int(each) for each in at[np.lexsort((-preference[at], ~is_title[at]))]]
-
-
-def _words_in(phrases: Phrases, start: int, end: int) -> Span | None:
-    """Return the first and the last word in a part of a text, if it has any."""
-    first = int(np.searchsorted(phrases.ends, start, side="right"))
-    last = int(np.searchsorted(phrases.starts, end)) - 1
-    return (first, last) if first <= last else None
-
-
-def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
-    """Return the spans (start, end) that may be a link: its known position, else each match of its anchor."""
-    if not link.anchor:
-        return []
-    if link.start >= 0 and content.startswith(link.anchor, link.start):
-        return [(link.start, link.start + len(link.anchor))]
-    # Most links in menus and the like aren't in the content: skip compiling a pattern for them.
-    if not all(word in content for word in link.anchor.split()):
-        return []
-    found = spans(content, link.anchor)
-    return [place for place in found if place[0] == link.start] or found
-
-
-def _linked_places(content: str, links: Iterable[ExistingLink]) -> Iterator[tuple[int, int]]:
-    """Yield the spans where a page's links may be in its text; in a huge text, only for its first links."""
-    for link in islice(links, _MOST_SEARCHED // max(1, len(content))):
-        yield from link_places(content, link)
-
-
-def _covered(phrases: Phrases, places: Iterable[tuple[int, int]]) -> Bools:
-    """Return (n,) whether each word overlaps one of the spans."""
-    covered = np.zeros(len(phrases.starts), np.bool_)
-    for start, end in places:
-        first = np.searchsorted(phrases.ends, start, side="right")
-        covered[first : np.searchsorted(phrases.starts, end)] = True
-    return covered
 
 
 def _spread(items: Sequence[T], most: int) -> Iterator[T]:

@@ -4,11 +4,9 @@ from functools import cached_property
 
 import numpy as np
 
-from internal_linker.anchors.features import stem_weights
+from internal_linker.anchors.name_table import NameTable
 from internal_linker.anchors.source_text import SourceText
-from internal_linker.anchors.target_names import TargetNames
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.text.phrases import is_among
 from internal_linker.text.sentences import paragraphs
 
 
@@ -25,14 +23,20 @@ class Paragraphs:
     def __init__(self, text: SourceText) -> None:
         self._text, self.begins = text, paragraphs(text.text)
 
-    def best(self, names: TargetNames) -> int:
-        """Return the number of the paragraph that fits a link to a target best: much of its subject, in few words."""
+    def best(self, names: NameTable) -> Ints:
+        """Return (t,) the number of the paragraph that fits a link to each target best.
+
+        It has much of the target's subject, in few words.
+        """
         within, stems, length = self._stems
         distinct, _ = self._text.distinct
-        weights = stem_weights(distinct, names.subject)
-        at, there = is_among(names.name_stems[0], distinct)
-        weights[at[there]] = 1
-        return int(np.argmax(np.bincount(within, weights[stems], len(length)) / length))
+        weights = names.weighing(distinct, lambda target: target.subject)
+        weights[names.stems_in(distinct)] = 1
+        t, n = weights.shape[0], len(length)
+        places = (within + n * np.arange(t)[:, None]).ravel()
+        fits = np.bincount(places, weights[:, stems].ravel(), n * t).reshape(t, n) / length
+        best: Ints = fits.argmax(axis=1)
+        return best
 
     @cached_property
     def _stems(self) -> tuple[Ints, Ints, Vectors]:

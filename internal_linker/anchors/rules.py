@@ -1,13 +1,15 @@
 """Rules that every anchor obeys, whatever the model thinks of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from internal_linker.anchors.features import Candidates, SourceFeatures
+from internal_linker.anchors.comparison import Candidates, Comparison
+from internal_linker.anchors.features import SourceFeatures
+from internal_linker.anchors.name_table import NameTable
 from internal_linker.anchors.site_names import NameCounts, Owners
 from internal_linker.anchors.source_text import LONGEST_PHRASE, SourceText, is_article
-from internal_linker.anchors.target_names import Kind, Name, TargetNames
+from internal_linker.anchors.target_names import Kind, Name
 from internal_linker.core.arrays import Bools, Ints
 from internal_linker.core.records import fold_query
 from internal_linker.ranking.named_pages import FEW
@@ -25,16 +27,16 @@ _BOUND = 0.5
 
 def allowed(
     source: SourceText,
-    target: TargetNames,
+    names: NameTable,
     found: Candidates,
     *,
-    page: int,
+    pages: Ints,
     owners: Owners,
     sole: Owners,
     site_name: Hashes,
     brands: Sequence[Hashes],
 ) -> Bools:
-    """Return (n,) which phrases may be anchors for a target.
+    """Return (n,) which phrases may be anchors for their targets.
 
     An anchor has a word of the target's names, one to five words, and more than the site's name. A whole name may have
     up to eight words and signs of code, a proper name up to eight words. No anchor is a line of its own, or the name of
@@ -42,43 +44,50 @@ def allowed(
 
     Args:
         source: the source's text.
-        target: the names of the target.
+        names: the names of the targets.
         found: the phrases.
-        page: the target's row.
-        owners: which page of its language each name belongs to.
+        pages: (t,) the row of each target.
+        owners: which page each name belongs to, in the language of the targets.
         sole: the names that one page of the site has alone, in whatever language.
         site_name: sorted stems of the site's name and brands.
         brands: the stems of each brand; only an anchor for a page that is named after it has a brand.
     """
     length = found.last - found.first + 1
-    is_name = _is_one_of(found.sets, [name.whole for name in target.names])
+    is_name = found.same.any(axis=1)
     ok = found.named & (is_name | (length <= LONGEST_PHRASE) | source.is_proper(found.first, found.last))
     stems = source.phrases.stems
     begin, end = source.stem_at[found.first], source.stem_at[found.last + 1]
     own = np.append(0, np.cumsum(~is_among(stems, site_name)[1]))
     ok &= own[end] > own[begin]
-    ok &= _is_literal(source, target, found) | ~source.has_code(found.first, found.last)
+    coded = source.has_code(found.first, found.last)
+    ok[coded] &= _is_literal(source, names, found.at(coded))
     ok &= ~source.is_line(found.first, found.last)
     for brand in brands:
-        if not any(np.isin(brand, name.stems).all() for name in target.names if name.kind is not Kind.KNOWN):
-            ok &= ~_has_all(stems, brand, begin, end)
-    called = [name.whole for name in target.names if name.links]
-    foreign = owners.foreign(found.sets, page) & (sole.of_sets(found.sets) >= 0)
-    return ok & (_is_one_of(found.sets, called) | ~foreign)
+        has_brand = _has_all(stems, brand, begin, end)
+        if has_brand.any():
+            ok &= ~has_brand | _named_after(brand, names)[found.of]
+    foreign = owners.foreign(found.sets, pages[found.of]) & (sole.of_sets(found.sets) >= 0)
+    return ok & (found.are(names.links > 0) | ~foreign)
+
+
+def _named_after(brand: Hashes, names: NameTable) -> Bools:
+    """Return (t,) whether a name of each target has all stems of a brand; what known links call it does not count."""
+    found = np.zeros(len(names.targets), np.bool_)
+    for target, name in zip(names.of.tolist(), names.names, strict=True):
+        found[target] |= name.kind is not Kind.KNOWN and bool(np.isin(brand, name.stems).all())
+    return found
 
 
 def natural(
-    source: SourceText,
-    target: TargetNames,
+    compared: Comparison,
     found: Candidates,
     *,
-    page: int,
+    pages: Ints,
     owners: Owners,
     spans: tuple[Ints, Ints, Ints],
     counts: NameCounts,
-    signs: SourceFeatures,
 ) -> Bools:
-    """Return (n,) which phrases are natural anchors for a target; editors rejected four of five others.
+    """Return (n,) which phrases are natural anchors for their targets; editors rejected four of five others.
 
     The target's names or content have all words, but for the last one where a phrase ends. Only a whole name has
     function words other than those that join nouns, or ends where a proper name goes on; no name of the target goes on
@@ -87,23 +96,23 @@ def natural(
     links.
 
     Args:
-        source: the source's text.
-        target: the names of the target.
+        compared: the source's text compared with the targets.
         found: the phrases.
-        page: the target's row.
+        pages: (t,) the row of each target.
         owners: which page each name belongs to.
         spans: the names in the text, see `named_spans`.
         counts: how many pages have each name.
-        signs: what the site's words tell of the text's.
     """
-    first, last = found.first, found.last
-    is_name = written(source, target.names, found)
-    is_title = written(source, [name for name in target.names if name.kind is Kind.TITLE], found)
+    source, signs, names = compared.source.text, compared.source, compared.names
+    first, last, page = found.first, found.last, pages[found.of]
+    as_written = written(source, names, found)
+    kinds = names.kinds[found.of]
+    is_name, is_title = as_written.any(axis=1), (as_written & (kinds == Kind.TITLE)).any(axis=1)
     cuts_name = source.cuts_name(first, last)
     whole = is_name | ~(source.has_clause(first, last) | cuts_name)
-    alone = _may_stand_alone(source, target, found) & ~cuts_name
-    specific = is_title | _is_specific(source, target, found, counts, owners.of_sets(found.sets) == page)
-    cut = _goes_on(source, target, first, last) | owners.foreign(found.sets, page, parts=True)
+    alone = _may_stand_alone(source, names, found) & ~cuts_name
+    specific = is_title | _is_specific(compared, found, counts, owners.of_sets(found.sets) == page)
+    cut = _goes_on(source, names, found) | owners.foreign(found.sets, page, parts=True)
     cut |= ~(is_title & (last > first)) & _is_part(first, last, spans, page)
     verbs = signs.verbs
     cut |= ~is_name & (_is_bound(source, signs, first, last) | verbs[first] | verbs[last])
@@ -112,58 +121,39 @@ def natural(
     return is_natural
 
 
-def written(source: SourceText, names: Iterable[Name], found: Candidates) -> Bools:
-    """Return (n,) which phrases have the stems of one of the names in its order, with no clause between them."""
-    result = np.zeros(len(found.sets), np.bool_)
+def written(source: SourceText, names: NameTable, found: Candidates) -> Bools:
+    """Return (n, w) which of its target's names each phrase is: stems in the same order, no clause between them."""
+    result = np.zeros(found.same.shape, np.bool_)
     phrases, pairs, clausal = source.phrases, source.phrases.pairs, source.clausal
-    for name in names:
-        for at in np.flatnonzero((found.sets == np.uint64(name.whole)) & ~result).tolist():
-            first, last = int(found.first[at]), int(found.last[at])
-            begin, end = int(source.stem_at[first]), int(source.stem_at[last + 1])
-            inner = phrases.words[first : last + 1][clausal[first : last + 1]]
-            same = np.array_equal(pairs[begin : end - 1], name.pairs)
-            result[at] = same and (not len(inner) or np.isin(inner, name.words).all())
+    for at, place in np.argwhere(found.same).tolist():
+        name = names.names[names.places[found.of[at], place]]
+        first, last = int(found.first[at]), int(found.last[at])
+        begin, end = int(source.stem_at[first]), int(source.stem_at[last + 1])
+        inner = phrases.words[first : last + 1][clausal[first : last + 1]]
+        same = np.array_equal(pairs[begin : end - 1], name.pairs)
+        result[at, place] = same and (not len(inner) or np.isin(inner, name.words).all())
     return result
 
 
-def _is_specific(
-    source: SourceText, target: TargetNames, found: Candidates, counts: NameCounts, owned: Bools
-) -> Bools:
-    """Return (n,) whether each phrase means the target rather than what several pages are about.
+def _is_specific(compared: Comparison, found: Candidates, counts: NameCounts, owned: Bools) -> Bools:
+    """Return (n,) whether each phrase means its target rather than what several pages are about.
 
     A part of its title does unless the titles of two other pages have it, and other phrases unless one has it, or
     unless it is its own name. Words that are known from links must be linked on many of the pages that have them; one
     link makes no proper name its name.
     """
-    titled = _has_title_words(source, target, found)
+    source, names, titled = compared.source.text, compared.names, compared.titled(found)
     others = counts.titles_with(found.sets) - titled
-    known = [name for name in target.names if name.kind is Kind.KNOWN]
-    there = counts.pages_with(np.array([name.whole for name in known], np.uint64)).tolist()
+    there = counts.pages_with(names.wholes.ravel()).reshape(names.wholes.shape)
+    is_known = names.kinds == Kind.KNOWN
 
     def linked(share: float, links: int = 1) -> Bools:
-        often = [
-            name.whole
-            for name, pages in zip(known, there, strict=True)
-            if name.links >= max(links, share * pages)
-        ]
-        return _is_one_of(found.sets, often)
+        return found.are(is_known & (names.links >= np.maximum(links, share * there)))
 
     often = np.where(source.is_proper(found.first, found.last), linked(_OFTEN, FEW), linked(_OFTEN))
     seldom = linked(0) & ~np.where(titled, linked(_TITLED_OFTEN), often)
     specific: Bools = (owned | (others < np.where(titled | often, _SEVERAL, 1))) & ~seldom
     return specific
-
-
-def _has_title_words(source: SourceText, target: TargetNames, found: Candidates) -> Bools:
-    """Return (n,) whether one of the target's titles has all stems of each phrase."""
-    stems = source.phrases.stems
-    begin, end = source.stem_at[found.first], source.stem_at[found.last + 1]
-    titled = np.zeros(len(begin), np.bool_)
-    for name in target.names:
-        if name.kind is Kind.TITLE:
-            others = np.append(0, np.cumsum(~is_among(stems, name.stems)[1]))
-            titled |= others[end] == others[begin]
-    return titled
 
 
 def named_spans(source: SourceText, owners: Owners) -> tuple[Ints, Ints, Ints]:
@@ -175,14 +165,15 @@ def named_spans(source: SourceText, owners: Owners) -> tuple[Ints, Ints, Ints]:
     return first[at], last[at], pages[at]
 
 
-def _is_part(first: Ints, last: Ints, spans: tuple[Ints, Ints, Ints], page: int) -> Bools:
-    """Return (n,) whether each phrase is cut from a longer name of another page."""
-    firsts, lasts = (each[spans[2] != page] for each in spans[:2])
+def _is_part(first: Ints, last: Ints, spans: tuple[Ints, Ints, Ints], page: Ints) -> Bools:
+    """Return (n,) whether each phrase is cut from a longer name of a page other than its target."""
+    firsts, lasts, pages = spans
+    foreign = page[:, None] != pages
     begun, ended = first[:, None] >= firsts, last[:, None] <= lasts
     beyond = (first[:, None] > firsts) | (last[:, None] < lasts)
     overlap = (first[:, None] <= lasts) & (last[:, None] >= firsts)
     # A phrase that has the whole name, and more, is another one.
-    part: Bools = (overlap & beyond & (begun | ended)).any(axis=1)
+    part: Bools = (foreign & overlap & beyond & (begun | ended)).any(axis=1)
     return part
 
 
@@ -196,49 +187,40 @@ def _is_bound(source: SourceText, signs: SourceFeatures, first: Ints, last: Ints
     return bound
 
 
-def _goes_on(source: SourceText, target: TargetNames, first: Ints, last: Ints) -> Bools:
-    """Return (n,) whether the word before or after each phrase continues one of the target's names.
+def _goes_on(source: SourceText, names: NameTable, found: Candidates) -> Bools:
+    """Return (n,) whether the word before or after each phrase continues one of its target's names.
 
     Function words do so with a capital only: "Every Kid in a Park" is cut without its first word, "the Hub" is not.
     """
-    _, joined = is_among(source.word_pairs, target.name_word_pairs)
-    joined = joined & ~source.apart
+    joined = names.having(source.word_pairs, lambda target: target.name_word_pairs) & ~source.apart
     counts = ~source.phrases.stops | source.capital
-    before = np.append(False, joined & counts[:-1])
-    after = np.append(joined & counts[1:], False)
-    cut: Bools = before[first] | after[last]
+    goes_on = np.zeros((2, len(names.targets), len(counts)), np.bool_)
+    goes_on[0, :, 1:] = joined & counts[:-1]
+    goes_on[1, :, :-1] = joined & counts[1:]
+    cut: Bools = goes_on[0, found.of, found.first] | goes_on[1, found.of, found.last]
     return cut
 
 
-def _is_literal(source: SourceText, target: TargetNames, found: Candidates) -> Bools:
-    """Return (n,) whether each phrase is a name of the target, sign by sign."""
+def _is_literal(source: SourceText, names: NameTable, found: Candidates) -> Bools:
+    """Return (n,) whether each phrase is a name of its target, sign by sign."""
     literal = np.zeros(len(found.sets), np.bool_)
     starts, ends = source.phrases.starts, source.phrases.ends
-    for name in target.names:
-        for at in np.flatnonzero(found.sets == np.uint64(name.whole)).tolist():
-            text = source.text[starts[found.first[at]] : ends[found.last[at]]]
-            literal[at] |= fold_query(text).strip("`") == name.text.strip("`")
+    for at, place in np.argwhere(found.same).tolist():
+        name = names.names[names.places[found.of[at], place]]
+        text = source.text[starts[found.first[at]] : ends[found.last[at]]]
+        literal[at] |= fold_query(text).strip("`") == name.text.strip("`")
     return literal
 
 
-def _may_stand_alone(source: SourceText, target: TargetNames, found: Candidates) -> Bools:
-    """Return (n,) whether the target is called by the phrase's set of stems, and not only as many words are used."""
-    linked = [name.whole for name in target.names if name.links >= FEW]
-    titles = [name.whole for name in target.names if name.kind is Kind.TITLE]
-    telling = [name.whole for name in target.names if name.kind is Kind.TITLE and name.weight >= _TELLING]
+def _may_stand_alone(source: SourceText, names: NameTable, found: Candidates) -> Bools:
+    """Return (n,) whether its target is called by the phrase's set of stems, and not only as many words are used."""
+    is_title = names.kinds == Kind.TITLE
     begins, _ = source.pieces
-    name = (source.capital[found.first] & ~begins[found.first]) | source.code[found.first]
-    known = [name.whole for name in target.names if name.links]
-    alone: Bools = _is_one_of(found.sets, linked + telling)
-    alone |= (name & _is_one_of(found.sets, titles)) | (
-        source.code[found.first] & _is_one_of(found.sets, known)
-    )
+    is_code = source.code[found.first]
+    name = (source.capital[found.first] & ~begins[found.first]) | is_code
+    alone: Bools = found.are((names.links >= FEW) | (is_title & (names.weights >= _TELLING)))
+    alone |= (name & found.are(is_title)) | (is_code & found.are(names.links > 0))
     return alone
-
-
-def _is_one_of(sets: Ints, names: Sequence[int]) -> Bools:
-    found: Bools = (sets[:, None] == np.array(names, np.uint64)).any(axis=1)
-    return found
 
 
 def _has_all(stems: Hashes, wanted: Hashes, begin: Ints, end: Ints) -> Bools:
@@ -250,7 +232,7 @@ def _has_all(stems: Hashes, wanted: Hashes, begin: Ints, end: Ints) -> Bools:
     return found
 
 
-def completed(source: SourceText, target: TargetNames, found: Candidates) -> tuple[Ints, Ints]:
+def completed(source: SourceText, names: NameTable, found: Candidates) -> tuple[Ints, Ints]:
     """Return (n,) the first and last word of each phrase with the function words around a name; -1 where they miss.
 
     A phrase with the stems of "Paid time off" goes on to "off"; where the text has another word there, or "paying time
@@ -259,14 +241,12 @@ def completed(source: SourceText, target: TargetNames, found: Candidates) -> tup
     some as well.
     """
     first, last = found.first.copy(), found.last.copy()
-    for name in target.names:
-        if not name.leading + name.trailing:
-            continue
-        for at in np.flatnonzero(found.sets == np.uint64(name.whole)).tolist():
-            if name.trailing:
-                last[at] = _last_of(source, name, int(first[at]), int(last[at]))
-            elif name.kind is Kind.TITLE:
-                first[at] = _first_of(source, name, int(first[at]), int(last[at]))
+    for at, place in np.argwhere(found.same).tolist():
+        name = names.names[names.places[found.of[at], place]]
+        if name.trailing:
+            last[at] = _last_of(source, name, int(first[at]), int(last[at]))
+        elif name.leading and name.kind is Kind.TITLE:
+            first[at] = _first_of(source, name, int(first[at]), int(last[at]))
     return first, last
 
 

@@ -56,12 +56,12 @@ class Owners:
         of_sets = np.array([pages_of[name] for name in sets.tolist()], np.int64)
         return cls(sets, of_sets, np.array([name in owners for name in sets.tolist()], np.bool_))
 
-    def foreign(self, sets: Ints, page: int, *, parts: bool = False) -> Bools:
-        """Return (n,) whether each set of stems names a page other than this one, and not several.
+    def foreign(self, sets: Ints, page: Ints, *, parts: bool = False) -> Bools:
+        """Return (n,) whether each set of stems names a page other than the one beside it, and not several.
 
         Args:
             sets: (n,) the sets.
-            page: the row of the page.
+            page: (n,) the row of each page.
             parts: whether parts of titles count.
         """
         pages = self.of_sets(sets, parts=parts)

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from internal_linker.core.arrays import Bools, Ints
-from internal_linker.text.phrases import Hashes, Phrases, breaks, mixed, word_hash, word_pairs
+from internal_linker.text.phrases import Hashes, Phrases, breaks, is_among, mixed, word_hash, word_pairs
 
 # Names may have more words than other phrases.
 LONGEST_PHRASE, LONGEST_NAME = 5, 8
@@ -120,7 +120,7 @@ class SourceText:
         if n > 1 and _EZAFE in self.text:
             ends, codes = self.phrases.ends, self._codes
             ezafe = np.array([ord(char) for char in _EZAFE], np.uint32)
-            suffixed = np.append(np.isin(self.phrases.words[1:], as_hashes(_SUFFIXES)), False)
+            suffixed = np.append(is_among(self.phrases.words[1:], as_hashes(_SUFFIXES))[1], False)
             result = np.all([codes[ends - len(ezafe) + at] == code for at, code in enumerate(ezafe)], axis=0)
             result = (result | suffixed) & ~self.pieces[1]
         return result
@@ -128,7 +128,8 @@ class SourceText:
     @cached_property
     def stem_at(self) -> Ints:
         """(n + 1,) the position of each word's first stem."""
-        return np.searchsorted(self.phrases.owners, np.arange(len(self.phrases.starts) + 1))
+        counts = np.bincount(self.phrases.owners, minlength=len(self.phrases.starts))
+        return np.append(0, np.cumsum(counts))
 
     @cached_property
     def sets(self) -> Ints:
@@ -147,6 +148,12 @@ class SourceText:
         """(u,) the distinct stems, sorted, and (m,) the place of each of the text's stems among them."""
         stems, which = np.unique(self.phrases.stems, return_inverse=True)
         return stems, which
+
+    @cached_property
+    def distinct_pairs(self) -> tuple[Hashes, Ints]:
+        """(v,) the distinct pairs of consecutive stems, sorted, and (m - 1,) the place of each pair among them."""
+        pairs, which = np.unique(self.phrases.pairs, return_inverse=True)
+        return pairs, which
 
     @cached_property
     def times(self) -> Ints:
@@ -197,7 +204,7 @@ class SourceText:
         # "Department of Health" of "Department of Health and Social Services", but not "Health" of "Health and Safety".
         joins, conjunctions = (
             np.append(0, np.cumsum(self.joins)),
-            np.isin(self.phrases.words, as_hashes(_CONJUNCTIONS)),
+            is_among(self.phrases.words, as_hashes(_CONJUNCTIONS))[1],
         )
         linked |= conjunctions[after] & ~ends[after] & name[second] & (joins[last + 1] > joins[first])
         cuts: Bools = left | (name[last] & ~ends[last] & (name[after] | linked))
@@ -226,7 +233,7 @@ class SourceText:
     @cached_property
     def joins(self) -> Bools:
         """(n,) whether each word stands between nouns, like the one in "Department of Health"."""
-        return np.isin(self.phrases.words, as_hashes(JOINING_WORDS))
+        return is_among(self.phrases.words, as_hashes(JOINING_WORDS))[1]
 
     @cached_property
     def clausal(self) -> Bools:
@@ -280,13 +287,13 @@ class SourceText:
 
 @cache
 def as_hashes(words: str) -> Hashes:
-    """Return the hashes of some lower-case words, which spaces part."""
-    return np.array([word_hash(word) for word in words.split()], np.uint32)
+    """Return the sorted hashes of some lower-case words, which spaces part."""
+    return np.unique(np.array([word_hash(word) for word in words.split()], np.uint32))
 
 
 def is_article(words: Hashes) -> Bools:
     """Return (n,) whether each word is an article or a possessive."""
-    return np.isin(words, as_hashes(ARTICLES))
+    return is_among(words, as_hashes(ARTICLES))[1]
 
 
 @cache

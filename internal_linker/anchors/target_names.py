@@ -1,7 +1,6 @@
 """The names of a page, by which other pages may link to it, and the words that tell what it is about."""
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -83,19 +82,6 @@ class TargetNames:
     subject: tuple[Hashes, Vectors]
     pairs: Hashes
     times: Vectors
-
-    @cached_property
-    def rows(self) -> Mapping[Kind, slice]:
-        """Where the names of each kind are."""
-        kinds = [name.kind for name in self.names]
-        return {kind: slice(bisect_left(kinds, kind), bisect_right(kinds, kind)) for kind in Kind}
-
-    @cached_property
-    def name_stems(self) -> tuple[Hashes, Ints]:
-        """The stems of all names, and the number of each stem's name."""
-        stems = [name.stems for name in self.names]
-        numbers = np.repeat(np.arange(len(stems)), [len(each) for each in stems])
-        return np.concatenate([np.empty(0, np.uint32), *stems]), numbers
 
     @cached_property
     def name_word_pairs(self) -> Ints:

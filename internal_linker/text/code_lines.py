@@ -24,6 +24,8 @@ _ELEMENTS = re.compile(r"<[^<>]+>.*<?/?[^<>]*>$")
 _CODE_WORD = re.compile(
     r"[{}=;<>$|\\\[\]`]|\w\(|\(\)|^--?\w|\w_\w|[a-z][A-Z]|::|->|^[~.]*/\w|\w/\w+/|^@\w|^[\"'][^\"']*[\"']:?,?$|^//|^#$"
 )
+# A line without any of these has no match of `_HARD`, which takes much longer to search for.
+_HARD_SIGN = re.compile(r"[{}=<>$|\\;(-]")
 _HARD = re.compile(r"[{}=<>$|\\]|;$|\w\([^ ]*\)|\(\)|(?:^|\s)--?[A-Za-z]")
 # Programs that a page tells to run; what follows is a command if it is no sentence.
 _COMMAND = re.compile(
@@ -62,7 +64,7 @@ def _is_code(line: str) -> bool:
         return False
     if _COMMAND.match(line) and not _SENTENCE.search(line) and not _NO_COMMAND.search(line):
         return len(line.split()) <= _FEW_WORDS and line[-1] != ":"
-    if not _HARD.search(line):
+    if not _HARD_SIGN.search(line) or not _HARD.search(line):
         return False
     words = line.split()
     coded = sum(_CODE_WORD.search(word) is not None for word in words)

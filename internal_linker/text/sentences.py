@@ -5,8 +5,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 # A sentence ends with a mark, closing quotes or brackets, and a space; in Chinese and Japanese without the space.
-_END = re.compile(r"[.!?…؟۔।]+[\"'”’»)\]]*\s+|[。！？]+[」』”）]*|\s*\n\s*")
-_LINE_END = re.compile(r"\s*\n\s*")
+# With one set of characters to begin with, the pattern is found much faster than with three alternatives.
+_END = re.compile(
+    r"[.!?…؟۔।。！？\n](?:(?<=\n)\s*|(?<=[。！？])[。！？]*[」』”）]*|(?<=[.!?…؟۔।])[.!?…؟۔।]*[\"'”’»)\]]*\s+)"
+)
+_LINE_END = re.compile(r"\n\s*")
 # Characters kept on each side of an anchor, since some texts have no full stops; and those of a word.
 _ROOM, _WORD = 280, 40
 _INITIAL = re.compile(r"(?:^|[\s.(])\w\.\s+")

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal_linker.anchors.finder import ANCHORS, LEAST_QUALITY, Anchoring, link_places
+from internal_linker.anchors import finder
+from internal_linker.anchors.finder import ANCHORS, LEAST_QUALITY, Anchoring
+from internal_linker.anchors.link_places import link_places
 from internal_linker.anchors.variety import REPEATS
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import ExistingLink, Page
@@ -159,6 +161,17 @@ def test_another_process_would_propose_the_same(site: tuple[list[Page], list[Exi
     theirs = pickle.loads(pickle.dumps(ours))
     keys = [each.key for each in pages]
     assert theirs.propose(keys[0], keys[1:]) == ours.propose(keys[0], keys[1:])
+
+
+@given(sites())
+def test_a_target_gets_the_same_anchors_whatever_it_is_compared_with(
+    site: tuple[list[Page], list[ExistingLink]],
+) -> None:
+    """A page is compared with all of its targets at once; one by one, as in a huge text, they get the same anchors."""
+    together = proposed(*site)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(finder, "MOST_COMPARED", 1)
+        assert proposed(*site) == together
 
 
 def first(content: str, title: str, lang: str, **more: str) -> Anchor:

@@ -15,7 +15,8 @@ from random import Random
 import numpy as np
 
 from internal_linker.anchors.features import FEATURES
-from internal_linker.anchors.finder import Anchoring, link_places
+from internal_linker.anchors.finder import Anchoring
+from internal_linker.anchors.link_places import link_places
 from internal_linker.anchors.model import WEIGHTS, Network
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.ranking.metrics import fold
