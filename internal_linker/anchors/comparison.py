@@ -95,9 +95,8 @@ class Comparison:
         values, ends = between_of(totals(rough), of, begin, end), np.cumsum(counts)
         best = np.ones(len(of), np.bool_)
         for many in np.flatnonzero(counts > MOST_PHRASES).tolist():
-            start = ends[many] - counts[many]
-            order = np.argsort(-values[start : ends[many]], kind="stable")
-            best[start + order[MOST_PHRASES:]] = False
+            part = slice(ends[many] - counts[many], ends[many])
+            best[part] = _highest(values[part], MOST_PHRASES)
         return of[best], spans[best]
 
     def titled(self, phrases: Candidates) -> Bools:
@@ -240,6 +239,15 @@ class Comparison:
             "first time": earliest == phrases.first[chosen],
             "names": self.names.counts[phrases.of[chosen]] / 10,
         }
+
+
+def _highest(values: Vectors, count: int) -> Bools:
+    """Return (n,) which values are the highest ones, the first of equal ones; n is more than `count`."""
+    least = np.partition(values, len(values) - count)[len(values) - count]
+    highest: Bools = values > least
+    equal = np.flatnonzero(values == least)
+    highest[equal[: count - np.count_nonzero(highest)]] = True
+    return highest
 
 
 @dataclass(frozen=True, slots=True)

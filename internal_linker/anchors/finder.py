@@ -28,7 +28,7 @@ from internal_linker.core.edges import Anchor
 from internal_linker.core.records import Collected, ExistingLink, Page, fold_query
 from internal_linker.text.blocks import Templates, closed_spans
 from internal_linker.text.brands import found_brands, without_brands
-from internal_linker.text.phrases import Hashes, Phrases, Reader, stem_set
+from internal_linker.text.phrases import Hashes, Phrases, Reader
 from internal_linker.text.sentences import around, sentences
 from internal_linker.text.spans import spans
 from internal_linker.text.words import normalise
@@ -120,8 +120,12 @@ class Anchoring:
         """Which page each name belongs to, by language: pages of another one are no competitors."""
         return {
             language: Owners.of(
-                ((self._set(name, language), row) for name, row in names),
-                ((self._set(part, language), row) for name, row in names for part in PARTS.split(name)),
+                ((self._reader.stem_set(name, language), row) for name, row in names),
+                (
+                    (self._reader.stem_set(part, language), row)
+                    for name, row in names
+                    for part in PARTS.split(name)
+                ),
                 self._anchors(language),
             )
             for language, names in self._named.items()
@@ -131,7 +135,9 @@ class Anchoring:
     def _sole_owners(self) -> Owners:
         """Which page each whole name belongs to, as the only one of the site."""
         languages = list(self._named)
-        titles = ((self._set(name, each), row) for each in languages for name, row in self._named[each])
+        titles = (
+            (self._reader.stem_set(name, each), row) for each in languages for name, row in self._named[each]
+        )
         return Owners.of(titles, (), chain.from_iterable(map(self._anchors, languages)))
 
     @cached_property
@@ -148,10 +154,9 @@ class Anchoring:
         for target, links in self._known.items():
             page = self._site.find(target)
             if page and page.lang == language:
-                yield from ((self._set(link.anchor, language), self._site.rows[target]) for link in links)
-
-    def _set(self, text: str, language: str) -> int:
-        return stem_set(self._reader.read(text, language).stems)
+                yield from (
+                    (self._reader.stem_set(link.anchor, language), self._site.rows[target]) for link in links
+                )
 
     def knowing(self, taught_by: Callable[[str], bool]) -> "Anchoring":
         """Return a copy that learns editors' habits only from pages whose keys `taught_by` accepts."""

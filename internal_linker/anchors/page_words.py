@@ -3,8 +3,8 @@
 from internal_linker.core.records import Page
 from internal_linker.text.phrases import Phrases, Reader
 
-# Words that are kept: 25 MB, and all pages of a site of some five hundred.
-_MOST_KEPT = 500_000
+# Words that are kept, 75 MB: several counts of a large site read the same sample of its pages.
+_MOST_KEPT = 1_500_000
 
 
 class PageWords:

@@ -37,7 +37,7 @@ _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _LETTERS = re.compile(rf"[\u30a1-\u30fa\u30fc]+|\w[{VOWEL_SIGNS}]*")
 # Usually endings and particles.
 _HIRAGANA = re.compile("[\u3040-\u309f]")
-# Cached words per language: the numbers and typos of a million pages would fill the memory.
+# Cached words per language, and cached names: the numbers and typos of a million pages would fill the memory.
 _MOST_KNOWN = 300_000
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -84,6 +84,7 @@ class Reader:
     def __init__(self, fold: Callable[[str], str]) -> None:
         self._fold = fold
         self._known: dict[str, dict[str, tuple[int, ...]]] = {}
+        self._sets: dict[tuple[str, str], int] = {}
 
     def __reduce__(self) -> tuple[type["Reader"], tuple[Callable[[str], str]]]:
         return Reader, (self._fold,)
@@ -124,6 +125,15 @@ class Reader:
             hashes[is_stem],
             np.repeat(np.arange(len(found)), counts),
         )
+
+    def stem_set(self, name: str, language: str) -> int:
+        """Return the `stem_set` of a short text, such as an anchor, that may come many times."""
+        if (known := self._sets.get((name, language))) is not None:
+            return known
+        if len(self._sets) >= _MOST_KNOWN:
+            self._sets.clear()
+        found = self._sets[name, language] = stem_set(self.read(name, language).stems)
+        return found
 
     def _learn(self, known: dict[str, tuple[int, ...]], word: str, language: str) -> tuple[int, ...]:
         """Return the hash of a word, then the hashes of its stems."""

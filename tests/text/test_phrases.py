@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.text.phrases import Reader, is_among
+from internal_linker.text import phrases
+from internal_linker.text.phrases import Reader, is_among, stem_set
 from internal_linker.text.sentences import paragraphs, sentences
 from internal_linker.text.words import normalise
 
@@ -96,6 +97,17 @@ def test_a_reader_can_go_to_another_process() -> None:
     here = reader.read("Green teas", "en")
     there = pickle.loads(pickle.dumps(reader)).read("green TEA", "en")
     assert here.stems.tolist() == there.stems.tolist() and len(there.stems) == 2
+
+
+def test_a_name_is_the_set_of_its_stems_in_its_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that comes again has the same set of stems; other names and languages have their own."""
+    reader = Reader(normalise)
+    names = [("Green teas", "en"), ("teas, green", "en"), ("Green teas", "de"), ("Green pots", "en")]
+    expected = [stem_set(reader.read(*each).stems) for each in names]
+    assert [reader.stem_set(*each) for each in names * 2] == expected * 2
+    assert expected[0] == expected[1] and len(set(expected)) == 3
+    monkeypatch.setattr(phrases, "_MOST_KNOWN", 2)
+    assert [reader.stem_set(*each) for each in names * 2] == expected * 2
 
 
 def test_what_is_looked_for_is_found_in_a_sorted_array() -> None:
