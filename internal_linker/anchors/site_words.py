@@ -33,7 +33,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 def slots(hashes: Hashes) -> Ints:
     """Return the place of each word or stem in a table of `SLOTS`."""
-    return (hashes % np.uint32(SLOTS)).astype(np.int64)
+    return (hashes & np.uint32(SLOTS - 1)).astype(np.int64)
 
 
 @dataclass(frozen=True)

@@ -57,14 +57,10 @@ class SourceText:
         first_ok, last_ok = ok & self.opens, ok & self.closes
         begins, _ = self.pieces
         free = np.maximum.accumulate(np.where(begins, np.arange(n), 0))
-        firsts, lasts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for more in range(min(LONGEST_NAME, n)):
-            first = np.flatnonzero(
-                first_ok[: n - more] & last_ok[more:] & (free[more:] <= np.arange(n - more))
-            )
-            firsts.append(first)
-            lasts.append(first + more)
-        return np.concatenate(firsts), np.concatenate(lasts)
+        first, more = np.arange(n), np.arange(min(LONGEST_NAME, n))[:, None]
+        last = np.minimum(first + more, n - 1)
+        more, first = np.nonzero(first_ok & last_ok[last] & (free[last] <= first) & (last == first + more))
+        return first, first + more
 
     @cached_property
     def pieces(self) -> tuple[Bools, Bools]:
