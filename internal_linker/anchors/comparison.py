@@ -114,22 +114,27 @@ class Comparison:
     def features(self, chosen: Bools) -> Vectors:
         """Return (k, len(FEATURES)) float32 the features of some of the phrases."""
         phrases = self.phrases.at(chosen)
+        # Some features compare a phrase with all of its target's phrases.
+        wanted = np.isin(np.arange(len(self.names.targets)), phrases.of)
+        known = wanted[self.phrases.of]
+        rivals, chosen = self.phrases.at(known), chosen[known]
         columns = {
-            **self._name_features(chosen),
+            **self._name_features(rivals, chosen, wanted),
             **self._content_features(phrases),
             **self._place_features(phrases),
-            **self._repetition(chosen),
+            **self._repetition(rivals, chosen),
         }
         return filled(self.source.of(phrases.spans), columns)
 
-    def _name_features(self, chosen: Bools) -> Columns:
-        """Return how much of each name a phrase says, and how much else it says."""
-        text, names, phrases = self.source.text, self.names, self.phrases
+    def _name_features(self, phrases: Candidates, chosen: Bools, wanted: Bools) -> Columns:
+        """Return how much of each name the chosen phrases of the wanted targets say, and how much else they say."""
+        text, names = self.source.text, self.names
         begin, end = text.stem_at[phrases.first], text.stem_at[phrases.last + 1]
         total = np.maximum(between(totals([self.source.rarity]), begin, end)[0], 1e-6)[:, None]
-        sums = totals(self._matches.names)
+        used = np.append(wanted[names.of], True)
+        sums, row = totals(self._matches.names[used]), np.cumsum(used) - 1
         weights = names.weights[phrases.of]
-        shared = between_of(sums, names.places[phrases.of], begin[:, None], end[:, None])
+        shared = between_of(sums, row[names.places[phrases.of]], begin[:, None], end[:, None])
         shared = np.minimum(shared, weights)
         f1 = 2 * shared / (total + weights)
         any_best = f1.max(axis=1, initial=0)
@@ -224,9 +229,8 @@ class Comparison:
             "names far": (calls_far - calls) / _FAR,
         }
 
-    def _repetition(self, chosen: Bools) -> Columns:
-        """Return how often the text has a phrase's stems in a phrase."""
-        phrases = self.phrases
+    def _repetition(self, phrases: Candidates, chosen: Bools) -> Columns:
+        """Return how often the text has the chosen phrases' stems in a phrase."""
         order = np.lexsort((phrases.sets, phrases.of))
         of, sets = phrases.of[order], phrases.sets[order]
         starts = np.append(True, (of[1:] != of[:-1]) | (sets[1:] != sets[:-1]))[: len(of)]

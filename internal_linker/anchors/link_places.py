@@ -43,9 +43,9 @@ def linked_places(content: str, links: Iterable[ExistingLink]) -> Iterator[tuple
 
 def covered(phrases: Phrases, places: Iterable[tuple[int, int]]) -> Bools:
     """Return (n,) whether each word overlaps one of the spans."""
-    spans = np.array([*places], np.int64).reshape(-1, 2)
-    first = np.searchsorted(phrases.ends, spans[:, 0], side="right")
-    last = np.maximum(np.searchsorted(phrases.starts, spans[:, 1]), first)
+    ends = np.array([*places], np.int64).reshape(-1, 2)
+    first = np.searchsorted(phrases.ends, ends[:, 0], side="right")
+    last = np.maximum(np.searchsorted(phrases.starts, ends[:, 1]), first)
     n = len(phrases.starts)
     # How many more spans begin than end before or at each word.
     open_ = np.cumsum(np.bincount(first, minlength=n + 1) - np.bincount(last, minlength=n + 1))
