@@ -1,21 +1,26 @@
 """Check what a run needs: a fact for each thing, with what to do if it fails; nothing is spent."""
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from internal_linker.adapters.tables.columns import Kind, find_column
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError
 from internal_linker.core.ports import StreamSource
-from internal_linker.core.records import Collected
+from internal_linker.core.records import Collected, Text, Usage
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sections import verify
 from internal_linker.core.sequences import counted
+from internal_linker.embeddings.embed import embedding_seconds
+from internal_linker.embeddings.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.ingest.collect import collect, other_forms, without_queries
 from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.ingest.staging import host_hint
+from internal_linker.pipeline.report import duration
 from internal_linker.ranking.fusion_choice import FUSION, FusionEvidence
 from internal_linker.serp.search import require_site
 from internal_linker.usecases.project import Project, open_project
@@ -76,10 +81,10 @@ def check_project(root: Path) -> Iterator[Fact]:
     yield Fact(
         "Exclusions", True, f"{counted(len(project.exclusions), 'pattern')} in config/excluded_urls.txt"
     )
-    yield from _input(project)
+    pages = yield from _input(project)
     yield _search(project)
     yield from _poor_results(project)
-    yield from _embeddings(project)
+    yield from _embeddings(project, pages)
     if project.settings.anchor_model:
         yield _tried("Anchor model", lambda: _chat(project))
     yield _tried("Cache", lambda: _cache(project))
@@ -92,7 +97,8 @@ def _settings(project: Project) -> str:
     return ". ".join([read, *project.exposed()])
 
 
-def _input(project: Project) -> Iterator[Fact]:
+def _input(project: Project) -> Generator[Fact, None, int]:
+    """Yield facts about the tables; return the count of pages."""
     queries, sheet = _queries(project)
     yield sheet
     pages = project.table("urls_rawdata.csv", [])
@@ -102,7 +108,7 @@ def _input(project: Project) -> Iterator[Fact]:
             "(URL, Main Query) found: create at least one of them."
         )
         yield Fact("Input", False, text)
-        return
+        return 0
     of_pages, known = _table("Pages", pages, project.settings.hosts, is_pages=True)
     of_queries, queried = _table("Main queries", queries, known.hosts, is_pages=False)
     if sheet.ok is False:
@@ -115,6 +121,7 @@ def _input(project: Project) -> Iterator[Fact]:
     yield _tried("Search template", lambda: _template(project, keys))
     if keys:
         yield _tried("Sections", lambda: _sections(project, keys))
+    return len(known.pages)
 
 
 def _queries(project: Project) -> tuple[StreamSource | None, Fact]:
@@ -259,7 +266,7 @@ def _account(project: Project) -> str:
         client.close()
 
 
-def _embeddings(project: Project) -> Iterator[Fact]:
+def _embeddings(project: Project, pages: int) -> Iterator[Fact]:
     if project.clients.uses_openai:
         yield _tried("Embeddings", lambda: _server(project))
         return
@@ -270,10 +277,34 @@ def _embeddings(project: Project) -> Iterator[Fact]:
         # Remarks on a file of vectors are fine; a notice about the packaged model is a failure.
         remarks = notices[:] if encoder.pages is not None else []
         del notices[: len(remarks)]
-        return ". ".join([facts_of(encoder), *(remark.rstrip(".") for remark in (*remarks, *hints))])
+        whole = [_whole_pages(project, pages)] if pages and isinstance(encoder, FastEncoder) else []
+        return ". ".join([facts_of(encoder), *whole, *(remark.rstrip(".") for remark in (*remarks, *hints))])
 
     fact = _tried("Embeddings", local)
     yield Fact("Embeddings", False, " ".join(notices)) if notices else fact
+
+
+# Pages from all over the table, by whose length the time for all pages is estimated.
+_SAMPLED = 40
+_TAG = re.compile(r"<[^>]*>")
+
+
+def _whole_pages(project: Project, pages: int) -> str:
+    """Return how long the model takes for all pages if it reads more of each; a few are encoded to find out."""
+    table = project.table("urls_rawdata.csv", [])
+    if table is None:
+        return ""
+    stream, texts, step = table.stream(), list[Text](), max(1, pages // _SAMPLED)
+    title, content = (find_column(stream.header, kind) for kind in (Kind.TITLE, Kind.CONTENT))
+    for at, (_, row) in enumerate(stream.rows):
+        if at % step == 0:
+            cells = ["" if each is None or each >= len(row) else row[each] for each in (title, content)]
+            texts.append(Text(cells[0].strip(), _TAG.sub(" ", cells[1]).strip()))
+    seconds = embedding_seconds(texts, LocalEncoder(), Usage()) * pages / max(1, len(texts))
+    return (
+        f'embedding_provider = "local" reads more of each page: about {duration(seconds)} for '
+        f"{counted(pages, 'page')} on this computer, once"
+    )
 
 
 def _server(project: Project) -> str:

@@ -18,7 +18,7 @@ from internal_linker.core.ports import Compute, Encoder, Progress, SerpClient, W
 from internal_linker.core.records import SerpMarket
 from internal_linker.embeddings.encoders.dask import DaskEncoder
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
-from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.embeddings.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
 from internal_linker.embeddings.encoders.sentence_transformers import (
     ModelOptions,
@@ -57,13 +57,17 @@ def workers(file: Path, warn: Callable[[str], None]) -> AbstractContextManager[W
     return Processes(count, file, warn) if count > 1 else nullcontext()
 
 
-def local_encoder_at(scheduler: str) -> Encoder:
-    """Return the local encoder; its name, recipe and vectors are the same wherever it runs.
+def local_encoder_at(scheduler: str, make: type[LocalEncoder] = LocalEncoder) -> Encoder:
+    """Return an encoder of the packaged model; its name, recipe and vectors are the same wherever it runs.
+
+    Args:
+        scheduler: tcp://host:port or tls://host:port; "": this computer.
+        make: the encoder.
 
     Raises:
         ConfigurationError: the model, or the package that speaks to a scheduler, is not installed.
     """
-    return DaskEncoder(scheduler, LocalEncoder) if scheduler else LocalEncoder()
+    return DaskEncoder(scheduler, make) if scheduler else make()
 
 
 # The steps of encoders that take seconds to load: PyTorch does, a model is downloaded once, and a file may have vectors
@@ -102,7 +106,7 @@ def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
             notices += given.remarks
             return given
     try:
-        return local_encoder_at(settings.dask_scheduler)
+        return local_encoder_at(settings.dask_scheduler, FastEncoder if provider == "fast" else LocalEncoder)
     except ConfigurationError as error:
         notices.append(f"{error} This run uses word statistics (LSA) instead.")
         return LsaEncoder()

@@ -1,9 +1,11 @@
-"""Encoders: what each adds to words and passages on both development sites, and what it costs, as Markdown.
+"""Encoders: what each adds to the words, for pages and for queries, and what it costs, as Markdown.
 
     python -m tests.quality.encoders --cache DIR   prints the tables of ENCODERS.md; DIR keeps the vectors
 
-All links are hidden and their anchors cut. Every encoder reads every page here; a run compares pages in a language that
-its encoder doesn't know by words alone. A message names each encoder that isn't installed.
+All links of both development sites are hidden and their anchors cut; the packaged ranker ranks. Every encoder reads
+every page of these here; a run compares pages in a language that its encoder doesn't know by words alone. Queries are
+the titles of hidden pages on English sites, as in `tests.quality.topics`. A message names each encoder that isn't
+installed.
 """
 
 import re
@@ -12,29 +14,46 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+
+import numpy as np
 
 from internal_linker.core.arrays import Vectors, shortened
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Encoder
-from internal_linker.embeddings.embed import page_text
+from internal_linker.core.records import Collected, Text
+from internal_linker.embeddings.embed import encodable, page_text
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
-from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.embeddings.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
 from internal_linker.evaluation.holdout import Hidden
 from internal_linker.ranking.metrics import Measured, measure, paired
-from tests.quality.corpora import DEVELOPMENT, no_vectors, ranking, site
+from tests.quality import topics
+from tests.quality.corpora import (
+    DEVELOPMENT,
+    LAST,
+    no_vectors,
+    ranking,
+    site,
+    snapshot,
+    whole_site,
+    without_link_texts,
+)
 from tests.quality.weights import DEFAULT, cache_folder, embedder, first_five, head, row
 
-ALONE = "words and passages alone"
+ALONE = "words alone"
 ENCODERS: Mapping[str, Callable[[], Encoder]] = {
     "LSA": LsaEncoder,
+    "fast": FastEncoder,
     "MiniLM": LocalEncoder,
     "multilingual": MultilingualEncoder,
 }
 WEIGHTS = (0.5, 0.65, 0.8)  # `lexical_weight` beside an encoder
 FIRST = (256, 128, 64, 32)  # `matryoshka_dimensions`
+# Sites in English on which queries are measured.
+ENGLISH = ("18f-blog", "cloudgov", "giantswarm", "govuk", "hugodocs", "railway", "tts", "wsl")
 SAMPLE = 40  # pages of each site that an encoder is timed on; LSA and the words need all pages
 
 
@@ -74,6 +93,40 @@ def gains(sites: Mapping[str, Hidden], names: Sequence[str], folder: Path | None
         for weight in WEIGHTS:
             ours = measured(vectors, weight)
             yield row([name, str(weight), *(added(*pair) for pair in zip(ours, alone, strict=True))])
+
+
+def queries(names: Sequence[str], folder: Path | None) -> Iterator[str]:
+    """Yield the lines of a table: how well the titles of hidden pages find the pages that these link to."""
+    sites = {name: _whole(name) for name in ENGLISH}
+    yield from head(["encoder", *ENGLISH])
+
+    def no_meaning(texts: Sequence[Text], languages: Sequence[str]) -> Vectors:
+        return np.zeros((len(texts), 1), np.float32)
+
+    alone = [topics.measured(each, no_meaning)[1] for each in sites.values()]
+    yield row([ALONE, *(str(each.ndcg) for each in alone)])
+    for name in names:
+        encoder = ENCODERS[name]()
+        with embedder(folder) as embedded:
+            meaning = partial(_vectors, embedded, encoder)
+            ours = [topics.measured(each, meaning)[1] for each in sites.values()]
+        yield row([name, *(added(*pair) for pair in zip(ours, alone, strict=True))])
+
+
+def _vectors(
+    embedded: Callable[[Sequence[Text], Encoder], Vectors],
+    encoder: Encoder,
+    texts: Sequence[Text],
+    languages: Sequence[str],
+) -> Vectors:
+    return embedded(encodable(texts, languages, encoder)[0], encoder)
+
+
+def _whole(name: str) -> Collected:
+    if name in DEVELOPMENT:
+        return whole_site(name)
+    read = snapshot(name, LAST)
+    return replace(read, pages=without_link_texts(read))
 
 
 def cut(read: Hidden, folder: Path | None) -> Iterator[str]:
@@ -128,9 +181,11 @@ def main() -> None:
     folder = cache_folder(__doc__)
     names = list(installed(ENCODERS))
     sites = {name: site(name) for name in DEVELOPMENT}
-    for line in (*gains(sites, names, folder), "", *cut(sites[DEVELOPMENT[0]], folder)):
-        print(line)
-    print("", *head(["encoder", *DEVELOPMENT]), sep="\n")
+    for table in (gains(sites, names, folder), queries(names, folder), cut(sites[DEVELOPMENT[0]], folder)):
+        for line in table:
+            print(line, flush=True)
+        print()
+    print(*head(["encoder", *DEVELOPMENT]), sep="\n")
     for name in (ALONE, *names):
         with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as fresh:
             print(row([name, *fresh.map(cost, [name] * len(DEVELOPMENT), DEVELOPMENT)]))

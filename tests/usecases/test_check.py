@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -345,6 +346,19 @@ def test_a_damaged_model_is_found(tmp_path: Path) -> None:
     failed = [line for line in out.splitlines() if line.startswith("FAIL")]
     assert (code, err, len(failed)) == (2, "", 1)
     assert "model.onnx of the local embedding model is damaged" in failed[0] and "start again" in failed[0]
+
+
+def test_check_says_what_reading_whole_pages_would_take(tmp_path: Path) -> None:
+    """With the fast encoder, `check` measures how long `local` would take for all pages."""
+    told = {}
+    for name in ("fast", "local"):
+        folder = make_project(tmp_path / name, {"embedding_provider": name})
+        told[name] = next(fact for fact in check(folder).facts if fact.name == "Embeddings")
+        assert told[name].ok and "sha256 as expected" in told[name].text
+    pattern = (
+        r'embedding_provider = "local" reads more of each page: about \d+ s for 6 pages on this computer'
+    )
+    assert re.search(pattern, told["fast"].text) and "computer" not in told["local"].text
 
 
 @pytest.mark.long

@@ -97,7 +97,7 @@ def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
         ("google_sheet_name = 7", "google_sheet_name: it must be a text in double quotes"),
         (
             'embedding_provider = "lokal"',
-            "it must be auto, openai, local, multilingual, lsa, sentence-transformers:MODEL "
+            "it must be auto, openai, fast, local, multilingual, lsa, sentence-transformers:MODEL "
             "or file:PATH; did you mean local? (it is 'lokal')",
         ),
         ('embedding_provider = "files:v.csv"', "did you mean file:PATH? (it is 'files:v.csv')"),

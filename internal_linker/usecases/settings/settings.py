@@ -118,8 +118,9 @@ class Settings(BaseSettings):
         "auto",
         title="Embeddings",
         description="auto: OpenAI if there is a key or another base_url, else local, or multilingual if it is "
-        "installed and most pages are in other languages than English; openai; local: the "
-        "packaged English model; multilingual: 15 languages (extra package); lsa: word statistics, no model; "
+        "installed and most pages are in other languages than English; openai; local: the packaged English model; "
+        "fast: the same model reads only titles and first words; "
+        "multilingual: 15 languages (extra package); lsa: word statistics, no model; "
         "sentence-transformers:MODEL: any such model, by name or folder (extra package); "
         "file:PATH: your own vectors.",
     )

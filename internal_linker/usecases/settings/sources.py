@@ -37,7 +37,7 @@ _PLAIN_WORDS = {
     "string": 'it must be a text in double quotes, as in "text"',
     "tuple": 'it must be a list of texts, as in ["/blog", "/shop"]',
 }
-_PROVIDERS = ("auto", "openai", "local", "multilingual", "lsa")
+_PROVIDERS = ("auto", "openai", "fast", "local", "multilingual", "lsa")
 # Each with the text that follows its name.
 _NAMED_PROVIDERS = {"sentence-transformers": ":MODEL", "file": ":PATH"}
 # Messages truncate longer values: a pasted document must not hide the sentence around it.

@@ -15,7 +15,12 @@ from tokenizers import BertWordPieceTokenizer
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import EncodedBatch, Text
 from internal_linker.embeddings.encoders import minilm
-from internal_linker.embeddings.encoders.minilm import CHARS_A_ROUND, LocalEncoder, verified_model
+from internal_linker.embeddings.encoders.minilm import (
+    CHARS_A_ROUND,
+    FastEncoder,
+    LocalEncoder,
+    verified_model,
+)
 from tests.support.small_project import environment
 
 TEXTS = [
@@ -58,7 +63,9 @@ def vectors(encoder: LocalEncoder, texts: Sequence[Text]) -> Vectors:
     return np.concatenate([batch.vectors for batch in batches])
 
 
-def by_the_recipe(text: Text, session: onnxruntime.InferenceSession) -> Vectors:
+def by_the_recipe(
+    text: Text, session: onnxruntime.InferenceSession, most: int = 4, tokens: int = 254
+) -> Vectors:
     """Compute title+4x254/v1 in the plainest way: four padded chunks as one batch, masked means, no threads."""
     tokenizer = BertWordPieceTokenizer(str(minilm._vocabulary()), lowercase=True)
     title, body = (
@@ -66,8 +73,8 @@ def by_the_recipe(text: Text, session: onnxruntime.InferenceSession) -> Vectors:
         for part in (text.title, text.body)
     )
     title = title[:48]
-    room = 254 - len(title)
-    chunks = [[101, *title, *body[at : at + room], 102] for at in (0, room, 2 * room, 3 * room)]
+    room = tokens - len(title)
+    chunks = [[101, *title, *body[at : at + room], 102] for at in range(0, most * room, room)]
     chunks = [chunk for chunk in chunks if len(chunk) > len(title) + 2] or chunks[:1]
     ids, mask = np.zeros((2, len(chunks), 256), np.int64)
     for row, chunk in enumerate(chunks):
@@ -87,6 +94,18 @@ def test_a_vector_is_what_its_recipe_says(encoder: LocalEncoder) -> None:
     assert found.dtype == np.float32 and found.shape == (len(TEXTS), encoder.dimensions)
     plain = onnxruntime.InferenceSession(str(verified_model()), providers=["CPUExecutionProvider"])
     np.testing.assert_allclose(found, [by_the_recipe(text, plain) for text in TEXTS], atol=1e-5)
+
+
+def test_a_vector_of_first_words_is_what_its_recipe_says() -> None:
+    """The fast encoder reads 62 tokens, the title first; vectors are the same bit for bit alone and among others."""
+    fast = FastEncoder()
+    assert fast.recipe == "title+1x62/v1"
+    found = vectors(fast, TEXTS)
+    plain = onnxruntime.InferenceSession(str(verified_model()), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(found, [by_the_recipe(text, plain, 1, 62) for text in TEXTS], atol=1e-5)
+    np.testing.assert_array_equal(found, [vectors(fast, [text])[0] for text in TEXTS])
+    longer = Text(TEXTS[0].title, f"{TEXTS[0].body}More words that it does not read.")
+    np.testing.assert_array_equal(vectors(fast, [longer])[0], found[0])
 
 
 def test_a_vector_does_not_depend_on_its_neighbours(encoder: LocalEncoder) -> None:
