@@ -1,8 +1,9 @@
 """The evidence for a link, and the one or two sentences that tell an editor why it is proposed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from math import isnan
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,8 @@ class Evidence:
 
     def packed(self) -> tuple[int | str, ...]:
         """Return all values, which `unpacked` takes."""
-        return astuple(self)
+        values: tuple[int | str, ...] = _VALUES(self)
+        return values
 
     @classmethod
     def unpacked(cls, values: Sequence[Any]) -> "Evidence":
@@ -80,6 +82,8 @@ class Evidence:
         return cls(**known)
 
 
+# Much faster than `dataclasses.astuple`, which copies each value.
+_VALUES = attrgetter(*(one.name for one in fields(Evidence)))
 NO_EVIDENCE = Evidence()
 
 

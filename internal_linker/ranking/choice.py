@@ -39,9 +39,8 @@ class Chooser:
         top = ranks(ranked.of) < rules.links_per_page
         self._first = (ranked.serp_rank > 0) & top & (rules.fusion == "fill")
         self._rows, self._pages = ranking.source_rows[ranked.of], len(ranking.site.pages)
-        last = ranking.last
-        targets = last.of(ranked.targets) | last.are_siblings(self._rows, ranked.targets)
-        self._last, self._poor = targets & ~self._first, last.of(self._rows)
+        last = ranking.last.links(self._rows, ranked.targets, ranked.score)
+        self._last, self._poor = last & ~self._first, ranking.last.of(self._rows)
         self.one_way = 0
 
     def chosen_first(self, accepted: Pairs) -> Ranked:

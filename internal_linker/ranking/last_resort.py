@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.core.arrays import Bools, Ints
+from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.edges import strengths
 from internal_linker.core.link_density import FEW_LINKS, LinkDensity
 from internal_linker.core.records import Page
 from internal_linker.matching.near_duplicates import jaccard, shingles
@@ -34,6 +35,9 @@ LARGE = 40
 # A kind of which more than this share of the pages are is no exception on its site.
 MOST_OF_SITE = 0.5
 _OPENING_LETTERS = 2500
+# A link of this strength is no stopgap, even if the page that it leads to says little: the page of a product or policy
+# that the source is about.
+STRONG = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +72,30 @@ class LastResort:
         pages: (n,) whether a page comes last as a source and as a target.
         template: (n,) the number of the template that a page is made from; -1: none.
         counts: how many pages there are of each kind; a page may be of several.
+        short: (n,) which pages come last for nothing but their length; None: none.
     """
 
     pages: Bools
     template: Ints
     counts: Mapping[str, int] = field(default_factory=dict)
+    short: Bools | None = None
 
     def of(self, rows: Ints) -> Bools:
         """Return (len(rows),) whether each page comes last; texts that are not pages don't."""
         return _at(self.pages, rows, False)
+
+    def links(self, sources: Ints, targets: Ints, scores: Vectors) -> Bools:
+        """Return (m,) whether each link comes last; a strong one does not for the mere length of its target.
+
+        Args:
+            sources: (m,) rows of the pages with the links.
+            targets: (m,) rows of the pages that the links lead to.
+            scores: (m,) scores of the links; NaN where unknown.
+        """
+        found = self.of(targets)
+        if self.short is not None:
+            found &= ~(_at(self.short, targets, False) & (strengths(scores) >= STRONG))
+        return found | self.are_siblings(sources, targets)
 
     def templates(self, rows: Ints) -> Ints:
         """Return (len(rows),) the number of each page's template; -1: none, or not a page."""
@@ -115,11 +134,13 @@ def last_resort(pages: Sequence[Page], links: Ints, rules: LastResortRules) -> L
     }
     found = {name: each for name, each in kinds.items() if 0 < each.sum() <= MOST_OF_SITE * len(pages)}
     template = _templates(pages) if rules.templates else np.full(len(pages), -1)
-    every = np.any(np.stack([np.zeros(len(pages), np.bool_), *found.values()]), axis=0)
+    none = np.zeros(len(pages), np.bool_)
+    every = np.any(np.stack([none, *found.values()]), axis=0)
+    others = np.any(np.stack([none, *(each for name, each in found.items() if name != "short")]), axis=0)
     counts = {name: int(each.sum()) for name, each in found.items()}
     if siblings := int((template >= 0).sum()):
         counts["made from one template"] = siblings
-    return LastResort(every, template, counts)
+    return LastResort(every, template, counts, short=every & ~others)
 
 
 def _short(pages: Sequence[Page], least: int) -> Bools:

@@ -1,4 +1,4 @@
-"""A ranker learned from editors' links on many sites: a linear model over scaled features of a source's candidates."""
+"""A ranker learned from editors' links on many sites: weights and trees over features of a source's candidates."""
 
 import json
 from collections.abc import Mapping
@@ -13,25 +13,28 @@ from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.ranking.calibration import UNCALIBRATED, Calibration
 from internal_linker.ranking.list_scales import scaled, scaled_names, standard
 from internal_linker.ranking.pair_features import PAIR_FEATURES
+from internal_linker.ranking.trees import NO_TREES, Trees, read_trees
 
 PACKAGED = "ranker.json"
-COLUMNS = tuple(scaled_names(PAIR_FEATURES))
+# The last one is the sum of the trees.
+COLUMNS = (*scaled_names(PAIR_FEATURES), "trees")
 # Deviations from the mean beyond which a value counts no more: raw values of an unusual site would decide alone.
 _MOST = 6.0
 # Cosines of one encoder mean nothing beside those of another: only z-scores and ranks of them count.
-_OF_ENCODERS = [COLUMNS.index(f"raw {name}") for name in ("embedding", "embedding without hubness")]
+OF_ENCODERS = [COLUMNS.index(f"raw {name}") for name in ("embedding", "embedding without hubness")]
 _INLINKS = PAIR_FEATURES.index("inlinks")
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedRanker:
-    """A linear model over `COLUMNS`.
+    """A linear model over `COLUMNS`, of which the last one is a sum of trees over the others.
 
     Attributes:
         means, deviations: (c,) of each column among the pairs that it learned from; 1 for one that never differed.
         weights: (c,) weight of each column, per deviation.
         bonus: what a page without known links to it gains, in standard deviations of a source's scores.
         calibration: the probability of a link by the scores.
+        trees: see `trees`; their sum has a weight, as any column.
     """
 
     means: Vectors
@@ -39,6 +42,7 @@ class LearnedRanker:
     weights: Vectors
     bonus: float = 0.0
     calibration: Calibration = UNCALIBRATED
+    trees: Trees = NO_TREES
 
     def score(self, features: Vectors, of: Ints) -> Vectors:
         """Return (m,) float64 scores, in standard deviations above the mean of a source's candidates.
@@ -55,9 +59,13 @@ class LearnedRanker:
         """Return (m, c) float32 columns in deviations from the mean, at most 6; 0 where unknown.
 
         Raw cosines of vectors are 0, too.
+
+        Args:
+            columns: (m, c - 1) the columns but for the sum of the trees.
         """
-        found: Vectors = np.nan_to_num((columns - self.means) / self.deviations).clip(-_MOST, _MOST)
-        found[:, _OF_ENCODERS] = 0
+        every = np.column_stack([columns, self.trees.of(columns)])
+        found: Vectors = np.nan_to_num((every - self.means) / self.deviations).clip(-_MOST, _MOST)
+        found[:, OF_ENCODERS] = 0
         return found.astype(np.float32)
 
 
@@ -92,11 +100,12 @@ def read_ranker(text: str) -> LearnedRanker:
     means, deviations, weights = (
         np.array([row[name] for row in rows.values()]) for name in ("mean", "deviation", "weight")
     )
-    return LearnedRanker(means, deviations, weights, known["bonus"], Calibration(**known["calibration"]))
+    calibration = Calibration(**known["calibration"])
+    return LearnedRanker(means, deviations, weights, known["bonus"], calibration, read_trees(known["trees"]))
 
 
 def written_ranker(ranker: LearnedRanker, about: Mapping[str, Any]) -> str:
-    """Return a ranker as JSON, a line for each column, after what is said `about` it."""
+    """Return a ranker as JSON, a line for each column and tree, after what is said `about` it."""
     each = zip(COLUMNS, ranker.means, ranker.deviations, ranker.weights, strict=True)
     rows = [
         {"name": name, "mean": _short(mean), "deviation": _short(deviation), "weight": _short(weight)}
@@ -104,6 +113,7 @@ def written_ranker(ranker: LearnedRanker, about: Mapping[str, Any]) -> str:
     ]
     calibration = asdict(ranker.calibration)
     known = {**about, "calibration": calibration, "bonus": ranker.bonus, "columns": rows}
+    known["trees"] = ranker.trees.rows()
     return (
         "{\n  "
         + ",\n  ".join(f"{json.dumps(name)}: {_lines(value)}" for name, value in known.items())

@@ -1,7 +1,8 @@
 """Which pages the texts of a site name: by their titles, their main queries, or the anchors of known links."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,33 +27,61 @@ class NamedPages:
     """
 
     def __init__(self, collected: Collected, stems: Stems) -> None:
-        pages, self._rows, self._stems = collected.pages, collected.rows, stems
-        self._languages = [page.lang for page in pages]
-        brands = found_brands([page.title for page in pages])
-        titles = [{*self._titles(page, collected.queries.get(page.key, ""), brands)} for page in pages]
+        self._site, self._stems = collected, stems
         self._anchors: dict[tuple[str, str], Name] = {}
-        names = (*(name for ours in titles for name in ours), *map(self._anchor, collected.links))
-        self._names, self._texts = PageNames(names), 0
+        titles = self._all_titles()
+        self._names: PageNames | None = self._all_names(titles)
+        self._texts = 0
         self._titled = np.full(len(self._names), _NOBODY)
         for row, ours in enumerate(titles):
             for number in map(self._names.number, ours):
                 if number is None:
                     continue
                 self._titled[number] = row if self._titled[number] in (_NOBODY, row) else _SEVERAL
-        self._found: list[Ints] = []
+        # The numbers of the names in each text, one text after the other, and where each text's begin.
+        self._found: tuple[Ints, Ints] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what was found in the texts; the names, which take longer to load than to read again, are left out."""
+        return {**vars(self), "_found": self._found_names, "_names": None, "_anchors": {}, "_stems": Stems()}
+
+    @property
+    def _known_names(self) -> PageNames:
+        if self._names is None:
+            self._names = self._all_names(self._all_titles())
+        return self._names
+
+    def _all_titles(self) -> list[set[Name]]:
+        pages, queries = self._site.pages, self._site.queries
+        brands = found_brands([page.title for page in pages])
+        return [{*self._titles(page, queries.get(page.key, ""), brands)} for page in pages]
+
+    def _all_names(self, titles: Iterable[Collection[Name]]) -> PageNames:
+        # Sorted, since a set of texts has another order in each process.
+        names = (name for ours in titles for name in sorted(ours))
+        return PageNames((*names, *map(self._anchor, self._site.links)))
+
+    @property
+    def _found_names(self) -> tuple[Ints, Ints]:
+        if self._found is None:
+            pairs = self._known_names.found()
+            starts = np.searchsorted(pairs.of, np.arange(self._texts + 1))
+            self._found = pairs.rows, starts
+        return self._found
 
     def read(self, text: Name) -> None:
         """Read the stems of the next text's content."""
-        self._names.read(text)
+        self._known_names.read(text)
         self._texts += 1
 
     def owners(self, links: Iterable[ExistingLink]) -> Ints:
         """Return (k,) the row of the page that each name means, by the titles and these links; below 0: none."""
         owners, times = self._titled.copy(), defaultdict[int, Counter[int]](Counter)
+        names, rows_of = self._known_names, self._site.rows
         for link in links:
-            number = self._names.number(self._anchor(link))
-            if number is not None and owners[number] == _NOBODY and link.target in self._rows:
-                times[number][self._rows[link.target]] += 1
+            number = names.number(self._anchor(link))
+            if number is not None and owners[number] == _NOBODY and link.target in rows_of:
+                times[number][rows_of[link.target]] += 1
         for number, rows in times.items():
             ((row, count),) = rows.most_common(1)
             if count >= max(FEW, MOSTLY * rows.total()):
@@ -61,9 +90,9 @@ class NamedPages:
 
     def of(self, texts: Ints, owners: Ints) -> Pairs:
         """Return the rows of the pages that each text names, ascending; `owners` has the page of each name."""
-        if not self._found:
-            self._found = self._names.found().lists(self._texts)
-        pairs = pairs_of([np.unique(owners[self._found[row]]) for row in texts.tolist()])
+        numbers, starts = self._found_names
+        found = (numbers[starts[row] : starts[row + 1]] for row in texts.tolist())
+        pairs = pairs_of([np.unique(owners[each]) for each in found])
         return pairs.at((pairs.rows >= 0) & (pairs.rows != texts[pairs.of]))
 
     def _titles(self, page: Page, query: str, brands: Sequence[str]) -> Iterator[Name]:
@@ -73,10 +102,10 @@ class NamedPages:
 
     def _anchor(self, link: ExistingLink) -> Name:
         """Return the stems of a link's anchor, in the language of its page; none for an unknown page."""
-        row = self._rows.get(link.source, -1)
-        if row < 0:
+        page = self._site.find(link.source)
+        if page is None:
             return ()
-        written = link.anchor, self._languages[row]
+        written = link.anchor, page.lang
         if written not in self._anchors:
-            self._anchors[written] = self._stems.of(words(link.anchor), self._languages[row])
+            self._anchors[written] = self._stems.of(words(link.anchor), page.lang)
         return self._anchors[written]

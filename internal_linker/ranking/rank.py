@@ -240,6 +240,37 @@ class Ranking:
         """Return the same ranking, including its learned model, with search results fused in this way."""
         return self._changed(rules=replace(self.rules, fusion=fusion), _below_floor={})
 
+    def lasting(self) -> "Ranking":
+        """Return what of the ranking lasts beyond one run, to be pickled: see `resumed`."""
+        none = np.empty(0, np.int64)
+        targets, searched = Targets({}, {}), Searched()
+        return self._changed(
+            sources=(), targets=targets, source_rows=none, ranker=None, _searched=searched, _numbers=None
+        )
+
+    def resumed(
+        self,
+        collected: Collected,
+        sources: Sequence[Source],
+        targets: Targets,
+        searched: Searched,
+        *,
+        texts: Sequence[Text],
+        rules: LinkRules,
+        joined: Nearest | None = None,
+    ) -> "Ranking":
+        """Return a ranking as if it were made anew from these, all of whose sources are pages.
+
+        The ranking is one that was `lasting`; what it was made from must be the same, sources and searches aside.
+        """
+        self.site.resume(texts, joined)
+        other = self._changed(
+            sources=sources, targets=targets, rules=rules, ranker=packaged_ranker(), _searched=searched
+        )
+        other._below_floor, other._numbers = {}, Numbers(collected.pages, collected.rows)
+        other.source_rows = other._rows_of_sources(sources)
+        return other
+
     def _learn_links(self, links: Sequence[ExistingLink]) -> None:
         self.graph = LinkGraph(links, self.rows)
         self._owners = self._names.owners(links)
@@ -254,7 +285,7 @@ class Ranking:
     def last_of(self, positions: Sequence[int], ranked: Ranked) -> Bools:
         """Return which candidates of these sources are pages of last resort, or siblings of their sources."""
         rows = self.source_rows[np.array(positions, np.int64)][ranked.of]
-        return self.last.of(ranked.targets) | self.last.are_siblings(rows, ranked.targets)
+        return self.last.links(rows, ranked.targets, ranked.score)
 
     def comes_last(self, key: str) -> bool:
         """Return whether a page comes last as a target; a search result that is not a page doesn't."""

@@ -19,7 +19,7 @@ from internal_linker.ranking.learned import LearnedRanker
 from internal_linker.ranking.metrics import Estimate, estimates
 from tests.quality.arrivals import EVERY, SETTINGS, Trial, first_links, macro, reached, signed, trials
 from tests.quality.corpora import family, no_vectors, ranking
-from tests.quality.train_ranker import both_kinds, learn, learning, rankers_without
+from tests.quality.train_ranker import both_kinds, learn, rankers_without, what_to_learn
 from tests.quality.weights import DEFAULT, head, row
 
 # Trials of each setting that are measured: the last arrivals, and the first of those hidden at random.
@@ -82,9 +82,9 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, metavar="DIR", help="folder that keeps vectors and lists")
     options = parser.parse_args()
     kinds = both_kinds(EVERY, options.cache)
-    learned = {name: [learning(name, of[name]) for of in kinds.values()] for name in EVERY}
-    rankers = rankers_without(learned, learn(learned))
-    del kinds, learned
+    learned, for_trees = what_to_learn(kinds)
+    rankers = rankers_without(learned, for_trees, learn(learned))
+    del kinds, learned, for_trees
     print(*tables({name: [*measured(name, rankers[family(name)])] for name in options.sites}), sep="\n")
 
 

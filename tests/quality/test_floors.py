@@ -23,16 +23,16 @@ from tests.quality.corpora import ABSENT, no_vectors, present, ranking, site
 
 # NDCG@5 with anchors removed, by the links hidden; for cold pages as a ratio to words and passages alone.
 # Without embedding the test takes seconds. Those of vue-fa-ar and the sample with all links hidden were 0.545 and 0.31
-# with the fixed weights before the packaged ranker, which reaches 0.5345 and 0.308: within chance, but below.
+# with the fixed weights before the packaged ranker, which reaches 0.541 and 0.309: within chance, but below.
 FLOORS = {
-    "all": {"18f-blog": 0.43, "vue-fa-ar": 0.53, "sample": 0.30},
-    "half": {"18f-blog": 0.40, "vue-fa-ar": 0.519},
-    "cold": {"18f-blog": 1.055, "vue-fa-ar": 1.055},
+    "all": {"18f-blog": 0.44, "vue-fa-ar": 0.535, "sample": 0.305},
+    "half": {"18f-blog": 0.43, "vue-fa-ar": 0.565},
+    "cold": {"18f-blog": 1.15, "vue-fa-ar": 1.15},
 }
 LOWERED_ON_PURPOSE = {
-    "all": {"18f-blog": 0.43, "vue-fa-ar": 0.53, "sample": 0.30},
-    "half": {"18f-blog": 0.40, "vue-fa-ar": 0.519},
-    "cold": {"18f-blog": 1.055, "vue-fa-ar": 1.055},
+    "all": {"18f-blog": 0.44, "vue-fa-ar": 0.535, "sample": 0.305},
+    "half": {"18f-blog": 0.43, "vue-fa-ar": 0.565},
+    "cold": {"18f-blog": 1.15, "vue-fa-ar": 1.15},
 }
 # Plain TF-IDF over title and content on the same input, measured once; not measured for the sample.
 PLAIN_TFIDF = {"18f-blog": 0.395, "vue-fa-ar": 0.504}
@@ -123,7 +123,7 @@ def test_new_pages_are_found_at_their_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", in_tiers("half"))
 def test_pages_of_last_resort_cost_little_relevance(name: str) -> None:
-    """With short, dense, deprecated and templated pages and weaker directions last, NDCG@5 falls by under 0.006."""
+    """With short, dense, deprecated and templated pages and weaker directions last, NDCG@5 falls by under 0.005."""
     if not present(name):
         pytest.skip(ABSENT)
     hidden = site(name)
@@ -131,7 +131,7 @@ def test_pages_of_last_resort_cost_little_relevance(name: str) -> None:
     alone, ours = (measure(hidden.truth, proposed(hidden, 2, rules)) for rules in (NOBODY_LAST, last))
     print(f"{name}: NDCG@5 {ours.ndcg}, {alone.ndcg.mean:.4f} where nobody comes last; Hit@5 ", end="")
     print(f"{ours.hit.mean:.4f}, {alone.hit.mean:.4f}")
-    assert ours.ndcg.mean >= alone.ndcg.mean - 0.006
+    assert ours.ndcg.mean >= alone.ndcg.mean - 0.005
 
 
 @pytest.mark.parametrize("name", in_tiers("all"))

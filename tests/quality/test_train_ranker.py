@@ -13,7 +13,16 @@ from tests.quality.arrivals import SETTINGS, Reached, arrivals
 from tests.quality.corpora import drawn, family, no_vectors, ranking
 from tests.quality.ranker_lists import Lists, trial_lists
 from tests.quality.test_arrivals import AFTER, BEFORE
-from tests.quality.train_ranker import about, by_page, learn, learning, measured, table
+from tests.quality.train_ranker import (
+    about,
+    by_page,
+    learn,
+    learning,
+    measured,
+    table,
+    what_to_learn,
+    with_trees,
+)
 from tests.quality.weights import DEFAULT
 from tests.support.builders import collected, page
 from tests.support.link_sites import existing, random_pairs
@@ -72,6 +81,29 @@ def test_links_of_some_targets_are_hidden() -> None:
     column = learning("site", [made(0)]).columns[:, COLUMNS.index("raw votes")]
     assert 0.2 < np.isnan(column).mean() < 0.4
     assert np.isfinite(learning("site", [made(0)]).columns[:, COLUMNS.index("raw words")]).all()
+
+
+def either_or(seed: int, setting: str) -> Lists:
+    """Return lists whose links have both many words in common and many votes, or few of both."""
+    lists = made(seed, 300, setting)
+    one, other = (lists.features[:, at].reshape(-1, 10) - 0.5 for at in (WORDS, VOTES))
+    best = np.argsort(np.argsort(-one * other, axis=1), axis=1) < 2
+    return replace(lists, is_link=best.ravel())
+
+
+def test_trees_learn_what_a_sum_cannot_and_not_from_new_pages() -> None:
+    """They leave the weights as they are."""
+    lists = [either_or(seed, setting) for seed, setting in enumerate(("half", "none", "new pages"))]
+    weights, trees = what_to_learn({"without vectors": {"one": lists}})
+    assert [len(each.starts) for each in (weights["one"][0], trees["one"][0])] == [900, 600]
+    linear = learn(weights)
+    ranker = with_trees(linear, trees)
+    np.testing.assert_array_equal(ranker.weights[:-1], linear.weights[:-1])
+    other = either_or(9, "half")
+    before, after = (
+        measured(other, each.score(other.features, other.of))[:, 0].mean() for each in (linear, ranker)
+    )
+    assert after > before + 0.1
 
 
 def test_measures_are_those_of_the_best_candidates() -> None:

@@ -7,11 +7,11 @@
                                                             for `tests.quality.arrivals --unseen DIR`
     python -m tests.quality.train_ranker --cache DIR        keeps each site's lists there, and reads those that it finds
 
-The ranker is linear and learns listwise (softmax over a source's candidates). Each site counts the same, and so does
-each setting of a site: arrivals, and links hidden at random (see `arrivals`). Features of links to the target are
-hidden for some pairs at random, and always where no link is known. For the tables, each site is ranked by weights
-learned from the sites of other families. From these scores the calibration of probabilities is learned, too: see
-`reliability`. The result is deterministic.
+The ranker learns listwise (softmax over a source's candidates): first its weights, then its trees. Each site counts
+the same, and so does each setting of a site: arrivals, and links hidden at random (see `arrivals`). Features of links
+to the target are hidden for some pairs at random, and always where no link is known. For the tables, each site is
+ranked by what was learned from the sites of other families. From these scores the calibration of probabilities is
+learned, too: see `reliability`. The result is deterministic.
 """
 
 import argparse
@@ -29,6 +29,7 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Page
 from internal_linker.ranking.learned import (
     COLUMNS,
+    OF_ENCODERS,
     WORDS_AND_PASSAGES,
     LearnedRanker,
     by_features,
@@ -52,6 +53,7 @@ from tests.quality.arrivals import (
 from tests.quality.corpora import ABSENT, COMMITS, dates, family, present
 from tests.quality.encoders import ENCODERS
 from tests.quality.ranker_lists import Lists, site_lists
+from tests.quality.ranker_trees import grown
 from tests.quality.reliability import calibrated, scored, tables
 from tests.quality.weights import embedder, head, row
 
@@ -67,6 +69,11 @@ REGULARISATION = 0.04
 # Without anything learned, candidates are ranked by similarity and passages. With 0 instead, and the penalty that is
 # best then, sites that differ most from the others lose.
 EXPECTED = by_features({"match": 0.5, "passage": 0.3}).weights
+# Weight of the trees' sum beside the others: with all of it, links hidden at random are found worse than without.
+TREES_WEIGHT = 0.5
+# Trees learn from the other settings: where all links to be found lead to pages without known links, they would only
+# learn to prefer those.
+NOT_FOR_TREES = "new pages"
 # What a page without known links to it gains, in deviations: with 0.1, NDCG@5 is 0.012 lower on new pages, and 0.003
 # higher where half of the links are hidden.
 BONUS = 0.2
@@ -100,8 +107,21 @@ def learning(name: str, lists: Sequence[Lists]) -> Choices:
     )
 
 
+def what_to_learn(
+    kinds: Mapping[str, Mapping[str, Sequence[Lists]]],
+) -> tuple[Mapping[str, Sequence[Choices]], Mapping[str, Sequence[Choices]]]:
+    """Return what the weights learn from each site, and what the trees do; `kinds` has lists by kind and site."""
+    weights, trees = dict[str, list[Choices]](), dict[str, list[Choices]]()
+    for sites in kinds.values():
+        for name, lists in sites.items():
+            weights.setdefault(name, []).append(learning(name, lists))
+            some = [each for each in lists if each.setting != NOT_FOR_TREES]
+            trees.setdefault(name, []).append(learning(name, some))
+    return weights, trees
+
+
 def learn(sites: Mapping[str, Sequence[Choices]], start: LearnedRanker | None = None) -> LearnedRanker:
-    """Return the ranker with the least loss: mean cross-entropy of the lists, and distance from `EXPECTED`.
+    """Return the linear ranker with the least loss: mean cross-entropy of the lists, and distance from `EXPECTED`.
 
     Args:
         sites: what is learned from each site, in parts.
@@ -119,8 +139,29 @@ def learn(sites: Mapping[str, Sequence[Choices]], start: LearnedRanker | None = 
     return replace(ranker, weights=fitted(parts, prior, start.weights if start else None))
 
 
+def with_trees(linear: LearnedRanker, sites: Mapping[str, Sequence[Choices]]) -> LearnedRanker:
+    """Return the ranker with trees, each grown on what is left to learn; a list is seen in one of its parts only."""
+    parts = [_every(each, number, len(of)) for of in sites.values() for number, each in enumerate(of)]
+    scores = [linear.standardised(each.columns) @ linear.weights for each in parts]
+    columns = [at for at in range(len(COLUMNS) - 1) if at not in OF_ENCODERS]
+    weights = linear.weights.copy()
+    weights[-1] = TREES_WEIGHT
+    return replace(linear, weights=weights, trees=grown(parts, scores, columns))
+
+
+def _every(part: Choices, first: int, step: int) -> Choices:
+    """Return every nth list."""
+    lengths = np.diff(np.append(part.starts, len(part.columns)))
+    chosen = np.arange(first, len(lengths), step)
+    kept = np.zeros(len(lengths), np.bool_)
+    kept[chosen] = True
+    pairs = np.repeat(kept, lengths)
+    starts = np.cumsum([0, *lengths[chosen][:-1]])
+    return Choices(part.columns[pairs], starts, part.target[pairs], part.weights[chosen])
+
+
 def _standards(parts: Iterable[Choices]) -> tuple[Vectors, Vectors]:
-    """Return (c,) mean and standard deviation of each column over all pairs; 0 and 1 of an unknown one."""
+    """Return (c,) mean and standard deviation of each column over all pairs; 0 and 1 of unknown ones."""
     sample = np.concatenate([each.columns[:: max(1, len(each.columns) // _SAMPLE)] for each in parts]).astype(
         np.float64
     )
@@ -128,7 +169,8 @@ def _standards(parts: Iterable[Choices]) -> tuple[Vectors, Vectors]:
     count = np.maximum(known.sum(axis=0), 1)
     means = np.where(known, sample, 0).sum(axis=0) / count
     deviations = np.sqrt((np.where(known, sample - means, 0) ** 2).sum(axis=0) / count)
-    return means, np.where(deviations > 1e-6, deviations, 1.0)
+    # The sum of the trees stays as it is.
+    return np.append(means, 0.0), np.append(np.where(deviations > 1e-6, deviations, 1.0), 1.0)
 
 
 def measured(lists: Lists, scores: Vectors) -> Vectors:
@@ -237,14 +279,14 @@ def both_kinds(names: Sequence[str], folder: Path | None) -> Mapping[str, Mappin
 
 
 def rankers_without(
-    sites: Mapping[str, Sequence[Choices]], every: LearnedRanker
+    sites: Mapping[str, Sequence[Choices]], for_trees: Mapping[str, Sequence[Choices]], every: LearnedRanker
 ) -> Mapping[str, LearnedRanker]:
     """Return the ranker for each family, which learned from all other sites."""
-    families = dict.fromkeys(map(family, sites))
-    return {
-        out: learn({name: each for name, each in sites.items() if family(name) != out}, every)
-        for out in families
-    }
+    found = {}
+    for out in dict.fromkeys(map(family, sites)):
+        others, more = ({name: of[name] for name in of if family(name) != out} for of in (sites, for_trees))
+        found[out] = with_trees(learn(others, every), more)
+    return found
 
 
 def by_words(_: str, lists: Lists) -> Vectors:
@@ -272,9 +314,9 @@ def main() -> None:
     if not all(map(present, options.sites)):
         sys.exit(ABSENT)
     kinds = both_kinds(options.sites, options.cache)
-    learned = {name: [learning(name, of[name]) for of in kinds.values()] for name in options.sites}
-    every = learn(learned)
-    rankers = rankers_without(learned, every)
+    learned, for_trees = what_to_learn(kinds)
+    every = with_trees(learn(learned), for_trees)
+    rankers = rankers_without(learned, for_trees, every)
 
     def unseen(name: str, lists: Lists) -> Vectors:
         return rankers[family(name)].score(lists.features, lists.of)

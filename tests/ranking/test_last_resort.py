@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from internal_linker.core.edges import strengths
+from internal_linker.core.edges import MIDDLE, SCALE, strengths
 from internal_linker.core.link_density import LinkDensity
 from internal_linker.core.records import Collected, Page, Recommendation, Searched, Source, Targets
 from internal_linker.embeddings.embed import page_text
@@ -38,6 +38,22 @@ def test_short_pages_are_found_where_they_are_the_exception() -> None:
     assert not found([*short, page(3)], LastResortRules(words=100)).counts
     assert not found([page(number, text="") for number in range(3)], LastResortRules(words=100)).pages.any()
     assert not found(pages, LastResortRules()).pages.any()
+
+
+def test_a_strong_link_does_not_come_last_for_the_mere_length_of_its_target() -> None:
+    """A link of strength 0.9 to a short page counts as any other, but not to a deprecated one, or between siblings."""
+    pages = [
+        page(1, text="few words"),
+        page(2, title="[Deprecated] API", text="few words"),
+        *map(page, range(3, 9)),
+    ]
+    ours = found(pages, LastResortRules(words=100, deprecated=True))
+    strong = MIDDLE + SCALE * np.log(0.9 / 0.1)
+    sources, targets = np.full(6, 4), np.array([0, 0, 0, 1, 2, 9])
+    scores = np.array([strong + 0.01, strong - 0.01, np.nan, strong + 9, strong - 9, np.nan])
+    assert ours.links(sources, targets, scores).tolist() == [False, True, True, True, False, False]
+    templated = replace(ours, template=np.zeros(len(pages), np.int64))
+    assert templated.links(sources[:1], targets[:1], scores[:1]).all()
 
 
 def test_dense_pages_are_those_of_the_audit() -> None:

@@ -16,6 +16,7 @@ from internal_linker.ranking.learned import (
 )
 from internal_linker.ranking.list_scales import standard
 from internal_linker.ranking.pair_features import PAIR_FEATURES
+from internal_linker.ranking.trees import LEAVES, read_trees
 
 OF = np.repeat([0, 1, 3], [4, 3, 1])
 WORDS, INLINKS = PAIR_FEATURES.index("words"), PAIR_FEATURES.index("inlinks")
@@ -31,7 +32,10 @@ def features() -> np.ndarray:
 def ranker(**weights: float) -> LearnedRanker:
     """Return a ranker with these weights of columns; "_" in their names stands for a space."""
     each = [weights.get(name.replace(" ", "_"), 0.0) for name in COLUMNS]
-    return LearnedRanker(np.full(len(COLUMNS), 0.5), np.full(len(COLUMNS), 2.0), np.array(each))
+    means, deviations = (
+        np.array([value] * (len(COLUMNS) - 1) + [of_trees]) for value, of_trees in ((0.5, 0), (2.0, 1))
+    )
+    return LearnedRanker(means, deviations, np.array(each))
 
 
 def test_scores_are_weighted_sums_in_deviations() -> None:
@@ -48,14 +52,25 @@ def test_unknown_values_count_as_the_mean() -> None:
     """A target without known inlinks has no inlinks to weigh, and a bonus."""
     values = features()
     made = ranker(raw_inlinks=1.0)
-    assert made.standardised(np.full((1, len(COLUMNS)), np.nan)).tolist() == [[0.0] * len(COLUMNS)]
+    assert made.standardised(np.full((1, len(COLUMNS) - 1), np.nan)).tolist() == [[0.0] * len(COLUMNS)]
     gained = replace(made, bonus=0.3).score(values, OF) - made.score(values, OF)
     np.testing.assert_allclose(gained, 0.3 * np.isnan(values[:, INLINKS]))
 
 
+def test_trees_add_to_the_weighted_sum() -> None:
+    """Here, a tree that prefers candidates with many words in common."""
+    leaves = [-1.0, 1.0, *[0.0] * (LEAVES - 2)]
+    at, known = COLUMNS.index("raw words"), {"thresholds": [0.5], "unknown_left": [1], "leaves": leaves}
+    trees = read_trees([{**known, "columns": [at], "right": [0b10]}])
+    values = features()
+    found = replace(ranker(trees=0.5), trees=trees).score(values, OF)
+    expected = np.where(values[:, WORDS].astype(np.float32) > 0.5, 0.5, -0.5)
+    np.testing.assert_allclose(found, standard(expected, OF), atol=1e-6)
+
+
 def test_unusual_values_count_only_so_much() -> None:
     """A value a thousand deviations away does not decide alone."""
-    found = ranker().standardised(np.array([[1000.0] * len(COLUMNS), [-1000.0] * len(COLUMNS)]))
+    found = ranker().standardised(np.array([[value] * (len(COLUMNS) - 1) for value in (1000.0, -1000.0)]))
     assert found.min() == -6 and found.max() == 6
 
 
@@ -68,7 +83,7 @@ def test_a_ranker_is_read_as_it_was_written() -> None:
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
     assert (again.bonus, again.calibration) == (0.1, Calibration(1.5, 0.9))
     assert json.loads(text)["sites"] == ["one", "other"]
-    assert text.count("\n") == len(COLUMNS) + 7
+    assert text.count("\n") == len(COLUMNS) + 8
 
 
 def test_a_ranker_for_other_features_is_refused() -> None:

@@ -140,7 +140,8 @@ def test_a_killed_workers_blocks_are_done_by_the_others(
     cluster: "LocalCluster", here: Joined, tmp_path: Path
 ) -> None:
     """After `kill -9` of one of two workers, the lists are the same and only blocks in flight are done again."""
-    watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path)
+    # Slow blocks: on a busy computer, the workers would have none in flight by the time that one is killed.
+    watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path, seconds=0.8)
     store = StoreThatActs(4, lambda: kill(cluster))
     assert_equal(joined(VECTORS, watched, store), here)
     assert set(store.put_blocks.values()) == {1} and store.put_blocks.total() == len(watched.begun) == 12
