@@ -87,7 +87,12 @@ def check_project(root: Path) -> Iterator[Fact]:
     yield from _embeddings(project, pages)
     if project.settings.anchor_model:
         yield _tried("Anchor model", lambda: _chat(project))
-    yield _tried("Cache", lambda: _cache(project))
+    cache = _tried("Cache", lambda: _cache(project))
+    yield cache
+    if cache.ok and (said := project.databases.page_vectors()) is not None:
+        yield Fact(
+            "Page vectors", None if said else True, said or "other programs can query the table page_vectors"
+        )
     yield _tried("Schedule", lambda: _schedule(project))
 
 

@@ -10,9 +10,11 @@ from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.llm_answers import StoredAnswers
 from internal_linker.adapters.database.neighbours import StoredJoins
+from internal_linker.adapters.database.page_vectors import PageVectorTable
 from internal_linker.adapters.database.run_queue import turn
 from internal_linker.adapters.database.runs import RunStore
 from internal_linker.adapters.database.serp_results import SerpResultCache
+from internal_linker.adapters.files.index_folder import IndexFolder
 from internal_linker.adapters.files.locks import folder_lock
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.adapters.tables.columns import Kind, find_column
@@ -34,14 +36,15 @@ from internal_linker.core.sections import Sections
 from internal_linker.core.urls import NormalForms
 from internal_linker.embeddings.embed import Shortened
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
+from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.evaluation.labels_csv import LabelsCsv
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.ranking.last_resort import LastResortRules
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules, UnchangedEdges
-from internal_linker.review.workbook import ReviewWorkbook
 from internal_linker.serp.search import SearchRules
 from internal_linker.usecases.databases import Databases
+from internal_linker.usecases.index_inputs import inputs_digest
 from internal_linker.usecases.options import RunOptions
 from internal_linker.usecases.providers import Clients, compute_at, workers
 from internal_linker.usecases.sections import named_sections, renewed_sections, scope_of
@@ -153,11 +156,14 @@ class Project:
             edges=UnchangedEdges(edges) if trial else edges,
             runs=None if trial else RunStore(engine, self.site),
             past=RunStore(engine, self.site),
+            page_vectors=PageVectorTable(engine, self.site) if public else None,
             desk=desk,
             chat=chat,
             answers=StoredAnswers(engine),
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
             hosts=self.settings.hosts,
+            index=self._index(sheet, writes=not read_only),
+            inputs=functools.partial(inputs_digest, self),
             tidy=functools.partial(self.databases.tidy, engine),
             damage=functools.partial(self.databases.damage_met, engine),
             notices=notices,
@@ -191,7 +197,18 @@ class Project:
                 hints.append(suited.hint)
             if suited.encoder:
                 return suited.encoder
-        return self.clients.encoder(notices, progress)
+        return self._clients_as_before().encoder(notices, progress)
+
+    def _clients_as_before(self) -> Clients:
+        """Return the clients; if the settings leave the encoder open, with that of the last run if it was `local`."""
+        settings = self.settings
+        if settings.embedding_provider != "auto" or self.clients.uses_openai:
+            return self.clients
+        with self.graph() as (_, runs):
+            versions = runs.versions()
+        if not versions or not versions[-1].encoder.startswith(LocalEncoder.name):
+            return self.clients
+        return replace(self.clients, settings=settings.model_copy(update={"embedding_provider": "local"}))
 
     def rules(self, options: RunOptions | None = None) -> Rules:
         """Return the rules for choosing links, by the settings and the options of a run.
@@ -303,6 +320,10 @@ class Project:
         """Lock the folder: see `folder_lock`."""
         return folder_lock(self.root)
 
+    def _index(self, sheet: LinkSink | None, *, writes: bool) -> IndexFolder | None:
+        """Return the index; None where pages or queries don't come from the project's own files."""
+        return None if sheet or self.tables else IndexFolder(self.file("index"), writes)
+
     def _shortened(self, encoder: Encoder) -> Encoder:
         """Truncate the encoder's vectors as the settings say; word statistics are short already."""
         first = self.settings.matryoshka_dimensions
@@ -311,7 +332,11 @@ class Project:
     def _desk(self, sheet: LinkSink | None) -> ReviewDesk | None:
         if self.settings.review == "none":
             return None
-        return self.clients.review_tab() if sheet else ReviewWorkbook(self.file("review.xlsx"))
+        if sheet:
+            return self.clients.review_tab()
+        from internal_linker.review.workbook import ReviewWorkbook
+
+        return ReviewWorkbook(self.file("review.xlsx"))
 
     def _sinks(self, folder: str, model: str, keeps: Keeps) -> list[LinkSink]:
         return [

@@ -106,7 +106,7 @@ def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
             notices += given.remarks
             return given
     try:
-        return local_encoder_at(settings.dask_scheduler, FastEncoder if provider == "fast" else LocalEncoder)
+        return local_encoder_at(settings.dask_scheduler, LocalEncoder if provider == "local" else FastEncoder)
     except ConfigurationError as error:
         notices.append(f"{error} This run uses word statistics (LSA) instead.")
         return LsaEncoder()

@@ -65,7 +65,7 @@ def suited_model(pages: StreamSource | None, *, hints: bool) -> Suited:
         chosen = MultilingualEncoder()
     except ConfigurationError as error:
         return Suited(hint=f"{where}, but {error}")
-    keep = 'To keep the English one: embedding_provider = "local".'
+    keep = 'To keep the English one: embedding_provider = "fast".'
     return Suited(chosen, f"The multilingual model is used because {where}. {keep}")
 
 

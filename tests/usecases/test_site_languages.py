@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.embeddings.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
 from internal_linker.usecases import site_languages
 from internal_linker.usecases.project import Project, open_project
-from tests.support.small_project import command, forget_settings, make_project, write_csv
+from tests.support.small_project import command, forget_settings, make_project, write_csv, write_settings
 
 GERMAN = "Grüner Tee wird mit heißem, aber nicht kochendem Wasser aufgegossen und zieht zwei Minuten."
 ENGLISH = "Green tea is brewed with hot but not boiling water and steeps for about two minutes."
@@ -37,7 +37,7 @@ def test_a_foreign_site_gets_the_multilingual_model(tmp_path: Path) -> None:
     """If most pages are in a language that only the multilingual model knows, it is used, and a hint says so."""
     hints: list[str] = []
     assert isinstance(site(tmp_path, 3, 1).encoder([], hints=hints), MultilingualEncoder)
-    assert "75% of the pages are in de" in hints[0] and 'embedding_provider = "local"' in hints[0]
+    assert "75% of the pages are in de" in hints[0] and 'embedding_provider = "fast"' in hints[0]
 
 
 def test_without_it_a_hint_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,6 +56,23 @@ def test_a_site_with_some_foreign_pages_gets_a_hint(tmp_path: Path) -> None:
     assert "33% of the pages are in de" in hints[0] and 'embedding_provider = "multilingual"' in hints[0]
     assert isinstance(site(tmp_path / "few", 1, 9).encoder([], hints=hints), LocalEncoder)
     assert len(hints) == 1
+
+
+def test_a_new_project_reads_first_words_and_an_old_one_stays_with_whole_pages(tmp_path: Path) -> None:
+    """Without a choice in the settings, a first run uses `fast`; after a run with `local`, that stays."""
+    new, old = (make_project(tmp_path / name, {"embedding_provider": "local"}) for name in ("new", "old"))
+    command("run", "--project", str(old))
+    for folder in (new, old):
+        write_settings(folder, {"embedding_provider": "auto"})
+        command("run", "--project", str(folder))
+    assert type(open_project(new).encoder([])) is FastEncoder
+    assert type(open_project(old).encoder([])) is LocalEncoder
+    with open_project(old).graph() as (_, runs):
+        assert {one.encoder for one in runs.versions()} == {
+            f"{LocalEncoder.name}, recipe {LocalEncoder.recipe}"
+        }
+    write_settings(old, {"embedding_provider": "fast"})
+    assert type(open_project(old).encoder([])) is FastEncoder
 
 
 def test_a_model_that_the_settings_name_stays(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -66,11 +67,25 @@ class LocalEncoder:
 
     def __init__(self, threads: int = 0) -> None:
         self._threads = threads or os.cpu_count() or 1
-        model = verified_model()
+        self._model = verified_model()
         try:
-            import onnxruntime
+            import onnxruntime  # noqa: F401
             from tokenizers import BertWordPieceTokenizer
+        except Exception as error:  # an import may fail in many ways
+            raise _unloadable(error) from error
+        self._tokenizer = BertWordPieceTokenizer(str(_vocabulary()), lowercase=True)
 
+    # It takes a third of a second to open, and where all vectors are known nobody needs it.
+    @cached_property
+    def _session(self) -> Any:
+        """The model.
+
+        Raises:
+            ConfigurationError: it can't be loaded.
+        """
+        import onnxruntime
+
+        try:
             options = onnxruntime.SessionOptions()
             options.log_severity_level = 3
             # Threads run whole chunks in parallel. Two threads inside one run wait for each other at every step:
@@ -81,12 +96,9 @@ class LocalEncoder:
             # Higher levels took a seventh more time on the x86 processor where this was measured, and changed no
             # component of a vector by more than 0.0000003.
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-            self._session: Any = onnxruntime.InferenceSession(
-                str(model), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # onnxruntime has private error classes, and an import may fail
-            raise ConfigurationError(f"the local embedding model can't be loaded ({error}).") from error
-        self._tokenizer = BertWordPieceTokenizer(str(_vocabulary()), lowercase=True)
+            return onnxruntime.InferenceSession(str(self._model), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime has private error classes
+            raise _unloadable(error) from error
 
     def encode(self, texts: Sequence[Text]) -> Generator[EncodedBatch, None, None]:
         """Yield (len, 384) float32 unit vectors, some texts at a time, in order.
@@ -94,6 +106,10 @@ class LocalEncoder:
         The next round starts before the current one is finished, so that all cores have work while the caller
         stores a finished round; closing the iterator ends the work.
         """
+        if not len(texts):
+            return
+        # Threads that need it at once would load it twice.
+        _ = self._session
         pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encode")
         begun: deque[_Round] = deque()
         try:
@@ -215,6 +231,10 @@ def verified_model() -> Path:
     if wrong:
         raise ConfigurationError(f"{wrong[0]} of the local embedding model is damaged. {_REMEDY}")
     return model
+
+
+def _unloadable(error: Exception) -> ConfigurationError:
+    return ConfigurationError(f"the local embedding model can't be loaded ({error}).")
 
 
 _REMEDY = "Delete the folder .venv and start again to reinstall it."

@@ -117,9 +117,9 @@ class Settings(BaseSettings):
     embedding_provider: Provider = Field(
         "auto",
         title="Embeddings",
-        description="auto: OpenAI if there is a key or another base_url, else local, or multilingual if it is "
-        "installed and most pages are in other languages than English; openai; local: the packaged English model; "
-        "fast: the same model reads only titles and first words; "
+        description="auto: OpenAI if there is a key or another base_url, else fast (local if the last run used it), or "
+        "multilingual if it is installed and most pages are in other languages than English; openai; local: the "
+        "packaged English model; fast: the same model reads only titles and first words; "
         "multilingual: 15 languages (extra package); lsa: word statistics, no model; "
         "sentence-transformers:MODEL: any such model, by name or folder (extra package); "
         "file:PATH: your own vectors.",
@@ -235,7 +235,8 @@ class Settings(BaseSettings):
         ge=0,
         le=10_000,
         description="Pages with fewer words come last as sources and targets of links: after all others, and without a "
-        "claim to min_inlinks; 0: they count as others. It does not apply where most pages are short.",
+        "claim to min_inlinks; 0: they count as others. It does not apply to strong links, nor where most pages are "
+        "short.",
     )
     dense_pages: Literal["last", "equal"] = Field(
         "last",
