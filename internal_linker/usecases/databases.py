@@ -15,6 +15,7 @@ from internal_linker.adapters.database import (
     fetched_pages,
     llm_answers,
     neighbours,
+    page_vectors,
     runs,
     serp_results,
 )
@@ -108,6 +109,21 @@ class Databases:
             taking = self._database(urls[1])
             closing.callback(taking.dispose)
             return copy_tables(given, taking, _STORED, progress)
+
+    def page_vectors(self) -> str | None:
+        """Return why runs can't store page vectors for other programs; "" if they can, None for an SQLite file.
+
+        Raises:
+            ConfigurationError: the database failed, or can't be opened.
+        """
+        engine = self.store(read_only=True)
+        try:
+            if engine.dialect.name != "postgresql":
+                return None
+            problem = page_vectors.problem(engine)
+            return f"not stored for other programs, because {problem}" if problem else ""
+        finally:
+            engine.dispose()
 
     def verify(self, progress: Progress) -> dict[str, int]:
         """Count the rows that can't be read, by table.
@@ -222,8 +238,8 @@ class Databases:
         engine = self.store(read_only=not apply)
         try:
             if not apply:
-                return needless(engine, _waste(days))
-            found = prune(engine, _waste(days), (*_STORED, *_NOT_COPIED))
+                return needless(engine, _waste(engine, days))
+            found = prune(engine, _waste(engine, days), (*_STORED, *_NOT_COPIED))
             give_room_back(engine)
             return found
         finally:
@@ -233,7 +249,7 @@ class Databases:
         """Mark the vectors that a whole run needed, and remove what no run needed for half a year."""
         cache = EmbeddingCache(engine, self.settings.embedding_storage)
         cache.note_used(encoder, [one for one in dict.fromkeys(hashes) if one])
-        prune(engine, _waste(KEPT_DAYS), (*_STORED, *_NOT_COPIED))
+        prune(engine, _waste(engine, KEPT_DAYS), (*_STORED, *_NOT_COPIED))
 
     def damage_met(self, engine: Engine) -> tuple[str, str]:
         """Return a note on damaged rows that runs replace, and a gap for those that none can replace; "" for none."""
@@ -263,7 +279,8 @@ def _require_sound_file(engine: Engine) -> None:
         raise unusable(engine, f"the file is damaged: {said}")
 
 
-def _waste(days: int) -> list[Waste]:
+def _waste(engine: Engine, days: int) -> list[Waste]:
     before = datetime.now(UTC) - timedelta(days=days)
     stores = (embeddings, serp_results, llm_answers, neighbours, edges, runs, fetched_pages)
-    return [waste for store in stores for waste in store.waste(before)]
+    found = [waste for store in stores for waste in store.waste(before)]
+    return [*found, *page_vectors.waste(engine, before)]
