@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,10 @@ _SAMPLE = 5_000
 # Targets whose names are kept, 75 MB: each page is the target of about ten others, and to read it takes as long as to
 # compare a text with it.
 _MOST_TARGETS = 10_000
+# What an `Anchoring` counts on the pages.
+_LASTING = (
+    "_words", "_counts", "_habits", "_templates", "_brands", "_brand_stems", "_site_name", "_owners", "_sole_owners",
+)  # fmt: skip
 # What is counted in a language that the sample lacks.
 _NO_COUNTS = NameCounts.of((), (), ())
 # Words of a text times the targets that it is compared with at once: 20 MB.
@@ -69,6 +73,22 @@ class Anchoring:
         self._reader = Reader(normalise)
         self._page_words = PageWords(self._reader)
         self._targets: dict[str, TargetNames] = {}
+
+        self._resumed = False
+
+    @property
+    def counted(self) -> bool:
+        """Whether something was counted on the pages."""
+        return not self._resumed and any(name in vars(self) for name in _LASTING)
+
+    def lasting(self) -> dict[str, Any]:
+        """Return all that is counted on the pages, to be pickled: see `resume`."""
+        return {name: getattr(self, name) for name in _LASTING}
+
+    def resume(self, counted: Mapping[str, Any]) -> None:
+        """Take what another `Anchoring` for the same pages counted."""
+        self._resumed = True
+        vars(self).update(counted)
 
     # These read many pages, so they wait until an anchor is needed: most runs need few.
     @cached_property

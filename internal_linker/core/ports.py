@@ -283,6 +283,29 @@ class Workers(Protocol):
         """
 
 
+class IndexStore(Protocol):
+    """Keeps what a lookup needs of a site, ready for use; what it keeps can always be computed again."""
+
+    def has(self, part: str, state: str) -> bool:
+        """Return whether a part was written for this state; it may be damaged."""
+
+    def read(self, part: str, state: str, known: Mapping[str, object]) -> object | None:
+        """Return a part as it was written for this state, its arrays read-only; None if it is missing or damaged.
+
+        Args:
+            part: the part's name.
+            state: what the part was derived from.
+            known: the objects that the part refers to, by the names with which it was written.
+        """
+
+    def write(self, part: str, state: str, what: object, known: Mapping[str, object]) -> None:
+        """Keep a part in place of its earlier versions; objects in `known` are left out.
+
+        Raises:
+            OutputError: it can't be written.
+        """
+
+
 class EdgeStore(Protocol):
     """A site's proposed links and their history."""
 
@@ -304,6 +327,9 @@ class EdgeStore(Protocol):
     def put(self, edges: Sequence[Edge]) -> None:
         """Store edges; committed when this returns."""
 
+    def confirm(self, ids: Sequence[str], run: str) -> None:
+        """Store that a run proposed these edges again, with nothing else changed; committed when this returns."""
+
     def counts(self) -> Mapping[Status, int]:
         """Count the links of each status; near-duplicate pairs are not links."""
 
@@ -320,10 +346,37 @@ class RunStore(Protocol):
     def duplicates(self) -> Sequence[Duplicate] | None:
         """Return the near-duplicates that the newest run found; None if it did not look for them."""
 
+    def matched(self, run: str) -> tuple[Mapping[str, Any], Sequence[Duplicate]] | None:
+        """Return what a kept run knows besides its rows, for a run on the same input, with its near-duplicates."""
+
     def put(
-        self, version: Version, rows: Iterable[VersionRow], duplicates: Iterable[Duplicate] | None = None
+        self,
+        version: Version,
+        rows: Iterable[VersionRow],
+        duplicates: Iterable[Duplicate] | None = None,
+        *,
+        matched: Mapping[str, Any] | None = None,
     ) -> None:
         """Store a run with its near-duplicates; `versions` lists it once all of it is stored."""
+
+
+class PageVectorStore(Protocol):
+    """The vectors of the pages of a site's last published run, for other programs."""
+
+    def prepare(self) -> bool:
+        """Return whether vectors can be stored."""
+
+    def refresh(self, model: str, vectors: Mapping[str, Vectors], kept: Collection[str] = ()) -> int:
+        """Replace the stored vectors, and return how many were written: unchanged ones are not.
+
+        Args:
+            model: the model of all vectors.
+            vectors: (d,) each, by URL; the others are removed.
+            kept: URLs of pages whose vectors failed: their stored ones stay, unless they are another model's.
+
+        Raises:
+            ConfigurationError: the vectors could not be stored; those of the run before are still there.
+        """
 
 
 class ReviewDesk(ListSink[ReviewRow], Protocol):

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import BinaryIO
 from xml.parsers import expat
 
-import mammoth
-
 from internal_linker.core.errors import InputError
 
 # Limits of unpacked bytes, of elements and of their nesting. Drafts have a few thousand elements, a book 50,000; at the
@@ -30,6 +28,8 @@ def read_docx(path: Path) -> str:
     Raises:
         InputError: the file can't be read, is damaged, too large or not a Word document.
     """
+    import mammoth
+
     try:
         with path.open("rb") as file:
             html = mammoth.convert_to_html(

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from markdown_it import MarkdownIt
-
 from internal_linker.adapters.files.encodings import Shape, recognise, recognise_open, unreadable
 from internal_linker.core.briefs import Brief
 from internal_linker.core.errors import InputError
@@ -27,6 +25,8 @@ def read_markdown(text: str) -> tuple[str, str]:
         text = text[front.end() :]
         named = _TITLE.search(front[1])
         title = named[2] if named else ""
+    from markdown_it import MarkdownIt
+
     return str(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)), title
 
 

@@ -35,10 +35,14 @@ class NearDuplicates:
     Args:
         words: returns the words of a text's content, in order, by the text's row.
         least: minimum cosine of two near-duplicates, 0 to 1.
+
+    Attributes:
+        least: that cosine.
     """
 
     def __init__(self, words: Callable[[int], Sequence[str]], least: float) -> None:
-        self._words, self._least = words, least - _ROUNDING
+        self._words, self.least = words, least
+        self._least = least - _ROUNDING
         self.pairs: dict[tuple[int, int], Pair] = {}
         """The pairs found so far, by their rows, the smaller first; up to `MOST_PAIRS` per text."""
         self._shingles: dict[int, Ints] = {}

@@ -31,6 +31,8 @@ T = TypeVar("T")
 _BLOCK = 256
 # Most similar texts by which hubness is measured.
 _HUBNESS = 10
+# What a pickled site is without: what was found in it so far, and what shares the work.
+_OF_ONE_USE = frozenset({"_pools", "_hubness", "_duplicates", "_joined", "_workers"})
 # With fewer texts, other processes save little (2 of 17 seconds at 3,000 texts) and take 100 MB each.
 SHARED_FROM = 5_000
 
@@ -84,18 +86,54 @@ class Site:
         comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
         self._comparer = comparison.comparer
         self._comparison: Comparison | None = comparison
-        self._workers = workers
-        if workers and len(texts) >= SHARED_FROM:
-            workers.share(comparison)
-            # Only the workers need the rest, half of its memory.
-            self._comparison = None
+        self.work(workers)
         self._joined, self._n = joined, max(1, len(texts))
-        self._pools: dict[int, Pool] = {}
+        self._pools: dict[int, Pool]
         self._hubness: Vectors = np.full((2, len(texts)), np.nan, np.float32)
+        self.forget()
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), near_duplicate)
         own = np.full(len(texts) - len(pages), nan)
         self._days = np.concatenate([days(page.url for page in pages), own])
         self.has_dates = not np.isnan(self._days).all()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what depends on the texts alone; see `resume`."""
+        kept = {name: each for name, each in vars(self).items() if name not in _OF_ONE_USE}
+        return kept | {"_least": self._duplicates.least}
+
+    def resume(self, texts: Sequence[Text], joined: Nearest | None = None) -> None:
+        """Make a site that was pickled usable again, with the texts that it was made from; see `joined` above."""
+        self._joined = joined
+        self._workers: Workers | None = None
+        self.forget()
+        self.know(np.full((2, len(self.with_text)), np.nan, np.float32))
+        least = vars(self).pop("_least", None) or self._duplicates.least
+        self._duplicates = NearDuplicates(lambda row: words(texts[row].body), least)
+
+    def forget(self) -> None:
+        """Forget which pages were compared.
+
+        In another company of rows, means and deviations differ by their rounding: what is compared afterwards is the
+        same as in a site that has compared nothing before.
+        """
+        self._pools = {}
+
+    def know(self, hubness: Vectors) -> None:
+        """Take the `known_hubness` of a site with the same texts: that of a text is the same in any company."""
+        self._hubness = np.array(hubness)
+
+    @property
+    def known_hubness(self) -> Vectors:
+        """(2, n) `hubness` of the texts where it is known so far, NaN elsewhere."""
+        return self._hubness
+
+    def work(self, workers: Workers | None) -> None:
+        """Let other processes compare the texts of a large site from here on; None: this process goes on."""
+        self._workers = workers
+        if workers and self._comparison and len(self.with_text) >= SHARED_FROM:
+            workers.share(self._comparison)
+            # Only the workers need the rest, half of its memory.
+            self._comparison = None
 
     @property
     def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:

@@ -20,6 +20,7 @@ from internal_linker.ingest.collect import gather
 from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
 from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Rules, RunContext
+from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.rows import require_scope
 from internal_linker.ranking.adaptation import adapted
 from internal_linker.ranking.evidence import Explainer
@@ -92,15 +93,17 @@ def _gathered(context: RunContext, progress: Progress) -> Collected:
     progress.start("Input", 0, "rows")
     for notice in context.notices:
         progress.warn(notice)
-    collected = gather(
-        context.queries,
-        context.pages,
-        context.links,
-        None,
-        queries_in_sheet=context.queries_in_sheet,
-        progress=progress,
-        keep=context.keep,
-        hosts=context.hosts,
+    collected = Prepared(context, progress).collected(
+        lambda noted: gather(
+            context.queries,
+            context.pages,
+            context.links,
+            None,
+            queries_in_sheet=context.queries_in_sheet,
+            progress=noted,
+            keep=context.keep,
+            hosts=context.hosts,
+        )
     )
     if not collected.pages:
         raise InputError(

@@ -11,9 +11,11 @@ from internal_linker.core.ports import (
     Compute,
     EdgeStore,
     Encoder,
+    IndexStore,
     JoinStore,
     LinkSink,
     ListSink,
+    PageVectorStore,
     Progress,
     ReviewDesk,
     RunStore,
@@ -48,10 +50,13 @@ class RunContext:
         edges: the stored links with their decisions; None: no links are stored.
         runs: keeps the links of this run; None: they are not kept.
         past: the links of earlier runs.
+        page_vectors: the pages' vectors for other programs; None: they are not stored.
         desk: where editors decide on links.
         chat, answers: the language model that chooses anchors, and its cached answers; None: it is off.
         workers: opens the processes that share the matching, if any; its argument takes warnings.
         hosts: the hosts that stand for others, such as a staging site's.
+        index: keeps what lookups need of the site; None: nothing is kept.
+        inputs: returns a digest of all tables and settings that the index depends on.
         tidy: prunes the caches after a run that needed the texts of these hashes.
         damage: returns a note on damaged rows that the run replaced, and a gap for those that nothing can replace; ""
             for none.
@@ -79,6 +84,7 @@ class RunContext:
     edges: EdgeStore | None = None
     runs: RunStore | None = None
     past: RunStore | None = None
+    page_vectors: PageVectorStore | None = None
     desk: ReviewDesk | None = None
     chat: Chat | None = None
     answers: AnswerCache | None = None
@@ -86,6 +92,8 @@ class RunContext:
         nullcontext()
     )
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
+    index: IndexStore | None = None
+    inputs: Callable[[], str] = str
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None
     damage: Callable[[], tuple[str, str]] = lambda: ("", "")
 

@@ -10,7 +10,7 @@ from internal_linker.core.errors import OutputError, ServiceError
 from internal_linker.core.evidence import NO_EVIDENCE, Evidence
 from internal_linker.core.ports import EdgeOf, LinkSink, ListSink, Progress
 from internal_linker.core.records import Candidate, Link, Origin, Recommendation, Shortage, Source
-from internal_linker.core.sequences import Lazy
+from internal_linker.core.sequences import read_often
 
 # Values of the evidence for a link, besides its words.
 _COUNTS = len(NO_EVIDENCE.packed()) - 1
@@ -30,7 +30,7 @@ class Delivered:
 
 
 def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendation]:
-    """Return the same recommendations in columns, which build each one when it is read: a third of the memory."""
+    """Return the same recommendations; many in columns, which build each when it is read: a third of the memory."""
     sources, ends = list[Source](), array("Q", [0])
     remarks, shortages = list[str](), list[Shortage | None]()
     keys, urls, origins = list[str](), list[str](), list[Origin]()
@@ -70,7 +70,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
         split = len(links) - ranks[some].count(0)
         return Recommendation(sources[row], links[:split], remarks[row], links[split:], shortages[row])
 
-    return Lazy(len(sources), made)
+    return read_often(len(sources), made)
 
 
 def _floats(numbers: Iterable[float]) -> list[float]:

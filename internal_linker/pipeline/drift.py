@@ -7,7 +7,6 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtri, ndtri
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.edges import TIER_NAMES, Tier, strengths, tier_of
@@ -143,6 +142,9 @@ def stability_index(before: Sequence[int], now: Sequence[int]) -> tuple[float, f
     shares = (counts + _SMOOTHING) / (counts + _SMOOTHING).sum(axis=1, keepdims=True)
     index = ((shares[1] - shares[0]) * np.log(shares[1] / shares[0])).sum()
     # For two samples of one distribution, the index is about chi-square / sample size (Yurdakul 2018).
+    # It takes a tenth of a second to import, and most commands end without it.
+    from scipy.special import chdtri
+
     return float(index), float(chdtri(max(1, counts.shape[1] - 1), _CHANCE) * (1 / sums).sum())
 
 
@@ -185,6 +187,8 @@ def _tiers(before: RunFacts, now: RunFacts) -> Iterator[str]:
     """Yield the tiers whose share changed too much; tiers with other thresholds can't be compared."""
     if (before.inline, before.sidebar) != (now.inline, now.sidebar) or not (before.links and now.links):
         return
+    from scipy.special import ndtri
+
     for tier in before.tiers:
         was, is_ = before.tiers[tier] / before.links, now.tiers[tier] / now.links
         mean = (before.tiers[tier] + now.tiers[tier]) / (before.links + now.links)

@@ -1,19 +1,22 @@
 """Publication of a run's links: in the link graph, in files, Sheet and review, and among the stored versions."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.anchors.llm import Rephrased
-from internal_linker.core.ports import Anchors, ListSink, Progress, RunStore
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.ports import Anchors, ListSink, PageVectorStore, Progress, RunStore
 from internal_linker.core.reasons import NoTarget, Reason
-from internal_linker.core.records import ExcludedTarget, Source, Targets
+from internal_linker.core.records import Collected, ExcludedTarget, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid, rows_with
 from internal_linker.core.sections import section_of
-from internal_linker.core.sequences import Lazy
+from internal_linker.core.sequences import counted, read_often
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
@@ -34,6 +37,7 @@ class Publication:
         targets: where links may lead.
         partial: whether some rows were left out.
         progress: the display of the steps.
+        anchoring: makes what finds anchors.
     """
 
     context: RunContext
@@ -42,6 +46,7 @@ class Publication:
     targets: Targets
     partial: bool
     progress: Progress
+    anchoring: Callable[[Collected], Anchoring] = Anchoring
 
     def publish(self, sources: Sequence[Source]) -> None:
         """Store the links in the link graph, deliver them, and store the run's version.
@@ -64,6 +69,8 @@ class Publication:
         self._deliver(memory, held=held)
         if self.context.runs:
             self._keep_version(self.context.runs, versions, facts, held=held)
+        if self.context.page_vectors and not (held or self.partial or self.report.failure):
+            self._store_vectors(self.context.page_vectors)
 
     @property
     def _what(self) -> str:
@@ -163,7 +170,7 @@ class Publication:
         report = self.report
         if report.memory:
             report.memory.hashes = self._hashes(sources)
-            anchors = Anchoring(report.collected).variety()
+            anchors = self.anchoring(report.collected).variety()
             report.memory.preview(report.recommendations, self.targets, anchors)
 
     def _hashes(self, sources: Sequence[Source]) -> Mapping[str, str]:
@@ -180,7 +187,7 @@ class Publication:
             memory.duplicate_edge(pair, pages[page].key, pages[keep].key)
             for (page, keep), pair in found.items()
         )
-        anchors = self._anchors(Anchoring(report.collected))
+        anchors = self._anchors(self.anchoring(report.collected))
         linked = {link.target for link in report.collected.live_links}
         items = report.recommendations
         memory.keep(
@@ -194,7 +201,7 @@ class Publication:
             # Where no link is known, nobody knows which pages need one.
             unlinked=lambda key: bool(linked) and key not in linked,
         )
-        report.recommendations = Lazy(len(items), lambda at: memory.shown(items[at]))
+        report.recommendations = read_often(len(items), lambda at: memory.shown(items[at]))
         if memory.unlinkable:
             place = self.context.desk.name if self.context.desk else "`internal-linker review`"
             self.progress.warn(
@@ -262,7 +269,32 @@ class Publication:
         stay = (row for row in before if not self._renews(row.end))
         # A run over some rows doesn't compare every page with all others.
         duplicates = report.listed.duplicates.values() if report.listed else runs.duplicates()
-        runs.put(version, overlaid(stay, rows), duplicates)
+        # Links that are left out, and rows of earlier runs, are no result of this run's matching.
+        whole = not overlay and not (report.memory and report.memory.left_out)
+        kept = overlaid(stay, rows) if overlay else rows
+        runs.put(version, kept, duplicates, matched=report.matched if whole else None)
+
+    def _store_vectors(self, store: PageVectorStore) -> None:
+        """Store the vectors of all pages for other programs; those of word statistics mean nothing to them."""
+        report, encoder = self.report, self.context.encoder
+        embedded, pages = report.embedded, report.collected.pages
+        lasting = encoder.pages is not None or not encoder.corpus_bound
+        there = np.any(embedded.vectors, axis=1) if lasting else np.zeros(len(pages), bool)
+        vectors = {page.url: embedded.vectors[at] for at, page in enumerate(pages) if there[at]}
+        failed = {
+            page.url
+            for at, page in enumerate(pages)
+            if lasting and embedded.problem and embedded.hashes[at] and not there[at]
+        }
+        try:
+            if not store.prepare():
+                return
+            self.progress.start("Page vectors", 0, "pages")
+            written = store.refresh(encoder.model, vectors, failed)
+        except ConfigurationError as error:
+            report.gaps.append(f"The table page_vectors still has the vectors of an earlier run: {error}")
+            return
+        self.progress.finish(f"{counted(len(vectors), 'page')}, {written} written")
 
 
 def _counted(

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
+from typing import Any
 
 from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.balance import Balance
@@ -67,6 +68,10 @@ class Report:
     """The stored links of this and earlier runs with their statuses; None where no links are stored."""
     bases: Bases | None = None
     """What the list of each row depends on; None where no links are stored."""
+    reused: bool = False
+    """Whether the links were taken from the last run, because its input was the same."""
+    matched: Mapping[str, Any] | None = None
+    """What a run on the same input needs besides the links, see `last_matching`."""
 
     def edge_of(self, source: Source, link: Link) -> Edge:
         """Return what is remembered of one of the run's links, with its anchors if the run looked for them."""
@@ -203,6 +208,7 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("Links", _written(origins.total(), suggested)),
         *_graph_rows(report, origins.total()),
         ("Pages compared", str(report.joined or "one at a time")),
+        *([("Pages matched", "none, since the input is that of the last run")] if report.reused else []),
         (f"Rows with fewer than {wanted} links", str(reasons.total())),
     ]
     rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]

@@ -1,34 +1,38 @@
 """One run, top to bottom: collect, recall, search, embed, match, fuse, select, remember and deliver."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError, Interrupted
-from internal_linker.core.ports import Encoder, Progress
+from internal_linker.core.ports import Encoder, ListSink, Progress, Workers
 from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     Choice,
     Collected,
-    ExistingLink,
     Link,
     Recommendation,
+    Reject,
     Searched,
     Source,
     Targets,
     Text,
+    Usage,
 )
 from internal_linker.core.sequences import Lazy, counted
 from internal_linker.core.urls import is_address
+from internal_linker.core.version import program_digest
 from internal_linker.embeddings.embed import (
     Embedded,
     all_texts,
+    distinct,
     embed,
     embedding_seconds,
     encodable,
@@ -38,22 +42,26 @@ from internal_linker.ingest.collect import gather
 from internal_linker.matching.candidates import SERVED, language_codes
 from internal_linker.matching.neighbours.incremental import digests
 from internal_linker.matching.neighbours.knn_join import Joined, join
+from internal_linker.matching.site_index import Site
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import compact
 from internal_linker.pipeline.last_lists import Bases, bases, earlier_lists
+from internal_linker.pipeline.last_matching import Matched, MatchingInput, last_matched, packed
 from internal_linker.pipeline.no_links import why_no_links
+from internal_linker.pipeline.prepared import Prepared, Stored
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
 from internal_linker.pipeline.rows import Rows, known_key, named, require_scope, rows_of
-from internal_linker.ranking.adaptation import Adaptation, adapted
+from internal_linker.ranking.adaptation import Adaptation
 from internal_linker.ranking.evidence import Explainer
-from internal_linker.ranking.fusion_choice import FusionEvidence, fusion_evidence, pages_to_compare
+from internal_linker.ranking.fusion_choice import fusion_evidence, pages_to_compare
 from internal_linker.ranking.link_texts import without_link_texts
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import counting, recommend
 from internal_linker.ranking.reverse_candidates import best_sources
+from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import link_targets
-from internal_linker.ranking.site_lists import Listed, list_site
+from internal_linker.ranking.site_lists import list_site
 from internal_linker.ranking.stability import Earlier
 from internal_linker.review.link_memory import Memory
 from internal_linker.serp.search import SearchCost, search_all, search_cached, search_cost
@@ -73,7 +81,12 @@ class Run:
         self.context, self.rules, self.choice, self.progress = context, rules, choice, progress
         self._should_stop = should_stop
         self._bases: Bases | None = None
-        self._evidence: FusionEvidence | None = None
+        self._left_out: Sequence[str] = ()
+        # A run over some rows, such as a trial, leaves no index behind.
+        indexed = not (context.sinks and choice.partial)
+        self._prepared = Prepared(context if indexed else replace(context, index=None), progress)
+        self._indexed: tuple[Site, str] | None = None
+        self._digest = ""
 
     def execute(self, run_id: str) -> Report:
         """Run all steps.
@@ -89,11 +102,13 @@ class Run:
         if memory:
             memory.text_links = Counter(link.source for link in collected.links)
             targets = replace(targets, rejected=memory.decided.rejected_at_ends(collected.aliases))
+        # A run needs the vectors themselves, and says what it cost to get them.
+        stored = None if self.context.sinks else self._stored(collected, sources, targets)
         with self.context.turn(self.progress, self._step):
             searched = self._search(sources, targets)
-            texts, embedded = self._embed(collected, sources)
+            texts, embedded = self._embed(collected, sources, stored)
         joined = self._join(collected, sources, embedded)
-        ranking, adaptation, recommendations, listed = self._recommend(
+        matched = self._matched(
             collected,
             rows,
             targets,
@@ -102,13 +117,17 @@ class Run:
             embedded=embedded,
             joined=joined,
             memory=memory,
+            stored=stored,
         )
-        dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
-        report = Report(run_id, collected, searched, embedded, recommendations, listed, memory=memory)
-        report.below_floor, report.dropped = ranking.below_floor, dropped
-        report.adaptation, report.joined, report.bases = adaptation, joined, self._bases
-        report.last, report.one_way = ranking.last.counts, ranking.one_way
-        report.fusion = self._evidence
+        recommendations = matched.recommendations
+        report = Report(run_id, collected, searched, embedded, recommendations, matched.listed, memory=memory)
+        report.below_floor = matched.below_floor
+        report.dropped = matched.below_floor if self.rules.linking.fusion == "blend" else 0
+        report.adaptation, report.joined, report.bases = matched.adaptation, joined, matched.bases
+        report.last, report.one_way, report.fusion = matched.last, matched.one_way, matched.evidence
+        report.reused = matched.reused
+        if self._digest:
+            report.matched = packed(matched, self._digest)
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             some = counted(len(searched.notes), "query", "queries")
@@ -120,9 +139,7 @@ class Run:
         if report.no_links and not report.no_links.complete:
             report.gaps.append(report.no_links.sentence)
         self._step()
-        Publication(self.context, self.rules, report, targets, self.choice.partial, self.progress).publish(
-            sources
-        )
+        self._publish(report, targets, sources, partial=self.choice.partial)
         if self.context.sinks and not self.choice.partial:
             self.context.tidy(self.context.encoder, embedded.hashes)
         note, gap = self.context.damage()
@@ -158,21 +175,23 @@ class Run:
             targets = replace(targets, rejected=memory.decided.rejected_at_ends(collected.aliases))
         counts = counting(rows.sources)
         sources = [one for one, first in zip(rows.sources, counts, strict=True) if first and one.page]
-        texts, embedded = self._embed(collected, sources)
+        stored = self._stored(collected, sources, targets)
+        texts, embedded = self._embed(collected, sources, stored)
         self._step()
         self.progress.start("Matching", 1, "pages")
         found = list[Recommendation]()
         if key in targets.known and key in collected.rows:
-            ranking = Ranking(
+            ranking, _ = self._ranking(
                 collected,
                 sources,
                 targets,
                 Searched(),
                 texts=texts,
-                vectors=embedded.vectors,
+                embedded=embedded,
+                stored=stored,
+                memory=memory,
                 rules=self.rules.linking,
             )
-            ranking, _ = adapted(ranking, _known_links(collected, memory))
             found = _links_to(ranking, collected.rows[key], self.rules.linking.links_per_page, memory)
         self.progress.finish(f"{counted(len(found), 'page')} should link to it")
         report = Report(run_id, collected, Searched(), embedded, found, None, memory=memory)
@@ -181,7 +200,7 @@ class Run:
         if not found:
             listed = key in collected.rows
             report.gaps.append(_without_sources(target.url, targets.barred.get(key), listed=listed))
-        Publication(self.context, self.rules, report, targets, True, self.progress).publish(sources)
+        self._publish(report, targets, sources, partial=True)
         # The score that people read counts the anchor, which is only known now.
         report.recommendations = sorted(found, key=lambda one: -_strength(report, one))
         for sentence in report.gaps:
@@ -216,15 +235,20 @@ class Run:
         self._step()
         self.progress.start("Input", 0, "rows")
         context = self.context
-        collected = gather(
-            context.queries,
-            context.pages,
-            context.links,
-            context.rejects if keep_rejects else None,
-            queries_in_sheet=context.queries_in_sheet,
-            progress=self.progress,
-            keep=context.keep,
-            hosts=context.hosts,
+        rejects = _Remarked(context.rejects)
+        collected = self._prepared.collected(
+            lambda progress: gather(
+                context.queries,
+                context.pages,
+                context.links,
+                rejects if keep_rejects else None,
+                queries_in_sheet=context.queries_in_sheet,
+                progress=progress,
+                keep=context.keep,
+                hosts=context.hosts,
+            ),
+            anew=keep_rejects,
+            besides=lambda: rejects.remarks,
         )
         require_scope(collected, self.rules, searching=context.serp is not None, warn=self.progress.warn)
         targets = link_targets(
@@ -290,12 +314,48 @@ class Run:
         known, left_out = encodable(texts, [page.lang for page in collected.pages], self.context.encoder)
         if left_out:
             self.progress.warn(left_out)
+        self._left_out = list(filter(None, [left_out]))
         return known
 
-    def _embed(self, collected: Collected, sources: Sequence[Source]) -> tuple[Sequence[Text], Embedded]:
-        """Return the texts for the ranking, and the vectors of the whole texts."""
+    def _stored(self, collected: Collected, sources: Sequence[Source], targets: Targets) -> Stored | None:
+        """Return the comparison of the pages from the index."""
+        # A query without a page, and a page that is not listed, are compared with the pages as one more text.
+        if not all(one.page for one in sources):
+            return None
+        return self._prepared.stored(collected, targets, self.rules.linking)
+
+    def _publish(self, report: Report, targets: Targets, sources: Sequence[Source], *, partial: bool) -> None:
+        """Publish the links; without a sink for links, keep for the next lookup what finding anchors took."""
+        sites: list[Anchoring] = []
+
+        def anchoring(collected: Collected) -> Anchoring:
+            sites.append(self._prepared.anchoring(collected))
+            return sites[-1]
+
+        publication = Publication(
+            self.context, self.rules, report, targets, partial, self.progress, anchoring=anchoring
+        )
+        publication.publish(sources)
+        for site in sites:
+            self._prepared.keep_anchoring(site)
+        if self._indexed:
+            self._prepared.keep_hubness(*self._indexed)
+
+    def _embed(
+        self, collected: Collected, sources: Sequence[Source], stored: Stored | None
+    ) -> tuple[Sequence[Text], Embedded]:
+        """Return the texts for the ranking, and the vectors of the whole texts; none if the index has them."""
         self._step()
         texts = self._texts(collected, sources)
+        if stored:
+            self.progress.start("Embedding", 0, "texts")
+            for note in stored.notes:
+                self.progress.warn(note)
+            count = len(distinct(stored.hashes))
+            self.progress.finish(f"0 texts embedded, {count} from the index")
+            none = np.zeros((0, 1), np.float32)
+            embedded = Embedded(none, 0, count, 0, Usage(), stored.hashes)
+            return without_link_texts(texts, collected), embedded
         encodable = self._encodable(texts, collected)
         embedded = embed(encodable, self.context.encoder, self.context.vector_cache, self.progress)
         return without_link_texts(texts, collected), embedded
@@ -322,7 +382,7 @@ class Run:
             progress=self.progress,
         )
 
-    def _recommend(
+    def _matched(
         self,
         collected: Collected,
         rows: Rows,
@@ -333,35 +393,151 @@ class Run:
         embedded: Embedded,
         joined: Joined | None,
         memory: Memory | None,
-    ) -> tuple[Ranking, Adaptation | None, Sequence[Recommendation], Listed | None]:
+        stored: Stored | None,
+    ) -> Matched:
+        """Return the links of all rows, from the last run if its input was the same: its lists would stay anyway."""
         self._step()
         self.progress.start("Matching", len(rows.sources), "pages")
+        context = self.context
+        compared = self._compared(collected, rows.sources, targets)
+        known = None
+        if context.past and memory and context.sinks and not self.choice.partial:
+            self._digest = MatchingInput(
+                program_digest(),
+                collected,
+                rows,
+                targets,
+                searched,
+                self._texts(collected, rows.sources),
+                embedded.hashes,
+                embedded.vectors,
+                joined.nearest if joined else None,
+                compared[1] if compared else Searched(),
+                memory.decided,
+                str(memory.rules.approval),
+                self.rules.linking,
+                memory.encoder,
+            ).digest()
+            known = last_matched(context.past, self._digest, rows)
+            self.progress.advance(len(rows.sources) if known else 0)
+        if context.sinks and not (known or embedded.missing or embedded.problem):
+            stored = self._stored(collected, rows.sources, targets)
+        found = known or self._recommend(
+            collected,
+            rows,
+            targets,
+            searched,
+            texts=texts,
+            embedded=embedded,
+            stored=stored,
+            joined=joined,
+            memory=memory,
+            compared=compared,
+        )
+        self.progress.finish(matched(found.recommendations))
+        return found
+
+    def _recommend(
+        self,
+        collected: Collected,
+        rows: Rows,
+        targets: Targets,
+        searched: Searched,
+        *,
+        texts: Sequence[Text],
+        embedded: Embedded,
+        stored: Stored | None,
+        joined: Joined | None,
+        memory: Memory | None,
+        compared: tuple[Sequence[Source], Searched] | None,
+    ) -> Matched:
         rules = self.rules.linking
         if self.choice.partial:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
         # For some rows, starting other processes would cost more than it saves.
         with nullcontext() if self.choice.partial else self.context.workers(self.progress.warn) as workers:
-            ranking = Ranking(
+            ranking, adaptation = self._ranking(
                 collected,
                 rows.sources,
                 targets,
                 searched,
                 texts=texts,
-                vectors=embedded.vectors,
+                embedded=embedded,
+                stored=stored,
+                memory=memory,
                 rules=rules,
-                joined=joined.nearest if joined else None,
+                joined=joined,
                 workers=workers,
             )
-            ranking, adaptation = adapted(ranking, _known_links(collected, memory))
             earlier = partial(self._earlier, collected, searched, embedded, memory)
             found = recommend(ranking, searched, rules, self.progress.advance, memory, earlier=earlier)
             recommendations = compact(rows.merged(found))
             listed = None if self.choice.partial else list_site(ranking, collected)
             # Here, as the workers have a large site's texts.
-            self._evidence = self._fusion(ranking, collected, searched)
-        self.progress.finish(matched(recommendations))
-        return ranking, adaptation, recommendations, listed
+            results = sum(map(len, searched.targets.values()))
+            evidence = (
+                fusion_evidence(ranking, compared[0], collected.live_links, compared[1], results)
+                if compared
+                else None
+            )
+        return Matched(
+            recommendations,
+            listed,
+            adaptation,
+            ranking.below_floor,
+            ranking.last.counts,
+            ranking.one_way,
+            evidence,
+            self._bases,
+        )
+
+    def _ranking(
+        self,
+        collected: Collected,
+        sources: Sequence[Source],
+        targets: Targets,
+        searched: Searched,
+        *,
+        texts: Sequence[Text],
+        embedded: Embedded,
+        stored: Stored | None,
+        memory: Memory | None,
+        rules: LinkRules,
+        joined: Joined | None = None,
+        workers: Workers | None = None,
+    ) -> tuple[Ranking, Adaptation | None]:
+        """Return the ranking, adapted to the site, from the index if that has it."""
+        prepared, nearest = self._prepared, joined.nearest if joined else None
+        if stored:
+            state = stored.state
+            ranking = stored.resumed(
+                collected, sources, targets, searched, texts=texts, rules=rules, joined=nearest
+            )
+        else:
+            ranking = Ranking(
+                collected,
+                sources,
+                targets,
+                searched,
+                texts=texts,
+                vectors=embedded.vectors,
+                rules=rules,
+                joined=nearest,
+            )
+            # Lookups compare with all pages.
+            exact = joined is None or joined.recall == 1.0
+            state = prepared.keep(ranking, collected, embedded, self._left_out) if exact else ""
+        self._indexed = ranking.site, state
+        ranking.site.work(workers)
+        if not any(source.page for source in sources):
+            # Only the topic counts for a query without a page.
+            return ranking, None
+        accepted = memory.decided.accepted_links() if memory else []
+        found = prepared.adapted(ranking, collected.live_links, accepted, state)
+        if not self.context.sinks:
+            ranking.site.forget()
+        return found
 
     def _earlier(
         self,
@@ -385,25 +561,37 @@ class Run:
         )
         return earlier_lists(context.past, collected.hosts, ranking, self._bases)
 
-    def _fusion(self, ranking: Ranking, collected: Collected, searched: Searched) -> FusionEvidence | None:
-        """Return how good the search results are; None if they don't come first, or after a run over some rows."""
+    def _compared(
+        self, collected: Collected, sources: Sequence[Source], targets: Targets
+    ) -> tuple[Sequence[Source], Searched] | None:
+        """Return pages with known links and their search results, which say how good such results are.
+
+        None if search results don't come first, or for a run over some rows.
+        """
         context, links = self.context, collected.live_links
         if context.serp is None or self.choice.partial or self.rules.linking.fusion != "fill":
             return None
-        pages = pages_to_compare(ranking.sources, links)
-        anywhere = replace(ranking.targets, linked={})
-        found = search_cached(pages, context.serp.market, context.serp_cache, anywhere, self.rules.search)
-        return fusion_evidence(ranking, pages, links, found, sum(map(len, searched.targets.values())))
+        pages = pages_to_compare(sources, links)
+        anywhere = replace(targets, linked={})
+        market = context.serp.market
+        return pages, search_cached(pages, market, context.serp_cache, anywhere, self.rules.search)
 
     def _step(self) -> None:
         if self._should_stop():
             raise Interrupted("The run was stopped between two steps; no step is incomplete.")
 
 
-def _known_links(collected: Collected, memory: Memory | None) -> list[ExistingLink]:
-    """Return the links that the ranker learns from: those of the pages, and those that editors accepted."""
-    accepted = memory.decided.accepted_links() if memory else []
-    return [*collected.live_links, *accepted]
+class _Remarked:
+    """A sink for rejected rows that remembers what the sink said."""
+
+    def __init__(self, sink: ListSink[Reject]) -> None:
+        self.name, self._sink = sink.name, sink
+        self.remarks: list[str] = []
+
+    def write(self, items: Iterable[Reject]) -> Sequence[str]:
+        """Write the rows; see `ListSink`."""
+        self.remarks += self._sink.write(items)
+        return self.remarks
 
 
 def _links_to(ranking: Ranking, row: int, count: int, memory: Memory | None) -> list[Recommendation]:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
-from scipy.special import ndtri
-
 from internal_linker.core.edges import Status, Tier
 from internal_linker.core.records import Origin
 
@@ -97,6 +95,9 @@ def rising_rejections(verdicts: Sequence[Status], recent: int) -> str:
     # One-sided test of two proportions with the pooled share.
     share = verdicts.count("rejected") / len(verdicts)
     error = sqrt(share * (1 - share) * (1 / len(earlier) + 1 / len(later)))
+    # It takes a tenth of a second to import, and most commands end without it.
+    from scipy.special import ndtri
+
     if is_ - was < LEAST_RISE or is_ - was <= -float(ndtri(_CHANCE)) * error:
         return ""
     return (

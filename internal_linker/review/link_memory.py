@@ -3,7 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from heapq import nlargest
@@ -19,6 +19,7 @@ from internal_linker.core.edges import (
     Edge,
     ReviewRow,
     Status,
+    Tier,
     is_link,
     kind_of,
     strength,
@@ -50,6 +51,8 @@ BLOCK = 1000
 SHOWN = 20_000
 # What people see of an edge, besides what follows from the link's score.
 _SHOWN = attrgetter("status", "kind", "tier", "anchors", "anchor", "placed")
+# All that is stored of an edge, besides the run that proposed it last.
+_BESIDES_RUN = attrgetter(*(one.name for one in fields(Edge) if one.name != "last_run"))
 # Share of common text from which one of two pages should rather be removed than linked.
 SHARED = 0.9
 
@@ -80,6 +83,9 @@ class UnchangedEdges:
         self.each, self.counts = store.each, store.counts
 
     def put(self, edges: Sequence[Edge]) -> None:
+        """Leave the stored links as they are."""
+
+    def confirm(self, ids: Sequence[str], run: str) -> None:
         """Leave the stored links as they are."""
 
 
@@ -183,11 +189,18 @@ class Memory:
         self.least, counts = _least_score_and_counts(recommendations)
         for rows in _by_source(recommendations, counts):
             known = self.store.of_sources(rows)
-            changed: list[Edge] = []
+            stored = {edge.id: edge for edges in known.values() for edge in edges}
+            changed, confirmed = list[Edge](), list[str]()
             for end, items in rows.items():
-                changed += self._of_source(end, items, known.get(end, ()), targets, anchors)
+                for edge in self._of_source(end, items, known.get(end, ()), targets, anchors):
+                    old = stored.get(edge.id)
+                    if old and _BESIDES_RUN(old) == _BESIDES_RUN(edge):
+                        confirmed.append(edge.id)
+                    else:
+                        changed.append(edge)
                 progress.advance(len(items))
             self.store.put(changed)
+            self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
                 self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
         for pairs in batched(duplicates, BLOCK):
@@ -228,16 +241,24 @@ class Memory:
         """Return the edge of one of the links that `keep` entered or `preview` prepared."""
         return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
 
+    def _tier_of(self, end: str, link: Link) -> Tier:
+        """Return the tier of one of the run's links, as `edge_of` has it."""
+        edge, rules = self.differing.get((end, link.target.key)), self.rules
+        return edge.tier if edge else tier_of(strength(link.target.score), rules.inline, rules.sidebar)
+
     def shown(self, item: Recommendation) -> Recommendation:
         """Return a recommendation as people get it: without the links that `keep` left out; the weak ones are named."""
         end, wanted = item.source.end, len(item.links)
-        links = tuple(link for link in item.links if (end, link.target.key) not in self.left_out)
-        shortage = item.shortage
+        links, shortage = item.links, item.shortage
+        if self.left_out:
+            links = tuple(link for link in links if (end, link.target.key) not in self.left_out)
         if len(links) < wanted:
             links = tuple(replace(link, rank=rank) for rank, link in enumerate(links, 1))
             reason = Reason(FewLinks.TOO_WEAK, str(wanted - len(links)))
             shortage = Shortage(len(links), shortage.wanted if shortage else wanted, reason)
-        weak = tuple(link.rank for link in links if self.edge_of(item.source, link).tier == "review")
+        weak = tuple(link.rank for link in links if self._tier_of(end, link) == "review")
+        if not weak and len(links) == wanted:
+            return item
         return replace(item, links=links, shortage=shortage, weak=weak)
 
     def duplicate_edge(self, pair: Duplicate, source: str, target: str) -> Edge:

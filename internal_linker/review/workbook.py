@@ -17,6 +17,7 @@ from internal_linker.adapters.tables.xlsx_reader import Sheet, readable, workshe
 from internal_linker.adapters.tables.xlsx_writer import Marked, put_marked, put_text
 from internal_linker.core.edges import ReviewRow, Verdict
 from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.version import __version__
 from internal_linker.review.merge import (
     AMBER,
     ANCHOR,
@@ -49,6 +50,13 @@ _WIDTHS = dict(zip(COLUMNS, (12, 28, 64, 30, 30, 16, 7, 12, 40, 28, 40, 40, 20, 
 _WRAPPED = (ANCHOR, SENTENCE, SOURCE_TITLE, TARGET_TITLE, WHY, NOTES)
 # The document property that holds a digest of the rows' order as the tool wrote it.
 _ORDER = "Order of the links"
+# The document property that names the version whose formats the workbook has.
+_MADE, _MADE_BY = "Made by", f"internal-linker {__version__}"
+# What the document properties look like until another program saves the workbook: it was never modified, by nobody.
+_NEVER_SAVED = re.compile(
+    rb"<dc:creator></dc:creator><cp:lastModifiedBy></cp:lastModifiedBy>"
+    rb"<dcterms:created[^>]*>([^<]+)</dcterms:created><dcterms:modified[^>]*>\1</dcterms:modified>"
+)
 _OPTIONS = {
     # A title "=1+1" must not become a formula, and URLs must not use up the 65,530 links that a sheet may have.
     **{"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False},
@@ -87,6 +95,7 @@ class ReviewWorkbook:
     ) -> None:
         self.path, self.name = path, path.name
         self._replace, self._pauses = replace, pauses
+        self._last_read: tuple[bytes, list[list[list[Any]]]] | None = None
 
     def read(self) -> Sequence[Verdict]:
         """Return what editors wrote beside each link; nothing if there is no file.
@@ -99,8 +108,9 @@ class ReviewWorkbook:
     def write(self, items: Iterable[ReviewRow]) -> list[str]:
         """Rebuild the file; return sentences on what was unusual.
 
-        Compares the file right before replacing it: what somebody saved in the meantime is merged again. A file that
-        keeps changing, or can't be read any more, stays, and the new one gets a dated name beside it.
+        A file that has all the rows already stays as it is. Compares the file right before replacing it: what somebody
+        saved in the meantime is merged again. A file that keeps changing, or can't be read any more, stays, and the
+        new one gets a dated name beside it.
 
         Raises:
             OutputError: the existing file can't be read, so it stays unchanged, or the new one can't be written.
@@ -114,6 +124,8 @@ class ReviewWorkbook:
                 if seen is not None:
                     board = self._board()
                     ours = self._in_our_order(board)
+                    if self._is_complete(board, wanted, ours=ours):
+                        return remarks
                     remarks += self._set_aside()
             except InputError as error:
                 if attempt:
@@ -157,17 +169,33 @@ class ReviewWorkbook:
             path, lambda file: _fill(file, board, lines, ours=ours), replace=replace, pauses=self._pauses
         )
 
+    def _is_complete(self, board: Board, wanted: Sequence[ReviewRow], *, ours: bool) -> bool:
+        """Return whether the file, as this version wrote it, has all rows as they would be written."""
+        made = _MADE_BY.encode() in self._part("docProps/custom.xml")
+        # Other programs may lose formats, such as the anchor in bold.
+        if board.missing or not made or not _NEVER_SAVED.search(self._part("docProps/core.xml")):
+            return False
+        found = merge(board, wanted)
+        if found.changes or found.removed or found.new:
+            return False
+        lines = [*_lines(board, found)]
+        return not ours or _ordered(lines, board, wanted) == lines
+
     def _in_our_order(self, board: Board) -> bool:
         """Return whether the rows stand as the tool wrote them: none moved, none added, none removed."""
         ids = [board.link_id(at) for at in range(len(board.rows))]
         if not all(ids) or board.apart:
             return False
+        # Without the record, which says nothing about links, the editors' order stays.
+        return not ids or _order(ids).encode() in self._part("docProps/custom.xml")
+
+    def _part(self, name: str) -> bytes:
+        """Return a part of the file; b"" if there is none, or it can't be read."""
         try:
             with zipfile.ZipFile(self.path) as parts:
-                return not ids or _order(ids).encode() in parts.read("docProps/custom.xml")
+                return parts.read(name)
         except (KeyError, zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError):
-            # Without the record, which says nothing about links, the editors' order stays.
-            return False
+            return b""
 
     def _digest(self) -> bytes | None:
         """Return a digest of the file's content; None if it does not exist, b"" if it can't be read."""
@@ -189,9 +217,15 @@ class ReviewWorkbook:
         return board
 
     def _tables(self) -> list[list[list[Any]]]:
-        """Return the cells of each sheet."""
+        """Return the cells of each sheet; a file that stayed the same is read once."""
+        digest = self._digest()
+        if digest and self._last_read and self._last_read[0] == digest:
+            return self._last_read[1]
         with readable(self.path, _REMEDY):
-            return [_from_the_corner(sheet) for sheet in worksheets(self.path)]
+            tables = [_from_the_corner(sheet) for sheet in worksheets(self.path)]
+        # Somebody may have saved it while it was being read.
+        self._last_read = (digest, tables) if digest and digest == self._digest() else None
+        return tables
 
     def _set_aside(self) -> list[str]:
         """Copy a file with content that the new one can't contain."""
@@ -245,6 +279,7 @@ def _fill(file: BinaryIO, board: Board, lines: Sequence[Sequence[Any]], *, ours:
                 elif cell is not None:
                     sheet.write(at, column, cell, formats.get(column))
         _format_rows(book, sheet, board, max(1, len(lines)))
+        book.set_custom_property(_MADE, _MADE_BY, "text")
         if ours:
             ids = [text_of(line[board.columns[LINK_ID]]).strip() for line in lines]
             book.set_custom_property(_ORDER, _order(ids), "text")

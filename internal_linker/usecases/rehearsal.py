@@ -110,5 +110,8 @@ class _DecisionsOnly:
     def put(self, edges: Sequence[Edge]) -> None:
         self._counts.update(edge.status for edge in edges)
 
+    def confirm(self, ids: Sequence[str], run: str) -> None:
+        """Do nothing: no link is known before."""
+
     def counts(self) -> Mapping[Status, int]:
         return self._counts

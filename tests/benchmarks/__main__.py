@@ -3,6 +3,8 @@
     python -m tests.benchmarks                     every section (takes hours)
     python -m tests.benchmarks join runs           these sections; the file keeps the others
     python -m tests.benchmarks --quick             small sizes, once each, as a smoke test
+    python -m tests.benchmarks first-run lookup rerun large --base COMMIT
+                                                   compared with an earlier commit (HEAD~1 without the option)
     python -m tests.benchmarks cells --real DIR    with the real texts and vectors of DIR
 
 Make DIR once with `python -m tests.benchmarks.debian --out DIR` and then
@@ -23,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.benchmarks import audits, encoder, joins, lexical, searches, similar, whole
+from tests.benchmarks import audits, commits, encoder, joins, lexical, searches, similar, whole
 from tests.benchmarks.parts import use_threads
 from tests.benchmarks.results import RESULTS, Row, machine, section, write
 from tests.quality.corpora import CORPORA
@@ -39,13 +41,16 @@ class Scale:
     cached: int = 100_000
     queries: int = 10_000
     audited: tuple[int, int] = (200_000, 1_000_000)
+    compared: tuple[int, ...] = (1_000, 10_000)
+    large: int = 100_000
+    base: str = "HEAD~1"
     times: int = 3
     encoded: int = 120
     real: Path = Path()
     torch: str = ""
 
 
-QUICK = Scale((1_000, 3_000), 3_000, 300, 1_000, 500, (2_000, 10_000), 1, 5)
+QUICK = Scale((1_000, 3_000), 3_000, 300, 1_000, 500, (2_000, 10_000), (300,), 1_000, times=1, encoded=5)
 Section = Callable[[Scale], tuple[list[Row], list[float]]]
 SECTIONS: dict[str, tuple[str, Section]] = {
     "join": (
@@ -85,9 +90,29 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         "The search step alone, against a stand-in of the search service on this machine.",
         lambda scale: searches.searched(scale.queries, scale.times),
     ),
-    "large": (
-        "A whole first run without keys, with every vector in the cache.",
+    "cached": (
+        "A whole first run without keys, with every vector in the cache, by step.",
         lambda scale: whole.cached(scale.cached, scale.times),
+    ),
+    "first-run": (
+        "The first run of a site without keys, with the default encoder, compared with an earlier commit.",
+        lambda scale: commits.compared(commits.first_run, scale.compared, scale.base, scale.times),
+    ),
+    "lookup": (
+        "Lookups from the start of the program, compared with an earlier commit.",
+        lambda scale: commits.compared(commits.lookup, scale.compared, scale.base, scale.times),
+    ),
+    "rerun": (
+        "Runs whose vectors are cached, compared with an earlier commit. The local model embeds changed texts.",
+        lambda scale: commits.compared(
+            commits.rerun, scale.compared, scale.base, scale.times, commits.RERUN_TARGETS
+        ),
+    ),
+    "large": (
+        "The same on a large site.",
+        lambda scale: commits.compared(
+            commits.rerun, (scale.large,), scale.base, scale.times, commits.LARGE_TARGETS
+        ),
     ),
     "audit": (
         "`audit --no-report` without keys or vectors, including reading the files; pages of 30 words.",
@@ -106,12 +131,16 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--real", type=Path, default=Path("benchmarks"), metavar="DIR")
     parser.add_argument("--torch-python", default="", metavar="PYTHON")
+    parser.add_argument("--base", default=Scale().base, metavar="COMMIT")
+    parser.add_argument("--times", type=int, metavar="ROUNDS", help="of which the median counts")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     if unknown := set(options.sections) - set(SECTIONS):
         parser.error(f"{', '.join(sorted(unknown))}: no such section; there are {', '.join(SECTIONS)}")
     use_threads(options.threads)
-    scale = replace(QUICK if options.quick else Scale(), real=options.real, torch=options.torch_python)
+    scale = QUICK if options.quick else Scale()
+    scale = replace(scale, real=options.real, torch=options.torch_python, base=options.base)
+    scale = replace(scale, times=options.times or scale.times)
     for name in options.sections or SECTIONS:
         about, measure = SECTIONS[name]
         rows, peaks = measure(scale)

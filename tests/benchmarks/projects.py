@@ -96,8 +96,15 @@ def changed(pages: Sequence[Row], share: float) -> list[Row]:
     ]
 
 
+def use_local(project: Path) -> None:
+    """Set the encoder that `fill_cache` fills the cache for."""
+    with (project / "config" / "settings.toml").open("a", encoding="utf-8") as settings:
+        settings.write('embedding_provider = "local"\n')
+
+
 def fill_cache(project: Path, pages: Sequence[Row]) -> None:
     """Put a vector for each page into the project's cache, as from the local encoder; similar within a topic."""
+    use_local(project)
     encoder, dice = LocalEncoder(), np.random.default_rng(3)
     centres = dice.standard_normal((_topics(len(pages)), encoder.dimensions)).astype(np.float32)
     engine = open_database(Settings.model_fields["store_url"].default, project)

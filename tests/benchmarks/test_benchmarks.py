@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks import debian, projects
+from tests.benchmarks.commits import checkout, compared, rerun
 from tests.benchmarks.parts import Work, measured
 from tests.benchmarks.results import Row, machine, merge, section
 
@@ -141,3 +142,22 @@ def test_a_corpus_is_read_with_either_name_of_its_content(tmp_path: Path) -> Non
     for name in ("Content", "Main Content"):
         (tmp_path / "pages.csv").write_text(f"URL,Title,{name},Lang\nhttps://a.example/,T,text,en\n")
         assert projects.corpus(tmp_path) == [("https://a.example/", "T", "text", "en")]
+
+
+@pytest.mark.long
+def test_commits_are_compared_as_users_run_them() -> None:
+    """Both programs run on projects of their own, and each figure has its ratio to the earlier commit."""
+    rows, _ = compared(rerun, (60,), "HEAD", 1, {"rerun, nothing changed": "10 s"})
+    assert [row.what.partition(": ")[2] for row in rows] == [
+        "first run, vectors cached",
+        "rerun, nothing changed",
+        "rerun, 1% changed",
+    ]
+    assert rows[1].target == "10 s"
+    assert all(row.ratio.endswith("times as long") and "before" in row.seconds for row in rows)
+
+
+def test_an_unknown_commit_is_named() -> None:
+    """A commit that doesn't exist ends the benchmark with git's sentence."""
+    with pytest.raises(SystemExit, match="no-such-commit"), checkout("no-such-commit"):
+        pass

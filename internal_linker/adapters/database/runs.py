@@ -74,10 +74,11 @@ _ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some rows of a run; the first part also has the near-duplicates, if the run looked for them."""
+    """Some rows of a run; the first part also has the near-duplicates, if the run looked for them, and `matched`."""
 
     rows: Sequence[VersionRow]
     duplicates: Sequence[Duplicate] | None = None
+    matched: Mapping[str, Any] | None = None
 
 
 class RunStore:
@@ -132,8 +133,21 @@ class RunStore:
             note_damage(self._engine, RUN_LINKS)
         return found.duplicates if found else None
 
+    def matched(self, run: str) -> tuple[Mapping[str, Any], Sequence[Duplicate]] | None:
+        """Return what `put` got as `matched`, with the near-duplicates; None if there is nothing, or it is damaged."""
+        content = self._content(run, 0)
+        found = _unpacked(content.content) if content else None
+        if found is None or found.matched is None or found.duplicates is None:
+            return None
+        return found.matched, found.duplicates
+
     def put(
-        self, version: Version, rows: Iterable[VersionRow], duplicates: Iterable[Duplicate] | None = None
+        self,
+        version: Version,
+        rows: Iterable[VersionRow],
+        duplicates: Iterable[Duplicate] | None = None,
+        *,
+        matched: Mapping[str, Any] | None = None,
     ) -> None:
         """Store a run, and drop the oldest ones beyond `KEPT`; it appears once all of it is stored.
 
@@ -141,6 +155,7 @@ class RunStore:
             version: what the run was like.
             rows: its links.
             duplicates: the near-duplicates that it knows of; None: it knows nothing of them.
+            matched: what a run on the same input needs besides; None: such a run matches all pages again.
         """
         now = datetime.now(UTC)
         transact(self._engine, partial(self._drop, run=version.run))
@@ -149,6 +164,7 @@ class RunStore:
             stored: Any = [packed(row) for row in some]
             if part == 0 and duplicates is not None:
                 stored = {"rows": stored, "duplicates": [packed_duplicate(pair) for pair in duplicates]}
+                stored |= {"matched": matched} if matched else {}
             content = zlib.compress(json.dumps(stored).encode())
             row = {"site": self._site, "run": version.run, "part": part, "content": content}
             self._upsert(RUN_LINKS, row | {"written_at": now})
@@ -222,7 +238,8 @@ def _unpacked(content: bytes) -> _Part | None:
         stored = json.loads(zlib.decompress(content))
         if isinstance(stored, list):
             return _Part([*map(unpacked, stored)])
-        return _Part([*map(unpacked, stored["rows"])], [*map(unpacked_duplicate, stored["duplicates"])])
+        pairs = [*map(unpacked_duplicate, stored["duplicates"])]
+        return _Part([*map(unpacked, stored["rows"])], pairs, stored.get("matched"))
     except (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error):
         return None
 

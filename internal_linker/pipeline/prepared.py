@@ -1,0 +1,238 @@
+"""What a lookup needs of a site: read from the index as far as that is up to date, else computed and kept."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from internal_linker.anchors.finder import Anchoring
+from internal_linker.core.arrays import Nearest, Vectors
+from internal_linker.core.errors import OutputError
+from internal_linker.core.ports import Progress
+from internal_linker.core.records import Collected, ExistingLink, Searched, Source, Targets, Text
+from internal_linker.embeddings.embed import Embedded
+from internal_linker.matching.site_index import Site
+from internal_linker.pipeline.context import RunContext
+from internal_linker.pipeline.packed import packed, unpacked
+from internal_linker.ranking.adaptation import Adaptation, adapted
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.rules import LinkRules
+
+# The parts of the index.
+PAGES, SITE, HUBNESS, RANKER, ANCHORS = "pages", "site", "hubness", "ranker", "anchors"
+# The hubness of further texts is kept when it is known for this share of all more than before.
+_WORTH_WRITING = 0.05
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The part of the index that compares pages.
+
+    Attributes:
+        state: what it was derived from.
+        ranking: the pages' words, vectors and links, as `Ranking.lasting` returns them.
+        hashes: `Embedded.hashes` of the pages.
+        notes: sentences that a person should read.
+        hubness: `Site.known_hubness`; None: it is not known.
+    """
+
+    state: str
+    ranking: Ranking
+    hashes: Sequence[str]
+    notes: Sequence[str]
+    hubness: Vectors | None
+
+    def resumed(
+        self,
+        collected: Collected,
+        sources: Sequence[Source],
+        targets: Targets,
+        searched: Searched,
+        *,
+        texts: Sequence[Text],
+        rules: LinkRules,
+        joined: Nearest | None,
+    ) -> Ranking:
+        """Return the ranking of these sources, all of them pages; see `Ranking`."""
+        ranking = self.ranking.resumed(
+            collected, sources, targets, searched, texts=texts, rules=rules, joined=joined
+        )
+        if self.hubness is not None:
+            ranking.site.know(self.hubness)
+        return ranking
+
+
+class Prepared:
+    """Reads and keeps the parts of one command; without an index, everything is computed.
+
+    Args:
+        context: the command's context.
+        progress: takes the notes that belong to a part, and a note if the index can't be written.
+    """
+
+    def __init__(self, context: RunContext, progress: Progress) -> None:
+        self._context, self._progress = context, progress
+        self._inputs = context.inputs() if context.index else ""
+        self._writes = True
+
+    def collected(
+        self,
+        read: Callable[[Progress], Collected],
+        *,
+        anew: bool = False,
+        besides: Callable[[], Sequence[str]] = tuple,
+    ) -> Collected:
+        """Return the input.
+
+        Args:
+            read: reads it from the tables.
+            anew: whether to read it even if the index has it.
+            besides: returns notes of `read` that are not about the input.
+        """
+        found: Any = None if anew else self._read(PAGES, self._inputs)
+        if found:
+            for note in found["notes"]:
+                self._progress.warn(note)
+            return unpacked(found["input"])
+        noted = Noted(self._progress)
+        collected = read(noted)
+        if self._lacks(PAGES) if anew else self._inputs:
+            notes = [note for note in noted.notes if note not in besides()]
+            self._keep(PAGES, self._inputs, {"input": packed(collected), "notes": notes})
+        return collected
+
+    def stored(self, collected: Collected, targets: Targets, rules: LinkRules) -> Stored | None:
+        """Return the comparison of the pages if the index has it."""
+        state = self._state_of(collected, targets, rules)
+        found: Any = self._read(SITE, state, collected)
+        if not found:
+            return None
+        hubness: Any = self._read(HUBNESS, state)
+        return Stored(state, found["ranking"], found["hashes"], found["notes"], hubness)
+
+    def keep(
+        self,
+        ranking: Ranking,
+        collected: Collected,
+        embedded: Embedded,
+        notes: Sequence[str],
+    ) -> str:
+        """Keep the comparison of the pages, if it is that of all pages and of nothing else; return its state."""
+        whole = len(embedded.hashes) == len(collected.pages) and not (embedded.missing or embedded.problem)
+        if not self._inputs or not whole:
+            return ""
+        state = self._state_of(collected, ranking.targets, ranking.rules)
+        what = {"ranking": ranking.lasting(), "hashes": list(embedded.hashes), "notes": list(notes)}
+        # Even if it is there: what is there could not be read.
+        self._keep(SITE, state, what, collected)
+        return state
+
+    def keep_hubness(self, site: Site, state: str) -> None:
+        """Keep the hubness of the texts, if it is known of many more than the index has."""
+        if not state:
+            return
+        before: Any = self._read(HUBNESS, state)
+        known = 0 if before is None else np.isfinite(before[0]).sum()
+        if np.isfinite(site.known_hubness[0]).sum() - known > _WORTH_WRITING * site.known_hubness.shape[1]:
+            self._keep(HUBNESS, state, site.known_hubness)
+
+    def adapted(
+        self, ranking: Ranking, known: Sequence[ExistingLink], accepted: Sequence[ExistingLink], state: str
+    ) -> tuple[Ranking, Adaptation | None]:
+        """Return `ranking.adaptation.adapted` by the known links and those that editors accepted.
+
+        `state` is that of the comparison of the pages, "" if it is not kept.
+        """
+        links = [*known, *accepted]
+        if not state:
+            return adapted(ranking, links)
+        rejected = {key: sorted(each) for key, each in sorted(ranking.targets.rejected.items())}
+        state = _digest(state, rejected, accepted)
+        found: Any = self._read(RANKER, state)
+        if found:
+            ranker, adaptation = found
+            return ranking.by(ranker), adaptation
+        better, adaptation = adapted(ranking, links)
+        self._keep(RANKER, state, (better.ranker, adaptation))
+        return better, adaptation
+
+    def anchoring(self, collected: Collected) -> Anchoring:
+        """Return what finds anchors, with what the index knows of the site's words and names."""
+        site = Anchoring(collected)
+        found: Any = self._read(ANCHORS, self._inputs)
+        if found:
+            site.resume(found)
+        return site
+
+    def keep_anchoring(self, site: Anchoring) -> None:
+        """Keep what was counted on the site's pages, unless the index has it or it wasn't needed."""
+        if self._inputs and site.counted:
+            self._keep(ANCHORS, self._inputs, site.lasting())
+
+    def _state_of(self, collected: Collected, targets: Targets, rules: LinkRules) -> str:
+        """Return what the comparison of the pages depends on, "" without an index."""
+        if not self._inputs:
+            return ""
+        encoder = self._context.encoder
+        model = (
+            encoder.name,
+            encoder.model,
+            encoder.recipe,
+            encoder.dimensions,
+            str(self._context.vector_cache.storage),
+        )
+        return _digest(
+            self._inputs,
+            model,
+            rules.terms,
+            rules.near_duplicate,
+            rules.last,
+            [*targets.known],
+            len(collected.pages),
+        )
+
+    def _lacks(self, part: str) -> bool:
+        index = self._context.index
+        return bool(self._inputs and index and not index.has(part, self._inputs))
+
+    def _read(self, part: str, state: str, collected: Collected | None = None) -> object | None:
+        if self._context.index is None or not state:
+            return None
+        return self._context.index.read(part, state, _known(collected))
+
+    def _keep(self, part: str, state: str, what: object, collected: Collected | None = None) -> None:
+        # A table that changed while it was read might be neither the former one nor the new one.
+        if self._context.index is None or not self._writes or self._context.inputs() != self._inputs:
+            return
+        try:
+            self._context.index.write(part, state, what, _known(collected))
+        except OutputError as error:
+            self._writes = False
+            self._progress.warn(str(error))
+
+
+class Noted:
+    """A `Progress` that passes everything on and keeps the notes."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self.notes: list[str] = []
+        self.start, self.advance, self.finish = progress.start, progress.advance, progress.finish
+
+    def warn(self, message: str) -> None:
+        """Pass a note on and keep it."""
+        self.notes.append(message)
+        self._progress.warn(message)
+
+
+def _known(collected: Collected | None) -> dict[str, object]:
+    """Return the objects that the parts refer to by their names."""
+    if collected is None:
+        return {}
+    return {"input": collected, "pages": collected.pages, "rows": collected.rows}
+
+
+def _digest(*parts: object) -> str:
+    return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

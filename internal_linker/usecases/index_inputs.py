@@ -1,0 +1,61 @@
+"""What the index of a project depends on: its tables, its settings, and the program itself."""
+
+import sys
+from collections.abc import Iterator
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import internal_linker
+from internal_linker.core.version import __version__
+from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE
+
+if TYPE_CHECKING:
+    from internal_linker.usecases.project import Project
+
+_TABLES = ("urls_rawdata.csv", "main_queries.csv", "existing_links.csv")
+
+
+def inputs_digest(project: "Project") -> str:
+    """Return a digest of the content of all that the index depends on, besides vectors and editors' decisions.
+
+    It reads the tables as a whole: a file's time says little, since copies and restored files may have any. The digest
+    is "" if a table can't be read, or is no plain file: a pipe, for example, can be read only once.
+    """
+    digest = blake2b(digest_size=16)
+    # Keys are masked here.
+    parts = [*_program(), project.settings.model_dump_json()]
+    files = [*(project.file(name) for name in _TABLES), project.root / EXCLUSIONS_FILE]
+    if any(file.exists() and not file.is_file() for file in files):
+        return ""
+    try:
+        parts += map(_content, files)
+    except OSError:
+        # Whoever reads the table says what is wrong with it.
+        return ""
+    for part in parts:
+        digest.update(f"{part}\n".encode())
+    return digest.hexdigest()
+
+
+def _content(file: Path) -> str:
+    """Return the digest of a file, "" if it does not exist."""
+    if not file.exists():
+        return ""
+    with file.open("rb") as opened:
+        return file_digest(opened, blake2b).hexdigest()
+
+
+def _program() -> Iterator[str]:
+    """Yield the version of the program, of Python, and of what is installed: each may change words and numbers."""
+    yield from (__version__, sys.version)
+    # The time of this folder changes with every package that is installed, updated or removed.
+    yield str(Path(np.__file__).parents[1].stat().st_mtime_ns)
+    # Sizes and times: a lookup ends before `program_digest` has read all files.
+    package = Path(internal_linker.__file__).parent
+    for file in sorted(package.rglob("*")):
+        if file.suffix in (".py", ".json", ".txt"):
+            status = file.stat()
+            yield f"{file.relative_to(package)} {status.st_size} {status.st_mtime_ns}"

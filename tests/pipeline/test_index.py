@@ -1,0 +1,214 @@
+"""The index of a site: a lookup that uses it finds exactly what one without it finds, and notices every change."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from internal_linker.adapters.files.index_folder import ARRAYS
+from internal_linker.usecases.project import open_project
+from internal_linker.usecases.review import LinkDecision, decide
+from tests.support.sites import make_project
+from tests.support.small_project import command, forget_settings, write_csv
+
+HOST = "https://www.slowkettle.example"
+PAGE = f"{HOST}/recipes/flat-white/"
+FROM_INDEX = "50 from the index"
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A site of 50 pages."""
+    return make_project(tmp_path / "site", 50, {"embedding_provider": "lsa"})
+
+
+@pytest.fixture
+def linked(folder: Path) -> Path:
+    """The same site with 150 links, which its ranker learns from."""
+    urls = [row["URL"] for row in pages(folder)]
+    links = [(url, urls[(at + step) % 50], f"page {at}") for at, url in enumerate(urls) for step in (1, 2, 5)]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+    return folder
+
+
+def pages(folder: Path) -> list[dict[str, str]]:
+    with (folder / "files/urls_rawdata.csv").open(encoding="utf-8-sig", newline="") as file:
+        return [*csv.DictReader(file)]
+
+
+def put_pages(folder: Path, rows: list[dict[str, str]]) -> None:
+    write_csv(folder / "files/urls_rawdata.csv", [[*rows[0]], *([*row.values()] for row in rows)])
+
+
+Found = tuple[list[dict[str, Any]], bool]
+
+
+def looked_up(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> Found:
+    """Return the links of a lookup, and whether the comparison of the pages came from the index."""
+    capsys.readouterr()
+    assert command("lookup", *(words or (PAGE,)), "--json", "--project", str(folder)) == 0
+    out, err = capsys.readouterr()
+    return json.loads(out)["links"], FROM_INDEX in err
+
+
+def without_index(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    """Return the links of a lookup in a copy of the project that has no index."""
+    copy = folder.with_name("copy")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("index"))
+    links, used = looked_up(copy, capsys, *words)
+    assert not used
+    return links
+
+
+@pytest.mark.parametrize("words", [(PAGE,), (PAGE, "--to")])
+def test_links_and_scores_are_those_without_an_index(
+    linked: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    """The first lookup leaves an index behind, the second uses it, and all figures are equal to the last digit."""
+    first, used = looked_up(linked, capsys, *words)
+    assert first and not used
+    assert looked_up(linked, capsys, *words) == (first, True)
+    assert without_index(linked, capsys, *words) == first
+
+
+def test_all_lookups_share_one_index(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What one page's lookup prepared serves those of other pages, in both directions, and with other limits."""
+    looked_up(linked, capsys)
+    for words in ((PAGE, "--to"), ("/milk/how-to-steam-milk/", "--limit", "9")):
+        expected = without_index(linked, capsys, *words)
+        assert looked_up(linked, capsys, *words) == (expected, True)
+
+
+@pytest.mark.parametrize("change", ["text", "link", "setting"])
+def test_a_change_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str], change: str) -> None:
+    """After a change of a table or a setting, the lookup computes everything, and the next one uses the new index."""
+    looked_up(folder, capsys)
+    rows, settings = pages(folder), folder / "config/settings.toml"
+    match change:
+        case "text":
+            rows[3]["Main Content"] += " Flat white, flat white and once more flat white."
+            put_pages(folder, rows)
+        case "link":
+            link = (PAGE, rows[9]["URL"], "nine")
+            write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), link])
+        case "setting":
+            settings.write_text(
+                settings.read_text(encoding="utf-8") + "\nlexical_weight = 0.9\n", encoding="utf-8"
+            )
+    expected = without_index(folder, capsys)
+    links, used = looked_up(folder, capsys)
+    assert links == expected and not used
+    assert looked_up(folder, capsys)[0] == expected
+    # Only the newest version of each part stays.
+    assert sorted(each.name.partition("-")[0] for each in (folder / "files/index").iterdir()) == [
+        "anchors", "hubness", "pages", "ranker", "site",
+    ]  # fmt: skip
+
+
+def test_decisions_of_editors_count_at_once(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A rejected link is gone and an accepted one stays, as without the index, and the ranker learns from both."""
+    assert command("run", "--no-serp", "--project", str(linked)) == 0
+    before, _ = looked_up(linked, capsys)
+    with (linked / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["Source"] == PAGE]
+    decisions = [LinkDecision(rows[0]["Link Id"], "rejected"), LinkDecision(rows[1]["Link Id"], "accepted")]
+    decide(open_project(linked), decisions, by="test")
+    links, used = looked_up(linked, capsys)
+    assert used and rows[0]["Target"] not in [link["target"] for link in links] != before
+    assert links == without_index(linked, capsys)
+
+
+def links_csv(folder: Path) -> list[dict[str, str]]:
+    """Return the links of the last run, without what differs between two equal runs."""
+    with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
+        return [{name: row[name] for name in row if name != "Run"} for row in csv.DictReader(file)]
+
+
+def test_a_run_leaves_the_index_to_the_first_lookup(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After a run, even the first lookup compares nothing, and finds what one without an index finds."""
+    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    for words in ((PAGE,), (PAGE, "--to")):
+        expected = without_index(folder, capsys, *words)
+        assert looked_up(folder, capsys, *words) == (expected, True)
+
+
+def test_a_run_with_an_index_finds_the_same_links(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run after a decision compares no pages again; its links are those of a run without an index."""
+    assert command("run", "--no-serp", "--project", str(linked)) == 0
+    with (linked / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
+        some = next(csv.DictReader(file))["Link Id"]
+    decide(open_project(linked), [LinkDecision(some, "rejected")], by="test")
+    parts = {each: each.stat().st_mtime_ns for each in (linked / "files/index").glob("site-*")}
+    copy = linked.with_name("copy")
+    shutil.copytree(linked, copy, ignore=shutil.ignore_patterns("index"))
+    for each in (linked, copy):
+        assert command("run", "--no-serp", "--project", str(each)) == 0
+    assert links_csv(linked) == links_csv(copy)
+    assert {each: each.stat().st_mtime_ns for each in (linked / "files/index").glob("site-*")} == parts != {}
+
+
+def test_a_trial_leaves_no_index(folder: Path) -> None:
+    """A run over some rows doesn't write an index, whose parts belong to the whole site."""
+    assert command("run", "--no-serp", "--limit", "3", "--project", str(folder)) == 0
+    assert not (folder / "files/index").exists()
+
+
+def test_damage_costs_time_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A damaged part is computed and written again."""
+    expected, _ = looked_up(folder, capsys)
+    for part in (folder / "files/index").iterdir():
+        (part / ARRAYS).write_bytes(b"")
+    assert looked_up(folder, capsys) == (expected, False)
+    assert looked_up(folder, capsys) == (expected, True)
+
+
+def test_notes_on_the_input_are_repeated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sentences about the tables come with each lookup, whether it reads them or not."""
+    write_csv(
+        folder / "files/existing_links.csv",
+        [("Source", "Destination"), ("https://a.test/", "https://b.test/")],
+    )
+    said = []
+    for used in (False, True):
+        capsys.readouterr()
+        assert command("lookup", PAGE, "--project", str(folder)) == 0
+        err = capsys.readouterr().err
+        assert (FROM_INDEX in err) is used
+        said.append([line for line in err.splitlines() if line.startswith("Note")])
+    assert said[0] == said[1] != []
+
+
+@pytest.mark.parametrize("words", [("lookup", "how to froth milk"), ("content-brief", "How to froth milk")])
+def test_queries_and_briefs_take_the_tables_from_the_index(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
+) -> None:
+    """They read no table again, and find what they find without an index."""
+
+    def found() -> object:
+        capsys.readouterr()
+        assert command(*words, "--json", "--project", str(folder)) == 0
+        return json.loads(capsys.readouterr().out)
+
+    first = found()
+    monkeypatch.setattr("internal_linker.ingest.collect.collect", None)
+    assert found() == first
+
+
+def test_an_index_that_cannot_be_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The lookup says so once and prints its links."""
+    expected = without_index(folder, capsys)
+    (folder / "files/index").write_text("a file", encoding="utf-8")
+    capsys.readouterr()
+    assert command("lookup", PAGE, "--json", "--project", str(folder)) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["links"] == expected
+    assert err.count("so the next lookup prepares the site again") == 1

@@ -1,0 +1,54 @@
+"""The columns of an input give back the same input."""
+
+import pickle
+from dataclasses import replace
+
+from internal_linker.core.canonical_hosts import CanonicalHosts, Variants
+from internal_linker.core.reasons import NoTarget, Reason
+from internal_linker.core.records import Collected, ExistingLink, Page, Reject, Source
+from internal_linker.pipeline.packed import packed, unpacked
+
+A, B, C = (f"https://site.example/{name}/" for name in "abc")
+
+
+def test_everything_comes_back() -> None:
+    """Pages, sources and links are equal in all their fields, and a page's content reads the same."""
+    pages = (
+        Page(A, A, "Tea", "Tea", "Tea \ud800 for two.\nMore", "en", None, (0, 2), (1,)),
+        Page(
+            B, "https://site.example/B/", "", "Only an H1", "", "fa", Reason(NoTarget.REDIRECT_STATUS, "301")
+        ),
+        Page(C, C, "Title", "", "چای", "fa", Reason(NoTarget.SOURCE_ONLY), (), (3,), True),
+    )
+    whole = Collected(
+        pages,
+        (
+            Source(A, A, "tea", pages[0], True, row_url=A),
+            Source("", "", "a query", None, False),
+            Source("https://site.example/x/", "https://site.example/x/", "x", None, False, unlisted=True),
+            Source(C, C, "", pages[2], False),
+        ),
+        (Reject("table", 3, "url", "why"),),
+        2,
+        (ExistingLink(A, B, "b", 4, False), ExistingLink(A, C), ExistingLink(C, A, "tea")),
+        {B: A},
+        3,
+        4,
+        CanonicalHosts({"s.example": ("", "site.example")}, {"site.example": "https://site.example"}),
+        Variants(1, "http://site.example/"),
+    )
+    found = unpacked(pickle.loads(pickle.dumps(packed(whole))))
+    read = [replace(page, content=str(page.content)) for page in found.pages]
+    assert tuple(read) == pages
+    assert [bool(page.content) for page in found.pages] == [True, False, True]
+    for ours, theirs in zip(found.sources, whole.sources, strict=True):
+        assert replace(ours, page=None) == replace(theirs, page=None)
+        assert ours.page is (found.pages[whole.rows[theirs.key]] if theirs.page else None)
+    assert replace(found, pages=(), sources=()) == replace(whole, pages=(), sources=())
+    assert found.rows == whole.rows and found.queries == whole.queries
+
+
+def test_an_empty_input() -> None:
+    """No pages, sources and links are no pages, sources and links."""
+    empty = Collected((), (), (), 0)
+    assert unpacked(packed(empty)) == empty
