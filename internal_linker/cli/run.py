@@ -93,7 +93,7 @@ def content_brief(
     """Print links to and from a page that does not exist yet.
 
     List the pages that it should link to and those that should link to it, with anchors, and say whether a similar
-    page already exists. Write nothing to files/ except the cache.
+    page already exists. Write nothing to files/ except the cache and the index.
     """
     opened = opened_project(context, project)
     from internal_linker.cli.output import json_of, print_brief

@@ -37,7 +37,7 @@ from internal_linker.text.words import words
 def content_brief(
     context: RunContext, rules: Rules, brief: Brief, limit: int, progress: Progress
 ) -> BriefLinks:
-    """Rank as a run does, with the new page among the others; write nothing but vectors to the cache.
+    """Rank as a run does, with the new page among the others; write nothing but the cache and the index.
 
     Args:
         context: the site's context; without a search service or a main query, the search step is skipped.
