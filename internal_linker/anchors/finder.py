@@ -22,9 +22,10 @@ from internal_linker.anchors.site_words import SiteWords
 from internal_linker.anchors.source_page import Phrase, SourcePage, UsedWordings
 from internal_linker.anchors.source_text import SourceText
 from internal_linker.anchors.target_names import PARTS, Kind, TargetNames, target_names
-from internal_linker.anchors.variety import Variety
+from internal_linker.anchors.variety import ProposeEach, Variety
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.edges import Anchor
+from internal_linker.core.ports import Wanted
 from internal_linker.core.records import Collected, ExistingLink, Page, fold_query
 from internal_linker.text.blocks import Templates, closed_spans
 from internal_linker.text.brands import found_brands, without_brands
@@ -251,11 +252,19 @@ class Anchoring:
             found = zip(targets, self.propose(source, targets), strict=True)
             yield source, [variety.varied(target, anchors) for target, anchors in found]
 
-    def variety(self) -> Variety:
-        """Return a `Variety` that starts with the anchors of the existing links."""
+    def variety(self, each: ProposeEach | None = None) -> Variety:
+        """Return a `Variety` that starts with the anchors of the existing links.
+
+        Args:
+            each: does the same as `propose` for many pages, in other processes; None: this process does it.
+        """
         known = ((target, link.anchor) for target, links in self._known.items() for link in links)
         used = Counter((target, fold_query(anchor)) for target, anchor in known)
-        return Variety(self.propose, self.placed, self.title, self.quality, used)
+        return Variety(each or self.propose_each, self.placed, self.title, self.quality, used)
+
+    def propose_each(self, wanted: Iterable[Wanted]) -> Iterator[Sequence[tuple[Anchor, ...]]]:
+        """Yield the anchors of each page as `propose` finds them; see `ports.Anchors`."""
+        return (self.propose(*one) if one[1] else () for one in wanted)
 
     def taken(self, source: str) -> list[tuple[int, int]]:
         """Return the spans (start, end) of a page's plain main content that anchors avoid: links, headings, code..."""

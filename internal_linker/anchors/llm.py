@@ -1,7 +1,8 @@
 """Anchors from a language model, which may choose other words of a link's sentence."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
@@ -9,7 +10,7 @@ from internal_linker.anchors.finder import ANCHORS, LEAST_QUALITY
 from internal_linker.anchors.source_text import LONGEST_PHRASE
 from internal_linker.core.edges import Anchor
 from internal_linker.core.errors import FINAL, ServiceError
-from internal_linker.core.ports import Anchors, AnswerCache, Chat
+from internal_linker.core.ports import Anchors, AnswerCache, Chat, Wanted
 from internal_linker.core.records import Collected, fold_query
 
 TASK = f"""\
@@ -74,11 +75,27 @@ class Rephrased:
         """Return the anchors with one first that is not overused for this target."""
         return self._anchors.varied(target, anchors, own)
 
-    def propose(
-        self, source: str, targets: Sequence[str], said: Sequence[Anchor] = ()
-    ) -> list[tuple[Anchor, ...]]:
-        """Return up to three anchors for each target of a page, best first; unchanged if the service fails."""
-        found = list(self._anchors.propose(source, targets, said))
+    def propose_each(self, wanted: Iterable[Wanted]) -> Iterator[Sequence[tuple[Anchor, ...]]]:
+        """Yield up to three anchors for each target of a page, best first; unchanged if the service fails."""
+        ahead = deque[Wanted]()
+
+        def noted() -> Iterator[Wanted]:
+            for one in wanted:
+                ahead.append(one)
+                yield one
+
+        for found in self._anchors.propose_each(noted()):
+            yield self._reconsidered(*ahead.popleft(), found)
+
+    def _reconsidered(
+        self,
+        source: str,
+        targets: Sequence[str],
+        said: Sequence[Anchor],
+        proposed: Sequence[tuple[Anchor, ...]],
+    ) -> Sequence[tuple[Anchor, ...]]:
+        """Return a page's anchors, the first of each replaced by the model's choice."""
+        found = list(proposed)
         open_ = [at for at, each in enumerate(found) if each and _may_ask(each[0])]
         if not open_:
             return found

@@ -1,12 +1,15 @@
 """Varied anchors: over a whole site, no wording is used too often for a target, and none stands for two."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 
 from internal_linker.core.edges import Anchor
+from internal_linker.core.ports import Wanted
 from internal_linker.core.records import fold_query
+
+ProposeEach = Callable[[Iterable[Wanted]], Iterator[Sequence[tuple[Anchor, ...]]]]
 
 # Links to one page with one wording, over the whole site, as long as the text has another wording.
 REPEATS = 3
@@ -17,7 +20,7 @@ class Variety:
     """Implements `ports.Anchors` with varied anchors.
 
     Attributes:
-        propose: see `Anchoring.propose`.
+        propose_each: see `ports.Anchors`.
         placed: see `Anchoring.placed`.
         title: see `Anchoring.title`.
         quality: see `Anchoring.quality`.
@@ -25,7 +28,7 @@ class Variety:
         owners: the target of each wording that `varied` gave out.
     """
 
-    propose: Callable[..., Sequence[tuple[Anchor, ...]]]
+    propose_each: ProposeEach
     placed: Callable[[str, str], Anchor]
     title: Callable[[str], str]
     quality: Callable[[str, str, Anchor], float]

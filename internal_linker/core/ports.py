@@ -404,13 +404,15 @@ class ReviewDesk(ListSink[ReviewRow], Protocol):
         """
 
 
+# A page, the targets of its links, and the anchors of its other links.
+Wanted = tuple[str, Sequence[str], Sequence[Anchor]]
+
+
 class Anchors(Protocol):
     """Finds anchors for links."""
 
-    def propose(
-        self, source: str, targets: Sequence[str], said: Sequence[Anchor] = ()
-    ) -> Sequence[tuple[Anchor, ...]]:
-        """Return anchors for each of a page's targets, best first; `said` are the anchors of its other links."""
+    def propose_each(self, wanted: Iterable[Wanted]) -> Iterator[Sequence[tuple[Anchor, ...]]]:
+        """Yield for each page the anchors of each of its targets, best first; take some pages ahead."""
 
     def placed(self, source: str, text: str) -> Anchor:
         """Return a text as an anchor where it stands in a page; not `verbatim` if it is only in a link or a heading.

@@ -21,6 +21,7 @@ from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
 from internal_linker.pipeline.report import Report
+from internal_linker.pipeline.shared_anchors import SharedAnchors
 from internal_linker.ranking.fusion_choice import FUSION
 from internal_linker.ranking.site_lists import excluded_targets
 from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
@@ -213,9 +214,11 @@ class Publication:
 
     def _anchors(self, site: Anchoring) -> Anchors:
         context, report = self.context, self.report
+        shared = SharedAnchors(report.collected, site, context.workers, self.progress.warn)
+        variety = site.variety(shared.propose_each)
         if context.chat is None or context.answers is None:
-            return site.variety()
-        report.rephrased = Rephrased(site.variety(), report.collected, context.chat, context.answers)
+            return variety
+        report.rephrased = Rephrased(variety, report.collected, context.chat, context.answers)
         return report.rephrased
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:

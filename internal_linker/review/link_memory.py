@@ -1,8 +1,8 @@
 """The memory of links: combines a run's links with earlier ones and editors' decisions; selects what editors see."""
 
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +27,7 @@ from internal_linker.core.edges import (
 )
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.link_density import FEW_LINKS, LinkDensity
-from internal_linker.core.ports import Anchors, EdgeStore, Progress, ReviewDesk
+from internal_linker.core.ports import Anchors, EdgeStore, Progress, ReviewDesk, Wanted
 from internal_linker.core.reasons import FewLinks, Reason
 from internal_linker.core.records import (
     Duplicate,
@@ -187,18 +187,22 @@ class Memory:
         progress.start("Link graph", len(recommendations), "rows")
         carry_over(self.store, self.hosts)
         self.least, counts = _least_score_and_counts(recommendations)
-        for rows in _by_source(recommendations, counts):
-            known = self.store.of_sources(rows)
-            stored = {edge.id: edge for edges in known.values() for edge in edges}
+        pages = (
+            (end, items, known.get(end, ()))
+            for rows in _by_source(recommendations, counts)
+            for known in [self.store.of_sources(rows)]
+            for end, items in rows.items()
+        )
+        for some in batched(self._each(pages, targets, anchors), BLOCK):
             changed, confirmed = list[Edge](), list[str]()
-            for end, items in rows.items():
-                for edge in self._of_source(end, items, known.get(end, ()), targets, anchors):
-                    old = stored.get(edge.id)
+            for page, edges in some:
+                for edge in edges:
+                    old = page.stored.get(edge.id)
                     if old and _BESIDES_RUN(old) == _BESIDES_RUN(edge):
                         confirmed.append(edge.id)
                     else:
                         changed.append(edge)
-                progress.advance(len(items))
+                progress.advance(page.rows)
             self.store.put(changed)
             self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
@@ -231,11 +235,13 @@ class Memory:
             targets: has the existing links.
             anchors: finds anchors for the targets of a source.
         """
-        for item in _of_pages(recommendations):
-            end = item.source.end
-            known = self.store.of_sources([end]).get(end, ())
-            for _ in self._of_source(end, [item], known, targets, anchors):
-                pass
+        pages = (
+            (end, [item], self.store.of_sources([end]).get(end, ()))
+            for item in _of_pages(recommendations)
+            for end in [item.source.end]
+        )
+        for _ in self._each(pages, targets, anchors):
+            pass
 
     def edge_of(self, source: Source, link: Link) -> Edge:
         """Return the edge of one of the links that `keep` entered or `preview` prepared."""
@@ -305,17 +311,30 @@ class Memory:
             for edge in by_page(shown)
         ]
 
-    def _of_source(
+    def _each(
         self,
-        end: str,
-        items: Sequence[Recommendation],
-        known: Sequence[Edge],
+        pages: Iterable[tuple[str, Sequence[Recommendation], Sequence[Edge]]],
         targets: Targets,
         anchors: Anchors | None,
-    ) -> Iterator[Edge]:
+    ) -> Iterator[tuple["_Page", list[Edge]]]:
+        """Yield the edges of each page that differ from the stored ones, given its rows and its stored edges."""
+        ahead = deque[_Page]()
+
+        def wanted() -> Iterator[Wanted]:
+            for end, items, known in pages:
+                ahead.append(self._page(end, items, known, anchors))
+                yield ahead[-1].wanted
+
+        for found in anchors.propose_each(wanted()) if anchors else (() for _ in wanted()):
+            page = ahead.popleft()
+            yield page, [*self._of_page(page, found, targets, anchors)]
+
+    def _page(
+        self, end: str, items: Sequence[Recommendation], known: Sequence[Edge], anchors: Anchors | None
+    ) -> "_Page":
+        """Return the links of a page, with the anchors that stay: those of links whose texts did not change."""
         old = {edge.target: edge for edge in known if is_link(edge)}
         now: dict[str, tuple[Source, Link]] = {}
-        # Targets that several rows of the source have with different scores; the first row's scores count.
         several: set[str] = set()
         for item in items:
             for link in (*item.links, *item.held):
@@ -323,12 +342,37 @@ class Memory:
                 if link.target != first.target:
                     several.add(link.target.key)
         plain = {key: self._edge(end, source, link) for key, (source, link) in now.items()}
-        anchored = self._anchored(items[0].source, plain, old, anchors)
+        page = _Page(end, items[0].source, len(items), {edge.id: edge for edge in known}, old, plain, several)
+        if anchors is None or page.source.page is None:
+            return page
+        page.seen = [key for key, edge in plain.items() if self._is_seen(edge, old.get(key))]
+        page.same = [key for key in page.seen if key in old and old[key].texts == plain[key].texts]
+        settled = [key for key in page.same if old[key].verdict or anchors.settled(old[key].anchors)]
+        # If two links of a page have the same anchor text, an accepted one keeps it, then one that was not withdrawn.
+        settled.sort(key=lambda key: (not old[key].verdict, old[key].status == "withdrawn"))
+        page.known = distinct({key: old[key].anchors for key in settled})
+        if missing := [key for key in page.seen if not page.known.get(key)]:
+            said = [one for kept in page.known.values() for one in kept]
+            # What an editor accepted stays the anchor of its link, even if a text changed.
+            said += [old[key].chosen for key in missing if key in old and old[key].verdict]
+            page.wanted = (page.source.key, missing, said)
+        return page
+
+    def _of_page(
+        self,
+        page: "_Page",
+        found: Sequence[tuple[Anchor, ...]],
+        targets: Targets,
+        anchors: Anchors | None,
+    ) -> Iterator[Edge]:
+        """Yield the edges of a page that differ from the stored ones; `found` are the anchors that it wanted."""
+        end, old = page.end, page.old
+        anchored = self._anchored(page, found, anchors)
         edges = {key: _with_anchor_judged(edge) for key, edge in anchored.items()}
         for key in [key for key, edge in edges.items() if self._is_too_weak(edge, old.get(key))]:
             del edges[key]
             self.left_out.add((end, key))
-        edges |= self._beside(items[0].source, edges, old, self.text_links.get(end, 0))
+        edges |= self._beside(page.source, edges, old, self.text_links.get(end, 0))
         for key in {**old, **edges}:
             edge = remembered(old.get(key), edges.get(key), targets.links(end, key), self.at)
             if edge.verdict in ("accepted", "edited") and edge.status == edge.verdict and warning(edge):
@@ -336,39 +380,29 @@ class Memory:
             if key in edges:
                 self.tiers[edge.tier] += 1
                 self.foremost.append(edge)
-                if key in several or (edge.rank and _SHOWN(edge) != _SHOWN(plain[key])):
+                if key in page.several or (edge.rank and _SHOWN(edge) != _SHOWN(page.plain[key])):
                     self.differing[end, key] = edge
             if edge != old.get(key):
                 yield edge
 
     def _anchored(
-        self, source: Source, edges: Mapping[str, Edge], old: Mapping[str, Edge], anchors: Anchors | None
+        self, page: "_Page", found: Sequence[tuple[Anchor, ...]], anchors: Anchors | None
     ) -> dict[str, Edge]:
-        """Return the edges, with anchors for those that editors see; earlier anchors stay if neither text changed."""
+        """Return the edges of a page, with anchors for those that editors see."""
+        edges, old = page.plain, page.old
         if anchors is None:
             restored = {key: _with_stored_anchors(edge, old.get(key)) for key, edge in edges.items()}
             self.without_anchors += sum(not edge.anchors for edge in restored.values())
             return restored
-        done = dict(edges)
-        seen = [key for key, edge in edges.items() if self._is_seen(edge, old.get(key))]
-        if source.page is None:
-            return done
-        same = [key for key in seen if key in old and old[key].texts == edges[key].texts]
-        settled = [key for key in same if old[key].verdict or anchors.settled(old[key].anchors)]
-        # If two links of a page have the same anchor text, an accepted one keeps it, then one that was not withdrawn.
-        settled.sort(key=lambda key: (not old[key].verdict, old[key].status == "withdrawn"))
-        known = distinct({key: old[key].anchors for key in settled})
-        if wanted := [key for key in seen if not known.get(key)]:
-            said = [one for kept in known.values() for one in kept]
-            # What an editor accepted stays the anchor of its link, even if a text changed.
-            said += [old[key].chosen for key in wanted if key in old and old[key].verdict]
-            found = zip(wanted, anchors.propose(source.key, wanted, said), strict=True)
-            known = distinct(known | dict(found))
-        for key in seen:
+        done, known = dict(edges), page.known
+        if missing := page.wanted[1]:
+            known = distinct({**known, **dict(zip(missing, found, strict=True))})
+        for key in page.seen:
             before = old.get(key)
             decided_text = before.chosen.text if before and (before.anchor or before.verdict) else ""
             edge = replace(edges[key], anchors=anchors.varied(key, known[key], decided_text))
-            done[key] = _looked_for(edge, before, partial(anchors.placed, source.key), unchanged=key in same)
+            placed = partial(anchors.placed, page.source.key)
+            done[key] = _looked_for(edge, before, placed, unchanged=key in page.same)
         return done
 
     def _beside(
@@ -421,6 +455,36 @@ class Memory:
             at=self.at,
             evidence=link.evidence,
         )
+
+
+@dataclass(slots=True)
+class _Page:
+    """The links of a page, while its anchors are looked for.
+
+    Attributes:
+        end, source: the page.
+        rows: count of its rows.
+        stored: its stored edges by their ids.
+        old: its stored links by target.
+        plain: the run's links as edges without anchors, by target.
+        several: targets that several rows of the page have with different scores; the first row's scores count.
+        seen: targets of the links that editors see.
+        same: those of them whose texts are as they were.
+        known: the anchors that stay, by target.
+        wanted: the targets that need anchors, as `Anchors.propose_each` takes them.
+    """
+
+    end: str
+    source: Source
+    rows: int
+    stored: Mapping[str, Edge]
+    old: Mapping[str, Edge]
+    plain: Mapping[str, Edge]
+    several: Collection[str]
+    seen: Sequence[str] = ()
+    same: Sequence[str] = ()
+    known: Mapping[str, tuple[Anchor, ...]] = field(default_factory=dict)
+    wanted: Wanted = ("", (), ())
 
 
 def _with_anchor_judged(edge: Edge) -> Edge:

@@ -13,6 +13,7 @@ from internal_linker.anchors.finder import LEAST_QUALITY, Anchoring
 from internal_linker.anchors.llm import PATIENCE, TASK, Rephrased, choices
 from internal_linker.core.edges import Anchor
 from internal_linker.core.errors import BudgetReached, CredentialsRefused, ServiceError
+from internal_linker.core.ports import Anchors
 from internal_linker.core.records import ExistingLink, Page
 from tests.support.builders import collected, page, url
 from tests.support.chats import Answers, Model
@@ -46,9 +47,15 @@ def answering(**words: str) -> Callable[[str], str]:
     )
 
 
+def proposed(anchors: Anchors, targets: Sequence[str] = TARGETS) -> Sequence[tuple[Anchor, ...]]:
+    """Return the anchors of the home page's links."""
+    (found,) = anchors.propose_each([(url("home"), targets, ())])
+    return found
+
+
 def first(says: Callable[[str], str], links: Sequence[ExistingLink] = ()) -> list[Anchor]:
     """Return the best anchor of each of the home page's links."""
-    return [found[0] for found in rephrased(says, links=links)[0].propose(url("home"), TARGETS)]
+    return [found[0] for found in proposed(rephrased(says, links=links)[0])]
 
 
 PLAIN = first(lambda data: "")
@@ -57,7 +64,7 @@ PLAIN = first(lambda data: "")
 def test_words_of_the_sentence_come_first_and_the_old_ones_stay_behind() -> None:
     """The chosen anchor comes first with its position in the page; the old anchors follow as variants."""
     asked, _ = rephrased(answering(Black="black tea leaves"))
-    green, black = asked.propose(url("home"), TARGETS)
+    green, black = proposed(asked)
     content = str(SITE[0].content)
     assert replace(black[0], quality=nan) == Anchor(
         "black tea leaves", PLAIN[1].sentence, content.index("black tea"), asked=True
@@ -95,10 +102,10 @@ def test_words_on_both_sides_of_a_comma_are_no_anchor(answer: str) -> None:
     home = page("home", "Draw black tea leaves, green ones and white buds.", title="Home", lang="en")
     plain, _ = rephrased(lambda data: "", [home, *SITE[1:]])
     asked, _ = rephrased(answering(Black=answer), [home, *SITE[1:]])
-    assert asked.propose(url("home"), TARGETS) == plain.propose(url("home"), TARGETS)
+    assert proposed(asked) == proposed(plain)
     # Words on one side of it are used.
     other, _ = rephrased(answering(Black="black tea leaves"), [home, *SITE[1:]])
-    assert other.propose(url("home"), TARGETS)[1][0].text == "black tea leaves"
+    assert proposed(other)[1][0].text == "black tea leaves"
 
 
 def test_no_words_are_another_targets() -> None:
@@ -106,7 +113,7 @@ def test_no_words_are_another_targets() -> None:
     one = page("home", "Black tea leaves and green tea leaves taste of tea leaves.", title="Home", lang="en")
     site = (one, *SITE[1:])
     asked, _ = rephrased(lambda data: '{"1": "tea leaves", "2": "tea leaves"}', site)
-    best = [found[0].text for found in asked.propose(url("home"), TARGETS)]
+    best = [found[0].text for found in proposed(asked)]
     assert len({text.casefold() for text in best}) == 2
 
 
@@ -151,7 +158,7 @@ def test_words_around_the_json_do_no_harm(around: str) -> None:
 def test_only_sentences_anchors_and_titles_are_sent() -> None:
     """Each page has one request with no URL and no other text of the page."""
     asked, model = rephrased(lambda data: "")
-    asked.propose(url("home"), TARGETS)
+    proposed(asked)
     ((task, data),) = model.heard
     assert task == TASK
     told = [(link["title"], link["sentence"], link["words"]) for link in json.loads(data)]
@@ -165,7 +172,7 @@ def test_of_a_text_without_full_stops_a_part_is_sent() -> None:
         "home", f"{'soft water ' * 200} steep black tea leaves {'with care ' * 200}", title="Home", lang="en"
     )
     asked, model = rephrased(answering(Black="black tea leaves"), (long, *SITE[1:]))
-    (found,) = asked.propose(url("home"), [url("black")])
+    (found,) = proposed(asked, [url("black")])
     ((_, data),) = model.heard
     (sent,) = json.loads(data)
     assert "steep black tea leaves" in sent["sentence"] and len(sent["sentence"]) < 600
@@ -178,7 +185,7 @@ def test_a_question_is_asked_once() -> None:
     for tokens, model_name in ((7, "model"), (0, "model"), (7, "other")):
         asked, model = rephrased(answering(Black="black tea leaves draw"), cache=cache)
         model.model = model_name
-        assert asked.propose(url("home"), TARGETS)[1][0].text == "black tea leaves draw"
+        assert proposed(asked)[1][0].text == "black tea leaves draw"
         assert asked.tokens == tokens
 
 
@@ -189,10 +196,10 @@ def test_links_that_were_not_asked_about_are_open() -> None:
         raise BudgetReached("Anchors", "the cap is reached.")
 
     asked, _ = rephrased(fails)
-    assert not any(map(asked.settled, asked.propose(url("home"), TARGETS)))
+    assert not any(map(asked.settled, proposed(asked)))
     assert asked.settled(()) and asked.settled((Anchor("Green tea", "A paragraph.", verbatim=False),))
     answered, _ = rephrased(lambda data: "I'd rather not.")
-    assert all(map(answered.settled, answered.propose(url("home"), TARGETS)))
+    assert all(map(answered.settled, proposed(answered)))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +213,7 @@ def test_a_dead_service_is_left_alone(kind: type[ServiceError], tries: int) -> N
 
     asked, model = rephrased(fails)
     for _ in range(10):
-        found = asked.propose(url("home"), TARGETS)
+        found = proposed(asked)
         assert [(each[0].text, each[0].asked) for each in found] == [(one.text, False) for one in PLAIN]
     assert len(model.heard) == tries
     assert asked.gap == "Anchors: it is gone. 10 pages keep the anchors that were found without openai/model."
@@ -222,6 +229,6 @@ def test_one_failure_stops_nothing() -> None:
         return answering(Black="black tea leaves draw")(data)
 
     asked, _ = rephrased(fails_once)
-    best = [asked.propose(url("home"), TARGETS)[1][0].text for _ in range(2)]
+    best = [proposed(asked)[1][0].text for _ in range(2)]
     assert best == [PLAIN[1].text, "black tea leaves draw"]
     assert "1 page keeps" in asked.gap

@@ -1,6 +1,6 @@
 """After a run remembers its links, its memory has the same edges as the store."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import pytest
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.edges import Anchor, Edge, edge_id
+from internal_linker.core.ports import Wanted
 from internal_linker.core.records import Candidate, Link, Page, Recommendation, Source, Targets
 from internal_linker.review.link_memory import EdgeRules, Memory
 from tests.support.builders import Told, page, source, targets, url
@@ -17,9 +18,10 @@ from tests.support.builders import Told, page, source, targets, url
 class Names:
     """An `Anchors` that proposes the last letter of each target from "c" on, only "c" verbatim."""
 
-    def propose(
-        self, source: str, targets: Sequence[str], said: Sequence[Anchor] = ()
-    ) -> Sequence[tuple[Anchor, ...]]:
+    def propose_each(self, wanted: Iterable[Wanted]) -> Iterator[Sequence[tuple[Anchor, ...]]]:
+        return (self.of(targets) for _, targets, _ in wanted)
+
+    def of(self, targets: Sequence[str]) -> Sequence[tuple[Anchor, ...]]:
         found = [Anchor(one[-1], f"See {one}.", verbatim=one[-1] == "c") for one in targets]
         return [(one,) if one.text >= "c" else () for one in found]
 
@@ -39,9 +41,7 @@ class Names:
 class Everywhere(Names):
     """An `Anchors` that proposes a perfect anchor for each target."""
 
-    def propose(
-        self, source: str, targets: Sequence[str], said: Sequence[Anchor] = ()
-    ) -> Sequence[tuple[Anchor, ...]]:
+    def of(self, targets: Sequence[str]) -> Sequence[tuple[Anchor, ...]]:
         return [(Anchor(one[-1], f"See {one}.", quality=1.0),) for one in targets]
 
 

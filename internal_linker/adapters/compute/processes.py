@@ -21,7 +21,7 @@ T = TypeVar("T")
 _Given = tuple[Path, bytes, Sequence[tuple[int, int]]]
 # Where a row of an array may begin in a file that is mapped into memory.
 _ALIGNED = 64
-_ALONE = "Matching continues on one core because other processes can't be started ({})."
+_ALONE = "This step continues on one core because other processes can't be started ({})."
 
 
 # joblib's loky backend was no quicker and no smaller on 6,000 pages. When a run is killed, its processes and semaphores

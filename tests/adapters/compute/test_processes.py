@@ -18,7 +18,7 @@ from tests.support.dask_work import KILL
 from tests.support.small_project import REPOSITORY
 
 NUMBERS = np.arange(100_000)
-LOST = "Matching continues on one core because other processes can't be started ("
+LOST = "This step continues on one core because other processes can't be started ("
 
 
 def summed(shared: SimpleNamespace, first: int, last: int) -> tuple[int, int]:
