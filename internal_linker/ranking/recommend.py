@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from internal_linker.core.arrays import NO_PAIRS, Bools, Pairs, pairs_of
+from internal_linker.core.arrays import NO_PAIRS, Bools, Pairs, both, is_in, pairs_of, ranks
 from internal_linker.core.edges import Edge
 from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Source, Targets
 from internal_linker.ranking.choice import Chooser
@@ -21,6 +21,10 @@ from internal_linker.review.link_memory import Memory
 
 # The number of most similar pages that each page is offered to.
 OFFERS = 10
+# The candidates that may become links: the best ones of each source, this many for each of its links, with and without
+# those of last resort, and the best sources of each page. All of them give the same links (`test_recommend.py`), and
+# take gigabytes on a large site.
+FOREMOST, BEST_SOURCES = 6, 20
 
 
 def recommend(
@@ -49,8 +53,12 @@ def recommend(
     counts = counting(ranking.sources)
     offered = offers(ranking, OFFERS, np.flatnonzero(counts).tolist()) if rules.min_inlinks else {}
     ranked = _all_ranked(ranking, offered, advance)
-    chooser = Chooser(ranked, ranking, counts, rules, preferences(ranked, earlier(ranking)))
-    ranked = chooser.chosen_first(_accepted(ranking, memory))
+    accepted = _accepted(ranking, memory)
+    former = earlier(ranking)
+    if not (memory and memory.rules.approval):
+        ranked = ranked.at(_foremost(ranked, ranking, rules, accepted, former))
+    chooser = Chooser(ranked, ranking, counts, rules, preferences(ranked, former))
+    ranked = chooser.chosen_first(accepted)
     ranking.one_way = chooser.one_way
     found = _selected(ranking, searched, ranked, rules, memory)
     yield from Explainer(ranking).explained(enumerate(found))
@@ -121,6 +129,24 @@ def _all_ranked(
     return Ranked(
         *(np.concatenate([none, *(getattr(each, name) for each in blocks)]) for none, name in columns)
     )
+
+
+def _foremost(
+    ranked: Ranked, ranking: Ranking, rules: LinkRules, accepted: Pairs, former: Earlier | None
+) -> Bools:
+    """Return (m,) which candidates may become links, earlier and accepted links among them."""
+    last = ranking.last.links(ranking.source_rows[ranked.of], ranked.targets, ranked.score)
+    # Each source's candidates of last resort are a list of their own.
+    lists = 2 * ranked.of + last
+    order = np.argsort(lists, kind="stable")
+    kept = np.zeros(len(lists), np.bool_)
+    kept[order] = ranks(lists[order]) < FOREMOST * rules.links_per_page
+    if rules.min_inlinks:
+        order = np.lexsort((-ranked.score, ranked.targets))
+        kept[order[ranks(ranked.targets[order]) < max(BEST_SOURCES, 4 * rules.min_inlinks)]] = True
+    asked = both(accepted, former.links) if former else accepted
+    n = 1 + int(max(ranked.targets.max(initial=0), asked.rows.max(initial=0)))
+    return kept | is_in(Pairs(ranked.of, ranked.targets).keys(n), asked.keys(n))
 
 
 def _accepted(ranking: Ranking, memory: Memory | None) -> Pairs:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from internal_linker.adapters.compute.processes import Processes
+from internal_linker.core.arrays import Bools, Ints
 from internal_linker.core.ports import Workers
 from internal_linker.core.records import (
     Collected,
@@ -20,6 +21,7 @@ from internal_linker.core.records import (
     Targets,
 )
 from internal_linker.embeddings.embed import page_text
+from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.rules import LinkRules
@@ -179,6 +181,27 @@ def test_other_processes_find_the_same_links(
     with Processes(2, shared, said.append) as processes:
         assert found(processes) == alone
         assert shared.exists() and not said
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(1500, marks=pytest.mark.long)])
+def test_the_links_are_those_of_all_candidates(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links are chosen among a third of the candidates, and are those that all candidates give."""
+    pages = link_sites.pages(count)
+    pairs = link_sites.random_pairs(count, 2 * count, 1, popularity=1.0)
+    ranking = link_sites.ranking(pages, pairs)
+    rules, chosen = replace(link_sites.RULES, min_inlinks=2, max_inlinks=4.0), list[int]()
+    whole = Ranked.at
+
+    def noted(ranked: Ranked, positions: Ints | Bools | slice) -> Ranked:
+        if isinstance(positions, np.ndarray) and positions.dtype == np.bool_:
+            chosen.append(round(100 * positions.mean()))
+        return whole(ranked, positions)
+
+    monkeypatch.setattr(Ranked, "at", noted)
+    some = [str(each) for each in recommend(ranking, Searched(), rules)]
+    monkeypatch.setattr("internal_linker.ranking.recommend.FOREMOST", 10_000)
+    assert [str(each) for each in recommend(ranking, Searched(), rules)] == some
+    assert chosen[0] < 50 < chosen[1] == 100
 
 
 def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
