@@ -68,6 +68,10 @@ SECTIONS: dict[str, tuple[str, Section]] = {
             scale.real, [scale.real, CORPORA / "18f-blog"], scale.joined[-1], scale.times
         ),
     ),
+    "cluster": (
+        "The same exact join on a local Dask cluster, from its start, compared with the threads of one process.",
+        lambda scale: joins.on_cluster(scale.joined[-1], scale.times),
+    ),
     "words": (
         "Candidates by words: how many of the full product's nearest pages they contain, in processor seconds.",
         lambda scale: lexical.candidates(scale.real, scale.whole, scale.times),

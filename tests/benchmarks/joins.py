@@ -105,6 +105,20 @@ def incremental(count: int, shares: Sequence[float], times: int) -> tuple[list[R
     return rows, done.peaks
 
 
+def on_cluster(count: int, times: int) -> tuple[list[Row], list[float]]:
+    """Measure the exact join on a local cluster against the one in this process, its start included."""
+    with _saved(projects.clustered(count, 384)) as path:
+        parts = {"threads": (ours.full, (path, KEEP)), "cluster": (ours.on_cluster, (path, KEEP))}
+        done = rounds(times, parts)
+    row = Row(
+        f"{count:,} x 384 on two worker processes",
+        f"{done.seconds('cluster'):.1f} (two threads {done.seconds('threads'):.1f})",
+        f"{done.ratio('cluster', 'threads'):.2f} times as long",
+        note=f"{done.figure('cluster', 'differing'):.0f} lists differ",
+    )
+    return [row], done.peaks
+
+
 def by_cells(real: Path, corpora: Sequence[Path], made_up: int, times: int) -> tuple[list[Row], list[float]]:
     """Measure the join by cells against the exact one, on the available real vectors, then on synthetic ones."""
     vectors = embedded(real, [folder for folder in corpora if (folder / "pages.csv").exists()]).vectors

@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from internal_linker.adapters.compute.dask_join import DaskCompute
 from internal_linker.adapters.compute.threads import Threads
 from internal_linker.core.arrays import Nearest, Neighbourhood, Vectors
+from internal_linker.core.ports import Compute
 from internal_linker.matching.neighbours.knn_join import Joined, join
 from tests.benchmarks.parts import Work
+from tests.support.dask_clusters import local_cluster
 
 
 @dataclass
@@ -55,6 +58,24 @@ def full(path: Path, keep: int) -> Work:
     return work
 
 
+def on_cluster(path: Path, keep: int) -> Work:
+    """Join all pages on two worker processes of a local cluster; figures: lists that differ from this process's."""
+    vectors = np.load(path).astype(np.float16)
+    digests = _digests(len(vectors))
+
+    def work() -> Callable[[], Mapping[str, float]]:
+        with local_cluster(2) as cluster:
+            found = _join(vectors, digests, keep, None, inf, DaskCompute(cluster.scheduler_address))
+
+        def figures() -> Mapping[str, float]:
+            alone = _join(vectors, digests, keep, None, inf).nearest.rows
+            return {"differing": float((found.nearest.rows != alone).any(axis=1).sum())}
+
+        return figures
+
+    return work
+
+
 def incremental(path: Path, keep: int, share: float) -> Work:
     """Join after this share of the pages has changed; figures: the scores' distance from a full join's."""
     vectors, store = np.load(path).astype(np.float16), Kept()
@@ -89,11 +110,16 @@ def by_cells(path: Path, keep: int) -> Work:
 
 
 def _join(
-    vectors: Vectors, digests: NDArray[np.uint8], keep: int, store: Kept | None, exact_seconds: float
+    vectors: Vectors,
+    digests: NDArray[np.uint8],
+    keep: int,
+    store: Kept | None,
+    exact_seconds: float,
+    compute: Compute | None = None,
 ) -> Joined:
     count = len(vectors)
     languages, targets = np.zeros(count, np.int32), np.ones(count, bool)
-    compute = Threads(int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1))
+    threads = Threads(int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1))
     return join(
         "benchmark",
         vectors,
@@ -102,7 +128,7 @@ def _join(
         targets,
         served=keep,
         store=store,
-        compute=compute,
+        compute=compute or threads,
         progress=Silent(),
         exact_seconds=exact_seconds,
     )
