@@ -52,6 +52,7 @@ _LASTING = (
 )  # fmt: skip
 # What is counted in a language that the sample lacks.
 _NO_COUNTS = NameCounts.of((), (), ())
+_NO_OWNERS = Owners.of((), (), ())
 # Words of a text times the targets that it is compared with at once: 20 MB.
 MOST_COMPARED = 50_000
 
@@ -329,7 +330,7 @@ class Anchoring:
             compared,
             found,
             pages=self._rows(keys),
-            owners=self._owners[language],
+            owners=self._owners.get(language, _NO_OWNERS),
             spans=source.named_spans,
             counts=self._counts.get(language, _NO_COUNTS),
         )
@@ -362,7 +363,7 @@ class Anchoring:
             compared.names,
             found,
             pages=self._rows(targets),
-            owners=self._owners[self._site.page(targets[0]).lang],
+            owners=self._owners.get(self._site.page(targets[0]).lang, _NO_OWNERS),
             sole=self._sole_owners,
             site_name=self._site_name,
             brands=self._brand_stems,
@@ -420,7 +421,7 @@ class Anchoring:
         closed = covered(phrases, self._taken(page, content, links))
         title = self._reader.read(page.title, page.lang)
         text = SourceText(content, phrases, closed, title)
-        return SourcePage(text, self._features, self._owners[page.lang])
+        return SourcePage(text, self._features, self._owners.get(page.lang, _NO_OWNERS))
 
     def _features(self, text: SourceText) -> SourceFeatures:
         return SourceFeatures(text, self._words, self._habits)

@@ -1,12 +1,14 @@
 """Comparison of a source with its candidates: similarity by vectors and by words, relative to its average target."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, pairs_of
+from internal_linker.matching.grown import GrownArray, as_array
 from internal_linker.matching.inverted_index import Postings
 from internal_linker.matching.tfidf import Fits, TermFit, TermIndex
 
@@ -25,7 +27,8 @@ class Index:
     """All texts of a run, one row each.
 
     Attributes:
-        vectors: (n, d) float16 or float32 unit rows, up to float16's rounding; zeros if a text has no vector.
+        vectors: (n, d) float16 or float32 unit rows, up to float16's rounding; zeros if a text has no vector. Only
+            some rows are read at a time: with guests, it is a `GrownArray`.
         terms: (n, v) float32 TF-IDF rows of unit length; empty if a text has no words.
         languages: (n,) language codes; two texts match if their codes are equal or one is -1 (unknown).
         columns: (n,) whether each text may be a target.
@@ -118,6 +121,12 @@ def language_codes(languages: Sequence[str]) -> Ints:
     return np.array([codes.get(name, -1) for name in languages], dtype=np.int32)
 
 
+def codes_among(pages: Sequence[str], others: Sequence[str]) -> Ints:
+    """Return the codes of further languages among those that `language_codes` gives the pages; a new one for others."""
+    known = {name: code for code, name in enumerate(sorted(set(pages) - {""}))} | {"": -1}
+    return np.array([known.get(name, len(known)) for name in others], dtype=np.int32)
+
+
 def understands(languages: Ints, texts: Ints | int, others: Ints) -> Bools:
     """Return (len(others),) whether each is in its text's language, or one of the two languages is unknown."""
     ours, theirs = languages[texts], languages[others]
@@ -196,6 +205,22 @@ class Comparer:
             self._samples[language] = _Sample(index, np.flatnonzero(allowed), self._order, self._has_vector)
         return self._samples[language]
 
+    def prepare(self, languages: Sequence[int]) -> None:
+        """Take the samples of these languages now."""
+        for language in languages:
+            self._sample(language)
+
+    def with_guests(self, index: Index) -> "Comparer":
+        """Return what compares further texts, too; `index` has them after those of this one's index."""
+        other, n = copy(self), len(self._order)
+        more = len(index.languages) - n
+        other.index = index
+        other._lengths = np.append(self._lengths, _lengths(index.vectors[n:]))
+        other._has_vector = other._lengths > 0
+        other._order = np.append(self._order, np.zeros(more, self._order.dtype))
+        other._samples = {language: each.with_guests(more) for language, each in self._samples.items()}
+        return other
+
 
 def _lengths(vectors: Vectors) -> Vectors:
     """Return (n,) float32 norms, in blocks, so that memory never has all vectors in float32."""
@@ -220,6 +245,13 @@ class _Sample:
         self._has_vector = has_vector[rows]
         self._vectors = np.ascontiguousarray(index.vectors[rows].T, np.float32)
         self._terms = index.terms[rows].T.tocsr()
+
+    def with_guests(self, count: int) -> "_Sample":
+        """Return the sample for so many texts more, none of which is a target."""
+        other = copy(self)
+        other._place = np.append(self._place, np.full(count, -1, np.int32))
+        other._is_target = np.append(self._is_target, np.zeros(count, bool))
+        return other
 
     def targets_of(self, row: int) -> int:
         """Return the count of a row's targets."""
@@ -325,6 +357,32 @@ class Comparison:
         """Build the index; see `Index` and `Comparer`."""
         index = Index(vectors, terms.rows, languages, columns)
         return cls(index, Comparer(index, order), Postings(terms.rows, columns, languages), TermFit(terms))
+
+    def with_guests(
+        self, vectors: Vectors, texts: Sequence[tuple[Sequence[str], Sequence[str]]], languages: Sequence[int]
+    ) -> "Comparison":
+        """Return the data with further texts, which are compared with the others and change nothing about them.
+
+        Args:
+            vectors: (g, d) unit rows.
+            texts: the words of the title and the content of each guest.
+            languages: their codes.
+        """
+        terms, index = self.fit.index.with_guests(texts), self.index
+        codes = np.append(index.languages, np.array(languages, index.languages.dtype))
+        none = np.zeros(len(texts), np.bool_)
+        grown = Index(
+            as_array(GrownArray(index.vectors, vectors.astype(index.vectors.dtype))),
+            terms.rows,
+            codes,
+            np.append(index.columns, none),
+        )
+        return Comparison(
+            grown,
+            self.comparer.with_guests(grown),
+            self.postings.with_guests(terms.rows, codes),
+            TermFit(terms),
+        )
 
     def pools(self, texts: Ints, near: Ints) -> list[Pool]:
         """Find and compare the candidates of some texts.

@@ -48,6 +48,17 @@ class NearDuplicates:
         self._shingles: dict[int, Ints] = {}
         self._distinct: dict[bytes, Ints] = {}
 
+    def with_guests(self, contents: Sequence[Sequence[str]], first: int) -> "NearDuplicates":
+        """Return what finds the same and further texts, given their words, from row `first`."""
+
+        def words(row: int) -> Sequence[str]:
+            return contents[row - first] if row >= first else self._words(row)
+
+        other = NearDuplicates(words, self.least)
+        other.pairs, other._shingles = dict(self.pairs), dict(self._shingles)
+        other._distinct = dict(self._distinct)
+        return other
+
     def may_be(self, similarity: Vectors, lexical: Vectors) -> Bools:
         """Return (n,) whether pairs with these cosines may be near-duplicates; their shingles decide."""
         likely: Bools = np.fmax(similarity, lexical) >= self._least

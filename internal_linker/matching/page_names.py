@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from internal_linker.core.arrays import Pairs
+from internal_linker.core.arrays import Ints, Pairs
 from internal_linker.text.stemming import OTHER_SCRIPTS, stem
 from internal_linker.text.stop_words import folded_stop_words
 
@@ -64,7 +64,11 @@ class PageNames:
         return self._numbers.get(name)
 
     def read(self, text: Name) -> None:
-        """Find the names in the next text, by its stems; of overlapping ones, the first and longest."""
+        """Find the names in the next text; see `in_text`."""
+        self._found.append(self.in_text(text))
+
+    def in_text(self, text: Name) -> list[int]:
+        """Return the numbers of the names in a text, by its stems; of overlapping ones, the first and longest."""
         found, end, lengths = dict[int, None](), 0, self._lengths
         for at, first in enumerate(text):
             if at < end or first not in lengths:
@@ -75,11 +79,12 @@ class PageNames:
                     found[number] = None
                     end = at + length
                     break
-        self._found.append([*found])
+        return [*found]
 
-    def found(self) -> Pairs:
-        """Return the numbers of the names in each text that was read, without those that too many texts have."""
+    def found(self) -> tuple[Pairs, Ints]:
+        """Return the numbers of the names in each text that was read, and of those that too many have."""
         of = np.repeat(np.arange(len(self._found)), [len(each) for each in self._found])
         numbers = np.array([number for each in self._found for number in each], np.int64)
         times = np.bincount(numbers, minlength=len(self))
-        return Pairs(of, numbers).at(times[numbers] <= max(_FEW, _COMMON_SHARE * len(self._found)))
+        few = times <= max(_FEW, _COMMON_SHARE * len(self._found))
+        return Pairs(of, numbers).at(few[numbers]), np.flatnonzero(~few)

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import nan
 from typing import Any, TypeVar
 
@@ -37,12 +38,39 @@ _OF_ONE_USE = frozenset({"_pools", "_hubness", "_duplicates", "_joined", "_worke
 SHARED_FROM = 5_000
 
 
+@dataclass(frozen=True)
+class Guests:
+    """Texts that are no pages of the site: queries, and pages that are only planned.
+
+    Attributes:
+        texts: the g texts.
+        vectors: (g, d) unit rows, zeros if a text has no vector.
+        pages: the page that each planned page will be; None for a query.
+    """
+
+    texts: Sequence[Text]
+    vectors: Vectors
+    pages: Sequence[Page | None]
+
+    @classmethod
+    def queries(cls, texts: Sequence[Text], vectors: Vectors) -> "Guests":
+        """Return queries as guests."""
+        return cls(texts, vectors, [None] * len(texts))
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """The languages of the texts, "" if unknown."""
+        return [page.lang if page else "" for page in self.pages]
+
+
 class Site:
-    """All texts of a run, by row: first the pages, then sources without a page.
+    """All texts of a run, by row: first the pages, then guests.
+
+    Every statistic is that of the pages alone: guests are weighed by it and compared with the pages, see `with_guests`.
 
     Args:
         pages: all pages.
-        texts: one for each page, then one for each source without a page.
+        texts: one for each page.
         vectors: (len(texts), d) unit rows, zeros if a text has no vector.
         terms: the weights of terms.
         near_duplicate: minimum cosine of two near-duplicates, 0 to 1.
@@ -51,9 +79,9 @@ class Site:
         workers: other processes that share the comparisons of a large site; None: compare in this process.
 
     Attributes:
-        with_text: (len(texts),) whether each row is a page with a text.
-        has_content: (len(texts),) whether each text has words besides its title.
-        has_vectors, has_dates: whether any text has a vector, and any URL a date.
+        with_text: (n,) whether each row is a page with a text.
+        has_content: (n,) whether each text has words besides its title.
+        has_vectors, has_dates: whether any page has a vector, and any URL a date.
     """
 
     def __init__(
@@ -70,19 +98,18 @@ class Site:
     ) -> None:
         self.pages = pages
         self.with_text: Bools = np.array([bool(text.whole) for text in texts], np.bool_)
-        self.with_text[len(pages) :] = False
         self.has_vectors = bool(vectors.any())
-        languages = language_codes([page.lang for page in pages] + [""] * (len(texts) - len(pages)))
-        boilerplate = Boilerplate(text.body for text in texts)
+        languages = language_codes([page.lang for page in pages])
+        self._boilerplate = Boilerplate(text.body for text in texts)
 
         def of(text: Text) -> tuple[Sequence[str], Sequence[str]]:
-            body = words(boilerplate.without(text.body))
+            title, body = self._words_of(text)
             read(body)
-            return words(text.title), body
+            return title, body
 
         index = index_terms(map(of, texts), terms)
         self.has_content: Bools = np.diff(index.starts) > 0
-        order = [zlib.crc32(page.key.encode()) for page in pages] + [0] * (len(texts) - len(pages))
+        order = [zlib.crc32(page.key.encode()) for page in pages]
         comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
         self._comparer = comparison.comparer
         self._comparison: Comparison | None = comparison
@@ -92,14 +119,57 @@ class Site:
         self._hubness: Vectors = np.full((2, len(texts)), np.nan, np.float32)
         self.forget()
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), near_duplicate)
-        own = np.full(len(texts) - len(pages), nan)
-        self._days = np.concatenate([days(page.url for page in pages), own])
+        self._days = days(page.url for page in pages)
         self.has_dates = not np.isnan(self._days).all()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what depends on the texts alone; see `resume`."""
         kept = {name: each for name, each in vars(self).items() if name not in _OF_ONE_USE}
         return kept | {"_least": self._duplicates.least}
+
+    def prepare_samples(self) -> None:
+        """Take the samples by which most texts, and those of unknown languages, are compared."""
+        codes, counts = np.unique(self._comparer.index.languages, return_counts=True)
+        self._comparer.prepare([-1, *codes[np.argsort(counts)[-1:]].tolist()])
+
+    def with_guests(
+        self, guests: Guests, languages: Sequence[int], read: Callable[[Sequence[str]], None] = lambda _: None
+    ) -> "Site":
+        """Return the site with further texts, which change nothing about the pages; before others share the work.
+
+        Args:
+            guests: the texts, whose rows follow those of the pages.
+            languages: the codes of their languages, -1 if unknown.
+            read: as above, for the guests.
+        """
+        if self._comparison is None:
+            raise ValueError("other processes have the texts already")
+        other, n, g = object.__new__(Site), len(self.with_text), len(guests.texts)
+        # Not `copy`, which would leave out what a pickled site is without.
+        vars(other).update(vars(self))
+        found = [self._words_of(text) for text in guests.texts]
+        for _, body in found:
+            read(body)
+        vectors, d = guests.vectors, self._comparer.index.vectors.shape[1]
+        if vectors.shape[1] != d:
+            # Nothing can be compared with them.
+            vectors = np.zeros((g, d), np.float32)
+        other._comparison = self._comparison.with_guests(vectors, found, languages)
+        other._comparer, other._n = other._comparison.comparer, n + g
+        are_pages = zip(guests.pages, guests.texts, strict=True)
+        may_match = [bool(page and text.whole) for page, text in are_pages]
+        other.with_text = np.append(self.with_text, np.array(may_match, np.bool_))
+        contents = np.array([len(body) for _, body in found], np.int64)
+        other.has_content = np.append(self.has_content, contents > 0)
+        other._hubness = np.append(self._hubness, np.full((2, g), np.nan, np.float32), axis=1)
+        other._days = np.append(self._days, days(page.url if page else "" for page in guests.pages))
+        other._pools = dict(self._pools)
+        other._duplicates = self._duplicates.with_guests([words(text.body) for text in guests.texts], n)
+        return other
+
+    def _words_of(self, text: Text) -> tuple[Sequence[str], Sequence[str]]:
+        body = self._boilerplate.without(text.body) if text.body else ""
+        return words(text.title), words(body)
 
     def resume(self, texts: Sequence[Text], joined: Nearest | None = None) -> None:
         """Make a site that was pickled usable again, with the texts that it was made from; see `joined` above."""
@@ -143,7 +213,13 @@ class Site:
     def prepare(self, rows: Iterable[int]) -> None:
         """Find and compare the candidates of these rows, unless this was done before."""
         wanted = np.array([row for row in dict.fromkeys(rows) if row not in self._pools], np.int64)
-        blocks = [wanted[first : first + _BLOCK] for first in range(0, len(wanted), _BLOCK)]
+        # Guests apart, since the company of other rows changes the rounding.
+        are_pages = wanted < len(self.pages)
+        blocks = [
+            some[first : first + _BLOCK]
+            for some in (wanted[are_pages], wanted[~are_pages])
+            for first in range(0, len(some), _BLOCK)
+        ]
         tasks = ((some, self._nearest(some)) for some in blocks)
         for some, pools in zip(blocks, self._each(Comparison.pools, tasks), strict=True):
             self._pools.update(zip(some.tolist(), pools, strict=True))

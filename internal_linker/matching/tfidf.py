@@ -2,13 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, pairwise
 
 import numpy as np
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.matching.grown import GrownMatrix
+from internal_linker.matching.vocabulary import Vocabulary
 
 # The title says in few words what a page is about, so each of its terms counts this many times. 15 makes no
 # difference on the development sites; 3 costs NDCG@5 0.007, 1 costs 0.008 (this and all figures below:
@@ -58,16 +60,21 @@ class TermIndex:
     """The terms of n texts: single words, and pairs of consecutive words.
 
     Attributes:
-        rows: (n, v) float32 rows of unit length, one per text: (1 + ln count) x idf ** IDF_POWER. A term
-            in only one text counts in the length, but has no column.
+        rows: (n, v) float32 rows of unit length, one per text: (1 + ln count) x idf ** IDF_POWER. A pair in only one
+            text counts in the length, but has no column; a word in only one text has one for the sake of guests.
         codes: (2, words of all contents) int32 columns of the words, and of the pairs that they begin, in order;
-            below 0 if a term has no column.
+            below 0 for boilerplate, and for terms in only one text.
         starts: (n + 1,) the position at which each text's words begin in `codes`.
         weights: (v + 2,) float32, idf ** IDF_POWER of each column; the last two are for the codes below 0.
         passage: words per passage.
         title_count: how many times a term of the title counts.
         lengths: (n,) float32 by which the values of each row were divided.
         pairs: (v,) whether a column is a pair of words.
+        vocabulary: the words by their numbers.
+        terms: (k,) int64 the known terms, ascending: a word's number, or that of a pair.
+        columns: (k,) int32 the column of each of these terms; below 0 for boilerplate.
+        mean_words: the mean count of words of a content.
+        guests: further texts, whose rows follow those of the n texts; see `with_guests`.
     """
 
     rows: sparse.csr_matrix
@@ -78,13 +85,74 @@ class TermIndex:
     title_count: float
     lengths: Vectors
     pairs: Bools
+    vocabulary: Vocabulary
+    terms: Ints
+    columns: Ints
+    mean_words: float
+    guests: "TermIndex | None" = None
+
+    def codes_of(self, row: int) -> Ints:
+        """Return (2, words of the content) `codes` of a text or a guest."""
+        n = len(self.starts) - 1
+        if self.guests and row >= n:
+            return self.guests.codes_of(row - n)
+        return self.codes[:, self.starts[row] : self.starts[row + 1]]
+
+    def words_of(self, rows: Ints) -> Ints:
+        """Return (len(rows),) how many words the contents of texts or guests have."""
+        counts = np.diff(self.starts)
+        if self.guests:
+            counts = np.append(counts, np.diff(self.guests.starts))
+        found: Ints = counts[rows]
+        return found
+
+    def with_guests(self, texts: Sequence[tuple[Sequence[str], Sequence[str]]]) -> "TermIndex":
+        """Return the index with further texts, which are weighed by the terms of the n texts and change nothing there.
+
+        Args:
+            texts: the words of the title and the content of each guest.
+        """
+        found = [self._weighed(*text) for text in texts]
+        ends, starts = (
+            [0, *map(len, each)] for each in ([data for data, *_ in found], [text[1] for text in texts])
+        )
+        data = _joined([data for data, *_ in found], np.float32)
+        columns = _joined([columns for _, columns, *_ in found], np.int32)
+        rows = sparse.csr_matrix((data, columns, np.cumsum(ends)), shape=(len(texts), self.rows.shape[1]))
+        codes = np.concatenate([np.empty((2, 0), np.int32), *(codes for *_, codes in found)], axis=1)
+        lengths = np.array([length for _, _, length, _ in found], np.float32)
+        guests = replace(self, rows=rows, codes=codes, starts=np.cumsum(starts), lengths=lengths)
+        grown = GrownMatrix(self.rows, rows)
+        return replace(self, rows=grown, lengths=np.append(self.lengths, lengths), guests=guests)
+
+    def _weighed(self, title: Sequence[str], body: Sequence[str]) -> tuple[Vectors, Ints, float, Ints]:
+        """Return the values and columns of a guest's row, ascending, by what they were divided, and its `codes`."""
+        numbers = self.vocabulary.numbers([*title, *body])
+        ours, theirs = numbers[: len(title)], numbers[len(title) :]
+        parts = ours, _pairs(ours), theirs, _pairs(theirs)
+        terms = np.concatenate(parts)
+        distinct, at = np.unique(terms, return_inverse=True)
+        counts = np.repeat([self.title_count, 1.0], [len(ours) + len(parts[1]), len(theirs) + len(parts[3])])
+        places = np.searchsorted(self.terms, distinct).clip(max=max(0, len(self.terms) - 1))
+        column = np.full(len(distinct), _ON_ONE_PAGE, np.int32)
+        if len(self.terms):
+            column = np.where(self.terms[places] == distinct, self.columns[places], column)
+        values = (1 + np.log(np.bincount(at, counts, len(distinct)))) * self.weights[column]
+        length = max(1e-9, float(np.sqrt((values**2).sum())))
+        kept = np.flatnonzero(column >= 0)
+        kept = kept[np.argsort(column[kept])]
+        codes = np.full((2, len(theirs)), _NO_WEIGHT, np.int32)
+        of_terms = column[at]
+        codes[0] = of_terms[len(ours) + len(parts[1]) :][: len(theirs)]
+        codes[1, : len(parts[3])] = of_terms[len(terms) - len(parts[3]) :]
+        return (values[kept] / length).astype(np.float32), column[kept], length, codes
 
 
 def index_terms(
     texts: Iterable[tuple[Sequence[str], Sequence[str]]], weights: TermWeights = FIXED_TERMS
 ) -> TermIndex:
     """Build the index from the words of titles and contents; iterate once."""
-    titles, bodies = _numbered(texts)
+    titles, bodies, vocabulary = _numbered(texts)
     n = len(bodies)
     once = (1 + np.log((1 + n) / 2)) ** weights.idf_power
     shared = _SharedPairs(titles, bodies)
@@ -116,14 +184,17 @@ def index_terms(
     lengths = np.sqrt(_sums(value**2, ends) + alone).clip(min=1e-9)
     lengths = lengths.astype(np.float32)
     value /= np.repeat(lengths, np.diff(ends))
-    telling = (frequency > 1) & (weight > 0)
     code = np.where(weight > 0, _ON_ONE_PAGE, _NO_WEIGHT).astype(np.int32)
     # The most common first, so that frequent lookups are close together in memory.
+    telling = (weight > 0) & ((frequency > 1) | (distinct < _PAIR))
     order = np.flatnonzero(telling)[np.argsort(-frequency[telling], kind="stable")]
-    code[order] = np.arange(len(order))
-    column = code[column]
-    kept = column >= 0
-    parts = value[kept], column[kept], np.cumsum([0, *_sums(kept, ends)]).astype(np.int32)
+    place = code.copy()
+    place[order] = np.arange(len(order))
+    code[order] = np.where(frequency[order] > 1, place[order], _ON_ONE_PAGE)
+    column, places = code[column], place[column]
+    kept = places >= 0
+    parts = value[kept], places[kept], np.cumsum([0, *_sums(kept, ends)]).astype(np.int32)
+    del places
     rows = sparse.csr_matrix(parts, shape=(n, len(order)))
     rows.sort_indices()
     by_code = np.concatenate([weight[order], [once, 0]]).astype(np.float32)
@@ -131,19 +202,32 @@ def index_terms(
     for ours, text in zip(*by_text, strict=True):
         # The two appended values keep the codes below 0 as they are.
         ours[:] = np.append(text, [_ON_ONE_PAGE, _NO_WEIGHT])[ours]
-    pairs = distinct[order] >= _PAIR
-    return TermIndex(rows, codes, starts, by_code, weights.passage, weights.title_count, lengths, pairs)
+    known = place != _ON_ONE_PAGE
+    return TermIndex(
+        rows,
+        codes,
+        starts,
+        by_code,
+        weights.passage,
+        weights.title_count,
+        lengths,
+        pairs=distinct[order] >= _PAIR,
+        vocabulary=vocabulary,
+        terms=distinct[known],
+        columns=place[known],
+        mean_words=float(np.diff(starts).mean()) if n else 0.0,
+    )
 
 
 class TermFit:
     """Compares the words of pages with the passages of a text.
 
-    Args:
+    Attributes:
         index: all texts.
     """
 
     def __init__(self, index: TermIndex) -> None:
-        self._index = index
+        self.index = index
 
     def of(self, rows: Ints, others: Sequence[Ints], linked: Sequence[Sequence[Ints]]) -> Fits:
         """Return how well pages fit the passages of some texts, and groups of pages that these link to.
@@ -158,15 +242,15 @@ class TermFit:
             each group (m,) float32, 0 to 1: the mean cosine with the group's pages, 0 for an empty group.
         """
         # Maps a few columns to their positions among them, all others to 0: faster than a search in the few.
-        place = np.zeros(self._index.rows.shape[1], np.int32)
+        place = np.zeros(self.index.rows.shape[1], np.int32)
         each = zip(rows.tolist(), others, linked, strict=True)
         return [self._of(row, theirs, groups, place) for row, theirs, groups in each]
 
     def _of(
         self, row: int, others: Ints, linked: Sequence[Ints], place: Ints
     ) -> tuple[Vectors, list[Vectors]]:
-        terms = self._index.rows
-        columns, weights = _passages(self._index, row)
+        terms = self.index.rows
+        columns, weights = _passages(self.index, row)
         groups = [terms[rows] for rows in linked]
         ours = np.concatenate([columns, *(group.indices for group in groups)])
         # A repeated column gets its last position.
@@ -194,7 +278,7 @@ class TermFit:
         return [self._coverage(*each) for each in zip(rows.tolist(), others, strict=True)]
 
     def _coverage(self, row: int, others: Ints) -> Vectors:
-        index = self._index
+        index = self.index
         here = slice(index.rows.indptr[row], index.rows.indptr[row + 1])
         columns, ours = index.rows.indices[here], index.rows.data[here]
         # The terms of the title, which count so many times, and those that come up as often in the content.
@@ -204,8 +288,7 @@ class TermFit:
         rare = weights**COVERAGE_POWER * np.where(index.pairs[columns], np.float32(PAIR_SHARE), np.float32(1))
         values = index.rows[others][:, columns].toarray() * index.lengths[others, None]
         times = _times(values, weights)
-        words = np.diff(index.starts)
-        length = words[others] / max(1.0, float(words.mean()))
+        length = index.words_of(others) / max(1.0, index.mean_words)
         times /= times + COVERAGE_K1 * (1 - COVERAGE_B + COVERAGE_B * length)[:, None]
         covered: Vectors = (times @ rare / max(1e-9, float(rare.sum()))).astype(np.float32)
         return covered
@@ -218,7 +301,7 @@ def _times(values: Vectors, weights: Vectors) -> Vectors:
 
 def _passages(index: TermIndex, row: int) -> tuple[Ints, Vectors]:
     """Return a content's columns, (u,) ascending, and its passages, (u, p) float32 of length 1 or less."""
-    codes = index.codes[:, index.starts[row] : index.starts[row + 1]]
+    codes = index.codes_of(row)
     # Each passage begins in the middle of the previous one, so that no sentence is only at an edge.
     stride = index.passage // 2
     starts = np.arange(0, max(1, codes.shape[1] - stride + 1), stride)
@@ -240,15 +323,15 @@ def _passages(index: TermIndex, row: int) -> tuple[Ints, Vectors]:
 
 def _numbered(
     texts: Iterable[tuple[Sequence[str], Sequence[str]]],
-) -> tuple[list[Ints], list[Ints]]:
-    """Return each text's words of title and content as int32 numbers, equal for equal words."""
+) -> tuple[list[Ints], list[Ints], Vocabulary]:
+    """Return each text's words of title and content as int32 numbers, and the words by these numbers."""
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     titles: list[Ints] = []
     bodies: list[Ints] = []
     for title, body in texts:
         titles.append(np.array([numbers[word] for word in title], np.int32))
         bodies.append(np.array([numbers[word] for word in body], np.int32))
-    return titles, bodies
+    return titles, bodies, Vocabulary(numbers)
 
 
 def _pairs(words: Ints) -> Ints:

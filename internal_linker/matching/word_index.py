@@ -3,14 +3,15 @@
 import zlib
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
-from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.matching.grown import GrownMatrix
 from internal_linker.matching.page_names import Name
+from internal_linker.matching.vocabulary import Vocabulary
 
 # BM25's usual saturation of counts (k1) and influence of a text's length (b).
 K1, B = 1.2, 0.75
@@ -19,6 +20,49 @@ TITLE_COUNT = 2
 # The most telling stems of a text, by which it looks for others.
 QUERY = 40
 _PAIR = np.int64(1 << 32)
+
+
+@dataclass(frozen=True, slots=True)
+class StemCounts:
+    """What is counted over all n texts, by which guests are weighed.
+
+    Attributes:
+        stems: the m stems of all texts by their numbers.
+        frequency: (m,) how many texts have each stem.
+        columns: (m,) int32 the column of each stem; -1 for one of a single text.
+        languages: (l,) the codes of the texts' languages.
+        texts: (l,) how many texts are in each language.
+        by_language: (l, m) how many texts in each language have each stem.
+        n: count of all texts.
+        words, content_words: the mean count of stems of a text, and of a content.
+        pairs: (w,) int64 the pairs of consecutive stems of titles, ascending.
+        rarity: (w,) float32 how telling each pair is.
+    """
+
+    stems: Vocabulary
+    frequency: Ints
+    columns: Ints
+    languages: Ints
+    texts: Ints
+    by_language: sparse.csr_matrix
+    n: int
+    words: float
+    content_words: float
+    pairs: Ints
+    rarity: Vectors
+
+    def idf(self, stems: Ints, language: int) -> Vectors:
+        """Return (len(stems),) float32 idf of stems among the texts of a language, or all if it is unknown."""
+        n, known = self.n, stems < len(self.stems)
+        frequency = np.zeros(len(stems))
+        frequency[known] = self.frequency[stems[known]]
+        if language >= 0:
+            at = np.flatnonzero(self.languages == language)
+            n, frequency = int(self.texts[at].sum()), np.zeros(len(stems))
+            if len(at):
+                rows = np.full(known.sum(), at[0])
+                frequency[known] = np.asarray(self.by_language[rows, stems[known]]).ravel()
+        return np.log1p((n - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +78,7 @@ class WordIndex:
         content_pairs: (n, w) float32 1 where the content has a pair of consecutive stems that some title has.
         title_pairs: (n, w) float32 shares of these pairs in the title, by their rarity in contents; rows sum to 1.
         lengths: (n,) float32 stems of each content.
+        counts: what was counted over all texts.
     """
 
     bm25: sparse.csr_matrix
@@ -43,6 +88,66 @@ class WordIndex:
     content_pairs: sparse.csr_matrix
     title_pairs: sparse.csr_matrix
     lengths: Vectors
+    counts: StemCounts
+
+    def with_guests(
+        self, titles: Sequence[Name], contents: Sequence[Name], languages: Sequence[int]
+    ) -> "WordIndex":
+        """Return the index with further texts, which are weighed by what was counted and change nothing there.
+
+        Args:
+            titles: the stems of each guest's title.
+            contents: the stems of each guest's content.
+            languages: the code of each guest's language, -1 if unknown.
+        """
+        counts = self.counts
+        numbers = [counts.stems.numbers([*each, *more]) for each, more in zip(titles, contents, strict=True)]
+        ours = [each[: len(title)] for each, title in zip(numbers, titles, strict=True)]
+        theirs = [each[len(title) :] for each, title in zip(numbers, titles, strict=True)]
+        # The guests' own stems, so that nothing here takes longer on a larger site.
+        stems = np.unique(np.concatenate([np.empty(0, np.int64), *numbers]))
+        columns = np.full(len(stems), -1)
+        found = stems < len(counts.columns)
+        columns[found] = counts.columns[stems[found]]
+        in_content, in_title = (
+            _counted([np.searchsorted(stems, each) for each in texts], len(stems)) for texts in (theirs, ours)
+        )
+        whole = (in_content + TITLE_COUNT * in_title).tocsr()
+        lengths = np.asarray(in_content.sum(axis=1), np.float32).ravel()
+        idf = [counts.idf(stems, language) for language in languages]
+        ties = np.zeros(len(stems), np.int64)
+        for title, content, places in zip(titles, contents, numbers, strict=True):
+            ties[np.searchsorted(stems, places)] = [zlib.crc32(stem.encode()) for stem in (*title, *content)]
+        known, telling = (_at(each, columns >= 0) for each in (whole, _weighted_rows(ones_of(whole), idf)))
+        queries = _queries(known, telling, ties[columns >= 0])
+        bm25 = _saturated(known, np.asarray(whole.sum(axis=1)).ravel(), counts.words)
+        t = self.titles.shape[1]
+        in_titles = (columns >= 0) & (columns < t)
+        of_contents = _saturated(_at(in_content, in_titles), lengths, counts.content_words)
+        shares = _at(_shares(_weighted_rows(ones_of(in_title), idf)), in_titles)
+        w = len(counts.pairs)
+        pairs = ones_of(_counted([_places(counts.pairs, _pairs(each)) for each in theirs], w))
+        title_pairs = ones_of(_counted([_places(counts.pairs, _pairs(each)) for each in ours], w))
+        return WordIndex(
+            _grown(self.bm25, bm25, columns[columns >= 0]),
+            _grown(self.queries, queries, columns[columns >= 0]),
+            _grown(self.contents, of_contents, columns[in_titles]),
+            _grown(self.titles, shares, columns[in_titles]),
+            GrownMatrix(self.content_pairs, pairs),
+            GrownMatrix(self.title_pairs, _shares(_weighted(title_pairs, counts.rarity))),
+            np.append(self.lengths, lengths),
+            counts,
+        )
+
+
+def _at(matrix: sparse.csr_matrix, columns: Bools) -> sparse.csr_matrix:
+    return matrix[:, np.flatnonzero(columns)].tocsr()
+
+
+def _grown(matrix: sparse.csr_matrix, guests: sparse.csr_matrix, columns: Ints) -> GrownMatrix:
+    """Return the matrix with the rows of guests, whose columns are some of its own, ascending."""
+    parts = guests.data, columns[guests.indices].astype(np.int32), guests.indptr
+    return GrownMatrix(matrix, sparse.csr_matrix(parts, shape=(guests.shape[0], matrix.shape[1])))
 
 
 class WordReader:
@@ -60,7 +165,8 @@ class WordReader:
     def __init__(self, titles: Sequence[Name], languages: Ints | None = None) -> None:
         self._languages: Ints = np.full(len(titles), -1) if languages is None else languages
         # Stems of titles get the lowest numbers.
-        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        self._numbers: defaultdict[str, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
         self._titles = [self._numbered(title) for title in titles]
         self._in_titles = len(self._numbers)
         self._title_pairs = [_pairs(title) for title in self._titles]
@@ -75,7 +181,7 @@ class WordReader:
         stems, times = np.unique(numbers, return_counts=True)
         self._stems.append(stems.astype(np.int32))
         self._times.append(times.astype(np.float32))
-        self._pairs.append(self._places(_pairs(numbers, below=self._in_titles)))
+        self._pairs.append(_places(self._known_pairs, _pairs(numbers, below=self._in_titles)))
 
     def index(self) -> WordIndex:
         """Return the index of all texts read; the reader is empty afterwards."""
@@ -90,21 +196,47 @@ class WordReader:
         frequency = np.bincount(whole.indices, minlength=v)
         shared = np.flatnonzero(frequency > 1)
         of_titles = shared[: np.searchsorted(shared, self._in_titles)]
+        counts = self._counts(whole, frequency, lengths)
         telling_titles, telling = _idf([titles, whole], self._languages)
         title_shares = _shares(telling_titles)[:, of_titles].tocsr()
-        in_contents = _saturated(contents[:, of_titles].tocsr(), lengths)
+        in_contents = _saturated(contents[:, of_titles].tocsr(), lengths, counts.content_words)
         del contents
         whole_lengths = np.asarray(whole.sum(axis=1)).ravel()
         whole = whole[:, shared].tocsr()
         content_pairs = ones_of(_counted(found, len(self._known_pairs)))
+        rarity = _rarity(content_pairs)
         return WordIndex(
-            _saturated(whole, whole_lengths),
+            _saturated(whole, whole_lengths, counts.words),
             _queries(whole, telling[:, shared].tocsr(), self._ties()[shared]),
             in_contents,
             title_shares,
             content_pairs,
-            self._pairs_of_titles(content_pairs),
+            self._pairs_of_titles(rarity),
             lengths,
+            replace(counts, rarity=rarity),
+        )
+
+    def _counts(self, whole: sparse.csr_matrix, frequency: Ints, lengths: Vectors) -> StemCounts:
+        languages, of = np.unique(self._languages, return_inverse=True)
+        n, known = len(of), np.flatnonzero(languages >= 0)
+        columns = np.where(frequency > 1, np.cumsum(frequency > 1) - 1, -1).astype(np.int32)
+        texts = np.bincount(of, minlength=len(languages))
+        ones = np.ones(n, np.int32)
+        of_language = sparse.csr_matrix((ones, (of, np.arange(n))), shape=(len(languages), n))
+        by_language = (of_language[known] @ ones_of(whole)).tocsr()
+        mean = float(np.asarray(whole.sum(axis=1)).ravel().mean()) if n else 1.0
+        return StemCounts(
+            Vocabulary(self._numbers),
+            frequency,
+            columns,
+            languages[known],
+            texts[known],
+            by_language,
+            n,
+            max(1.0, mean),
+            max(1.0, float(lengths.mean()) if n else 1.0),
+            self._known_pairs,
+            np.empty(0, np.float32),
         )
 
     def _numbered(self, text: Name) -> Ints:
@@ -116,20 +248,25 @@ class WordReader:
             (zlib.crc32(stem.encode()) for stem in self._numbers), np.int64, len(self._numbers)
         )
 
-    def _places(self, pairs: Ints) -> Ints:
-        """Return the positions, among the pairs of titles, of those pairs that are there."""
-        known = self._known_pairs
-        if not len(known):
-            return np.empty(0, np.int64)
-        at = np.searchsorted(known, pairs).clip(max=len(known) - 1)
-        found: Ints = at[known[at] == pairs]
-        return found
+    def _pairs_of_titles(self, rarity: Vectors) -> sparse.csr_matrix:
+        places = [_places(self._known_pairs, pairs) for pairs in self._title_pairs]
+        return _shares(_weighted(ones_of(_counted(places, len(rarity))), rarity))
 
-    def _pairs_of_titles(self, content_pairs: sparse.csr_matrix) -> sparse.csr_matrix:
-        n, w = content_pairs.shape
-        frequency = np.bincount(content_pairs.indices, minlength=w)
-        titles = ones_of(_counted([self._places(pairs) for pairs in self._title_pairs], w))
-        return _shares(_weighted(titles, np.log1p(n / (1 + frequency)).astype(np.float32)))
+
+def _places(known: Ints, pairs: Ints) -> Ints:
+    """Return the positions, among known pairs, of those pairs that are there."""
+    if not len(known):
+        return np.empty(0, np.int64)
+    at = np.searchsorted(known, pairs).clip(max=len(known) - 1)
+    found: Ints = at[known[at] == pairs]
+    return found
+
+
+def _rarity(content_pairs: sparse.csr_matrix) -> Vectors:
+    """Return (w,) float32 how telling each pair is, by the contents that have it."""
+    n, w = content_pairs.shape
+    rarity: Vectors = np.log1p(n / (1 + np.bincount(content_pairs.indices, minlength=w))).astype(np.float32)
+    return rarity
 
 
 def ones_of(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
@@ -167,6 +304,14 @@ def _weighted(matrix: sparse.csr_matrix, weights: Vectors) -> sparse.csr_matrix:
     return sparse.csr_matrix((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
+def _weighted_rows(matrix: sparse.csr_matrix, weights: Sequence[Vectors]) -> sparse.csr_matrix:
+    """Return the matrix with the columns of each row multiplied by the row's weights."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    every = np.stack([np.empty(matrix.shape[1], np.float32), *weights])[1:]
+    values = matrix.data * every[rows, matrix.indices]
+    return sparse.csr_matrix((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
 def _shares(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
     """Return the matrix with each row divided by its sum."""
     sums = np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), 1e-9)
@@ -174,9 +319,9 @@ def _shares(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
     return sparse.csr_matrix((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _saturated(counts: sparse.csr_matrix, lengths: Vectors) -> sparse.csr_matrix:
-    """Return BM25 weights of counts in texts of these lengths."""
-    relative = lengths / max(1.0, float(lengths.mean()) if len(lengths) else 1.0)
+def _saturated(counts: sparse.csr_matrix, lengths: Vectors, mean: float) -> sparse.csr_matrix:
+    """Return BM25 weights of counts in texts of these lengths; `mean` is that of all texts, 1 or more."""
+    relative = lengths / mean
     norm = np.repeat((K1 * (1 - B + B * relative)).astype(np.float32), np.diff(counts.indptr))
     values = counts.data * np.float32(K1 + 1) / (counts.data + norm)
     return sparse.csr_matrix((values, counts.indices, counts.indptr), shape=counts.shape)

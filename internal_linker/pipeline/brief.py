@@ -7,24 +7,34 @@ from math import isfinite
 import numpy as np
 
 from internal_linker.anchors.finder import Anchoring
-from internal_linker.core.arrays import pairs_of
+from internal_linker.core.arrays import Vectors, pairs_of
 from internal_linker.core.briefs import Brief, BriefLinks, LikePage
 from internal_linker.core.edges import Decided
 from internal_linker.core.errors import InputError
 from internal_linker.core.evidence import Evidence
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Candidate, Collected, Link, Searched, Source, Targets, fold_query
-from internal_linker.core.sequences import counted
-from internal_linker.embeddings.embed import all_texts, embed, encodable
+from internal_linker.core.records import (
+    Candidate,
+    Collected,
+    Link,
+    Searched,
+    Source,
+    Targets,
+    Text,
+    fold_query,
+)
+from internal_linker.core.sequences import Lazy, counted
+from internal_linker.embeddings.embed import all_texts, embed, encodable, page_text
 from internal_linker.ingest.collect import gather
+from internal_linker.matching.site_index import Guests
 from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
 from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.rows import require_scope
-from internal_linker.ranking.adaptation import adapted
+from internal_linker.pipeline.site_vectors import embed_guests
 from internal_linker.ranking.evidence import Explainer
-from internal_linker.ranking.link_texts import without_link_texts
+from internal_linker.ranking.link_texts import without_link_texts, without_links
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import best_sources
 from internal_linker.ranking.selection import link_targets, select
@@ -37,7 +47,7 @@ from internal_linker.text.words import words
 def content_brief(
     context: RunContext, rules: Rules, brief: Brief, limit: int, progress: Progress
 ) -> BriefLinks:
-    """Rank as a run does, with the new page among the others; write nothing but the cache and the index.
+    """Rank as a run does, with the new page as a guest; write nothing but the cache and the index.
 
     Args:
         context: the site's context; without a search service or a main query, the search step is skipped.
@@ -50,30 +60,45 @@ def content_brief(
         InputError: the site has no pages, or the new page's URL is not a URL.
         ServiceError: the input can't be read from its service.
     """
-    collected = _gathered(context, progress)
+    prepared = Prepared(context, progress)
+    collected = _gathered(prepared, context, progress)
     plan = planned(collected, brief)
     searching = context.serp is not None and bool(plan.source.query)
-    require_scope(collected, rules, searching=searching, warn=progress.warn)
+    require_scope(plan.collected, rules, searching=searching, warn=progress.warn)
     judged = context.edges.each(judged=True) if context.edges else ()
     decisions = decided(todays(judged, collected.hosts))
-    targets = _targets(plan, decisions, rules)
+    site = plan.collected if plan.exists else collected
+    of_pages = _targets(site, decisions, rules)
+    targets = of_pages if plan.exists else _with_planned(of_pages, plan, rules)
     searched = Searched()
     if context.serp and plan.source.query:
         searched = search_all(
             [plan.source], context.serp, context.serp_cache, targets, rules.search, progress=progress
         )
-    ranking, problem = _ranked(
-        plan, targets, searched, decisions, context=context, rules=rules, progress=progress
+    # A site with a rewritten page is another site, whose index nobody would use again.
+    index = Prepared(replace(context, index=None), progress) if plan.exists else prepared
+    of_site, state, vectors, problem = _site_ranking(
+        site, plan, of_pages, decisions, prepared=index, context=context, rules=rules, progress=progress
     )
+    others = _others(plan, rules)
+    ranking = of_site.proposing([plan.source, *others], targets, searched)
+    if not plan.exists:
+        ranking = ranking.with_guests(Guests([_own_text(plan)], vectors, [plan.page]))
+    progress.finish(f"{counted(len(others), 'page')} may link to it")
     progress.start("Links", 2, "steps")
     candidates = sorted(next(ranking.of([NEW])), key=lambda one: ranking.comes_last(one.key))
     chosen = select(plan.source, candidates, targets, limit, "")
     fits = {} if plan.exists else _fits(ranking, candidates)
-    best = best_sources(ranking, NEW, range(1, len(ranking.sources)), limit, fits.get)
-    outward, inward = _explained(ranking, chosen.links, best, exists=plan.exists)
+    best = best_sources(ranking, plan.row, range(1, len(ranking.sources)), limit, fits.get)
+    outward, inward = _explained(ranking, plan, chosen.links, best)
     progress.advance()
     none = "" if outward or inward else "No links were found, neither from the new page nor to it."
     anchoring = Anchoring(plan.collected)
+    if not plan.exists:
+        of_pages_anchors = prepared.anchoring(collected)
+        anchoring.resume(of_pages_anchors.lasting())
+        prepared.keep_anchoring(of_pages_anchors)
+        prepared.keep_hubness(of_site.site, state)
     found = BriefLinks(
         brief.name,
         brief.url,
@@ -89,11 +114,11 @@ def content_brief(
     return found
 
 
-def _gathered(context: RunContext, progress: Progress) -> Collected:
+def _gathered(prepared: Prepared, context: RunContext, progress: Progress) -> Collected:
     progress.start("Input", 0, "rows")
     for notice in context.notices:
         progress.warn(notice)
-    collected = Prepared(context, progress).collected(
+    collected = prepared.collected(
         lambda noted: gather(
             context.queries,
             context.pages,
@@ -116,72 +141,111 @@ def _gathered(context: RunContext, progress: Progress) -> Collected:
     return collected
 
 
-def _targets(plan: Planned, decisions: Decided, rules: Rules) -> Targets:
-    def excluded(url: str, key: str) -> str:
-        return "" if key == NOWHERE else rules.search.excluded(url, key)
-
-    site = plan.collected
+def _targets(site: Collected, decisions: Decided, rules: Rules) -> Targets:
     targets = link_targets(
         site.pages,
         site.sources,
-        excluded,
+        rules.search.excluded,
         any_on_site=rules.any_on_site,
         links=site.live_links,
         aliases=site.aliases,
         hosts=site.hosts,
         sections=rules.scope.targets,
     )
-    if NOWHERE in targets.barred:
-        # A page without a URL is in no section yet.
-        barred = {key: why for key, why in targets.barred.items() if key != NOWHERE}
-        targets = replace(targets, known={**targets.known, NOWHERE: NOWHERE}, barred=barred)
-    # The planned page may rewrite a page for which editors have already rejected links.
     return replace(targets, rejected=decisions.rejected_at_ends(site.aliases))
 
 
-def _ranked(
-    plan: Planned,
-    targets: Targets,
-    searched: Searched,
-    decisions: Decided,
-    *,
-    context: RunContext,
-    rules: Rules,
-    progress: Progress,
-) -> tuple[Ranking, str]:
-    """Return a ranking for the new page (the first source) and its possible sources, and why vectors are missing."""
-    pages = plan.collected.pages
-    texts = all_texts(pages, plan.collected.queries, ())
-    known, _ = encodable(texts, [page.lang for page in pages], context.encoder)
-    if not known[0].whole:
-        progress.warn(
-            f"The text is in {plan.page.lang}, which {context.encoder.name} does not support: "
-            "only its words are compared."
-        )
-    embedded = embed(known, context.encoder, context.vector_cache, progress)
-    progress.start("Matching", 2, "steps")
+def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
+    """Return the targets with a page that does not exist yet, and the links in its draft."""
+    key, site = plan.page.key, plan.collected
+    own = link_targets(
+        [plan.page],
+        [plan.source],
+        rules.search.excluded,
+        any_on_site=rules.any_on_site,
+        links=plan.links,
+        aliases=site.aliases,
+        hosts=site.hosts,
+        sections=rules.scope.targets,
+    )
+    known = {other: url for other, url in targets.known.items() if other != key}
+    known.update(own.known)
+    barred = {**targets.barred, **own.barred}
+    if key == NOWHERE:
+        # A page without a URL is in no section yet, and no pattern excludes it.
+        known[key] = key
+        barred.pop(key, None)
+    linked = {**targets.linked, **own.linked}
+    return replace(targets, known=known, barred=barred, linked=linked, aliases=site.aliases)
+
+
+def _others(plan: Planned, rules: Rules) -> list[Source]:
+    """Return the pages that may link to the new page, as sources."""
     queried = {source.key for source in plan.collected.sources if source.row_url}
-    others = [
+    return [
         Source(page.key, page.url, "", page, in_sheet=False)
-        for page in pages[1:]
-        if page.takes_links
+        for page in plan.collected.pages
+        if page is not plan.page
+        and page.takes_links
         and rules.renewed.hold(page.key)
         and rules.scope.gives(page.key, queried=page.key in queried)
     ]
-    ranking = Ranking(
-        plan.collected,
-        [plan.source, *others],
-        targets,
-        searched,
-        texts=without_link_texts(texts, plan.collected),
-        vectors=embedded.vectors,
-        rules=rules.linking,
-        planned=() if plan.exists else [NEW],
-    )
+
+
+def _own_text(plan: Planned, *, whole: bool = False) -> Text:
+    """Return the text of the new page, `whole` or without that of its links; no page that exists has it."""
+    found = page_text(plan.page)
+    links = [] if whole else [link for link in plan.links if link.anchor]
+    return Text(found.title or plan.source.query, without_links(found.body, links))
+
+
+def _site_ranking(
+    site: Collected,
+    plan: Planned,
+    targets: Targets,
+    decisions: Decided,
+    *,
+    prepared: Prepared,
+    context: RunContext,
+    rules: Rules,
+    progress: Progress,
+) -> tuple[Ranking, str, Vectors, str]:
+    """Return the adapted ranking of the site's pages, its state in the index, the new page's vector, and a problem."""
+    encoder, texts = context.encoder, all_texts(site.pages, site.queries, ())
+    guests = [] if plan.exists else [_own_text(plan, whole=True)]
+    languages = [plan.page.lang] if encoder.pages is None else []
+    own, _ = encodable(guests or [texts[plan.row]], languages, encoder)
+    if not own[0].whole:
+        progress.warn(
+            f"The text is in {plan.page.lang}, which {encoder.name} does not support: "
+            "only its words are compared."
+        )
+    stored = prepared.stored(site, targets, rules.linking)
+    compared, notes = without_link_texts(texts, site), list[str]()
+    if stored:
+        embedded = embed_guests(texts, [*own], stored, context=context, progress=progress)
+    else:
+        known, left_out = encodable(texts, [page.lang for page in site.pages], encoder)
+        notes += filter(None, [left_out])
+        every = Lazy(
+            len(texts) + len(guests), lambda at: known[at] if at < len(texts) else own[at - len(texts)]
+        )
+        embedded = embed(every, encoder, context.vector_cache, progress)
+    progress.start("Matching", 2, "steps")
+    if stored:
+        state = stored.state
+        ranking = stored.resumed(
+            site, (), targets, Searched(), texts=compared, rules=rules.linking, joined=None
+        )
+    else:
+        vectors = embedded.vectors[: len(texts)]
+        ranking = Ranking(site, (), targets, Searched(), texts=compared, vectors=vectors, rules=rules.linking)
+        state = prepared.keep(ranking, site, embedded, notes)
     progress.advance()
-    ranking, _ = adapted(ranking, [*plan.collected.live_links, *decisions.accepted_links()])
-    progress.finish(f"{counted(len(others), 'page')} may link to it")
-    return ranking, embedded.problem
+    ranking, _ = prepared.adapted(ranking, site.live_links, decisions.accepted_links(), state)
+    # What is compared from here on is the same whether the index had the site or not.
+    ranking.site.forget()
+    return ranking, state, embedded.vectors[len(embedded.vectors) - len(guests) :], embedded.problem
 
 
 def _fits(ranking: Ranking, candidates: Sequence[Candidate]) -> dict[int, float]:
@@ -196,14 +260,14 @@ def _fits(ranking: Ranking, candidates: Sequence[Candidate]) -> dict[int, float]
 
 
 def _explained(
-    ranking: Ranking, links: Sequence[Link], best: Sequence[tuple[int, Candidate, int]], *, exists: bool
+    ranking: Ranking, plan: Planned, links: Sequence[Link], best: Sequence[tuple[int, Candidate, int]]
 ) -> tuple[list[Link], list[Inward]]:
     """Return the links from the new page and those to it, from `best_sources`, with the evidence for each."""
-    explainer, key = Explainer(ranking), ranking.site.pages[NEW].key
+    explainer, key = Explainer(ranking), plan.page.key
     (outward,) = explainer.of([NEW], [[link.target.key for link in links]])
     positions = [position for position, _, _ in best]
     inward = [one for (one,) in explainer.of(positions, [[key]] * len(best))]
-    if not exists:
+    if not plan.exists:
         # Nobody can link to a page that does not exist yet.
         inward = [Evidence(one.topic) for one in inward]
     found = [
@@ -226,11 +290,11 @@ def _scarce(plan: Planned, targets: Targets, note: str, inward: int, limit: int)
 def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
     """Yield existing pages that may already cover the new page's topic, the most similar first."""
     site, same = ranking.site, dict(_same_names(plan))
-    duplicates = {sum(pair) - NEW for pair in site.near_duplicates if NEW in pair}
+    duplicates = {sum(pair) - plan.row for pair in site.near_duplicates if plan.row in pair}
     own = site.with_text.copy()
-    own[[page.issue is not None for page in site.pages]] = False
+    own[[row for row, page in enumerate(site.pages) if page.issue is not None]] = False
     asked = pairs_of([sorted({*same, *duplicates})])
-    found = site.matches(np.array([NEW]), own, ranking.rules.lexical_weight, asked)
+    found = site.matches(np.array([plan.row]), own, ranking.rules.lexical_weight, asked)
     found = found.at(np.argsort(-np.nan_to_num(found.similarity), kind="stable"))
     signals = (found.rows, found.similarity, found.score)
     for other, similarity, score in zip(*(each.tolist() for each in signals), strict=True):
@@ -250,6 +314,6 @@ def _same_names(plan: Planned) -> Iterator[tuple[int, str]]:
         if query and source.key in rows and fold_query(source.query) == query:
             yield rows[source.key], "the same main query"
     title = words(plan.page.title)
-    for row, page in enumerate(plan.collected.pages[1:], 1):
-        if title and title in (words(page.title), words(page.h1)):
+    for row, page in enumerate(plan.collected.pages):
+        if title and page is not plan.page and title in (words(page.title), words(page.h1)):
             yield row, "the same title"

@@ -12,7 +12,7 @@ from internal_linker.text.language import detect, detect_among
 
 # The key of a page whose URL is not known; no URL has it.
 NOWHERE = "brief:"
-# The new page's row, and its position among the sources.
+# The new page's position among the sources.
 NEW = 0
 
 
@@ -21,7 +21,7 @@ class Planned:
     """The site with the new page.
 
     Attributes:
-        collected: the site's pages and links, with the new page first.
+        collected: the site's pages and links, with the new page: instead of the one that it replaces, else at the end.
         page: the new page.
         source: the new page as a source.
         notes: what is unusual, one sentence each.
@@ -34,6 +34,16 @@ class Planned:
     notes: Sequence[str]
     exists: bool = False
 
+    @property
+    def row(self) -> int:
+        """The row of the new page in `collected`."""
+        return self.collected.rows[self.page.key]
+
+    @property
+    def links(self) -> Sequence[ExistingLink]:
+        """The links in the draft."""
+        return [link for link in self.collected.links if link.source == self.page.key]
+
 
 def planned(collected: Collected, brief: Brief) -> Planned:
     """Return the site with the new page, which replaces any page at its URL.
@@ -42,11 +52,10 @@ def planned(collected: Collected, brief: Brief) -> Planned:
         InputError: the new page's URL is not a URL.
     """
     key, notes = _key(brief.url, collected.hosts), list(brief.remarks)
-    others = tuple(page for page in collected.pages if page.key != key)
-    exists = len(others) < len(collected.pages)
+    exists = key in collected.rows
     if exists:
         notes.append(f"{brief.url} already exists: the draft replaces it in this brief.")
-    lang, doubt = _language(brief, others)
+    lang, doubt = _language(brief, [page for page in collected.pages if page.key != key])
     page = Page(
         key,
         collected.hosts.written(brief.url) or key,
@@ -65,7 +74,8 @@ def planned(collected: Collected, brief: Brief) -> Planned:
         *_links(key, base, brief.links, aliases, collected.hosts),
     )
     sources = source, *(one for one in collected.sources if one.key != key)
-    site = replace(collected, pages=(page, *others), sources=sources, links=links, aliases=aliases)
+    pages = tuple(page if one.key == key else one for one in collected.pages) + (page,) * (not exists)
+    site = replace(collected, pages=pages, sources=sources, links=links, aliases=aliases)
     return Planned(site, page, source, notes + doubt, exists=exists)
 
 

@@ -55,7 +55,7 @@ class Stored:
         rules: LinkRules,
         joined: Nearest | None,
     ) -> Ranking:
-        """Return the ranking of these sources, all of them pages; see `Ranking`."""
+        """Return the ranking of these sources, without guests, given the texts of the pages; see `Ranking`."""
         ranking = self.ranking.resumed(
             collected, sources, targets, searched, texts=texts, rules=rules, joined=joined
         )
@@ -119,12 +119,22 @@ class Prepared:
         embedded: Embedded,
         notes: Sequence[str],
     ) -> str:
-        """Keep the comparison of the pages, if it is that of all pages and of nothing else; return its state."""
-        whole = len(embedded.hashes) == len(collected.pages) and not (embedded.missing or embedded.problem)
-        if not self._inputs or not whole:
+        """Keep the comparison of the pages, unless vectors are missing; return its state.
+
+        Args:
+            ranking: the ranking of the pages, without guests.
+            collected: the input.
+            embedded: the vectors of the pages, and of guests after them.
+            notes: sentences on the pages that a person should read.
+        """
+        if not self._inputs or embedded.missing or embedded.problem:
             return ""
         state = self._state_of(collected, ranking.targets, ranking.rules)
-        what = {"ranking": ranking.lasting(), "hashes": list(embedded.hashes), "notes": list(notes)}
+        what = {
+            "ranking": ranking.lasting(),
+            "hashes": list(embedded.hashes[: len(collected.pages)]),
+            "notes": list(notes),
+        }
         # Even if it is there: what is there could not be read.
         self._keep(SITE, state, what, collected)
         return state

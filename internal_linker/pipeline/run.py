@@ -24,7 +24,6 @@ from internal_linker.core.records import (
     Source,
     Targets,
     Text,
-    Usage,
 )
 from internal_linker.core.sequences import Lazy, counted
 from internal_linker.core.urls import is_address
@@ -32,7 +31,6 @@ from internal_linker.core.version import program_digest
 from internal_linker.embeddings.embed import (
     Embedded,
     all_texts,
-    distinct,
     embed,
     embedding_seconds,
     encodable,
@@ -42,7 +40,7 @@ from internal_linker.ingest.collect import gather
 from internal_linker.matching.candidates import SERVED, language_codes
 from internal_linker.matching.neighbours.incremental import digests
 from internal_linker.matching.neighbours.knn_join import Joined, join
-from internal_linker.matching.site_index import Site
+from internal_linker.matching.site_index import Guests, Site
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import compact
 from internal_linker.pipeline.last_lists import Bases, bases, earlier_lists
@@ -52,6 +50,7 @@ from internal_linker.pipeline.prepared import Prepared, Stored
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
 from internal_linker.pipeline.rows import Rows, known_key, named, require_scope, rows_of
+from internal_linker.pipeline.site_vectors import embed_guests
 from internal_linker.ranking.adaptation import Adaptation
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.fusion_choice import fusion_evidence, pages_to_compare
@@ -103,7 +102,7 @@ class Run:
             memory.text_links = Counter(link.source for link in collected.links)
             targets = replace(targets, rejected=memory.decided.rejected_at_ends(collected.aliases))
         # A run needs the vectors themselves, and says what it cost to get them.
-        stored = None if self.context.sinks else self._stored(collected, sources, targets)
+        stored = None if self.context.sinks else self._stored(collected, targets)
         with self.context.turn(self.progress, self._step):
             searched = self._search(sources, targets)
             texts, embedded = self._embed(collected, sources, stored)
@@ -175,7 +174,7 @@ class Run:
             targets = replace(targets, rejected=memory.decided.rejected_at_ends(collected.aliases))
         counts = counting(rows.sources)
         sources = [one for one, first in zip(rows.sources, counts, strict=True) if first and one.page]
-        stored = self._stored(collected, sources, targets)
+        stored = self._stored(collected, targets)
         texts, embedded = self._embed(collected, sources, stored)
         self._step()
         self.progress.start("Matching", 1, "pages")
@@ -311,17 +310,18 @@ class Run:
         )
 
     def _encodable(self, texts: Sequence[Text], collected: Collected) -> Sequence[Text]:
-        known, left_out = encodable(texts, [page.lang for page in collected.pages], self.context.encoder)
+        encoder, languages = self.context.encoder, [page.lang for page in collected.pages]
+        known, left_out = encodable(texts, languages, encoder)
         if left_out:
             self.progress.warn(left_out)
+            if len(texts) > len(languages):
+                _, left_out = encodable(texts[: len(languages)], languages, encoder)
+        # Notes on the pages alone belong to the index.
         self._left_out = list(filter(None, [left_out]))
         return known
 
-    def _stored(self, collected: Collected, sources: Sequence[Source], targets: Targets) -> Stored | None:
+    def _stored(self, collected: Collected, targets: Targets) -> Stored | None:
         """Return the comparison of the pages from the index."""
-        # A query without a page, and a page that is not listed, are compared with the pages as one more text.
-        if not all(one.page for one in sources):
-            return None
         return self._prepared.stored(collected, targets, self.rules.linking)
 
     def _publish(self, report: Report, targets: Targets, sources: Sequence[Source], *, partial: bool) -> None:
@@ -344,20 +344,21 @@ class Run:
     def _embed(
         self, collected: Collected, sources: Sequence[Source], stored: Stored | None
     ) -> tuple[Sequence[Text], Embedded]:
-        """Return the texts for the ranking, and the vectors of the whole texts; none if the index has them."""
+        """Return the texts for the ranking, and the vectors of the whole texts; not those of pages in the index."""
         self._step()
         texts = self._texts(collected, sources)
         if stored:
-            self.progress.start("Embedding", 0, "texts")
-            for note in stored.notes:
+            pages = len(collected.pages)
+            guests, left_out = encodable(texts[pages:], (), self.context.encoder)
+            for note in filter(None, (*stored.notes, left_out)):
                 self.progress.warn(note)
-            count = len(distinct(stored.hashes))
-            self.progress.finish(f"0 texts embedded, {count} from the index")
-            none = np.zeros((0, 1), np.float32)
-            embedded = Embedded(none, 0, count, 0, Usage(), stored.hashes)
+            embedded = embed_guests(
+                texts[:pages], [*guests], stored, context=self.context, progress=self.progress
+            )
             return without_link_texts(texts, collected), embedded
-        encodable = self._encodable(texts, collected)
-        embedded = embed(encodable, self.context.encoder, self.context.vector_cache, self.progress)
+        embedded = embed(
+            self._encodable(texts, collected), self.context.encoder, self.context.vector_cache, self.progress
+        )
         return without_link_texts(texts, collected), embedded
 
     def _join(self, collected: Collected, sources: Sequence[Source], embedded: Embedded) -> Joined | None:
@@ -421,7 +422,7 @@ class Run:
             known = last_matched(context.past, self._digest, rows)
             self.progress.advance(len(rows.sources) if known else 0)
         if context.sinks and not (known or embedded.missing or embedded.problem):
-            stored = self._stored(collected, rows.sources, targets)
+            stored = self._stored(collected, targets)
         found = known or self._recommend(
             collected,
             rows,
@@ -509,10 +510,11 @@ class Run:
     ) -> tuple[Ranking, Adaptation | None]:
         """Return the ranking, adapted to the site, from the index if that has it."""
         prepared, nearest = self._prepared, joined.nearest if joined else None
+        pages = len(collected.pages)
         if stored:
             state = stored.state
             ranking = stored.resumed(
-                collected, sources, targets, searched, texts=texts, rules=rules, joined=nearest
+                collected, sources, targets, searched, texts=texts[:pages], rules=rules, joined=nearest
             )
         else:
             ranking = Ranking(
@@ -520,14 +522,17 @@ class Run:
                 sources,
                 targets,
                 searched,
-                texts=texts,
-                vectors=embedded.vectors,
+                texts=texts[:pages],
+                vectors=embedded.vectors[:pages],
                 rules=rules,
                 joined=nearest,
             )
             # Lookups compare with all pages.
             exact = joined is None or joined.recall == 1.0
             state = prepared.keep(ranking, collected, embedded, self._left_out) if exact else ""
+        if guests := texts[pages:]:
+            vectors = embedded.vectors[len(embedded.vectors) - len(guests) :]
+            ranking = ranking.with_guests(Guests.queries(guests, vectors))
         self._indexed = ranking.site, state
         ranking.site.work(workers)
         if not any(source.page for source in sources):

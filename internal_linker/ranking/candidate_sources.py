@@ -1,5 +1,7 @@
 """Candidates besides a source's most similar pages: by search in both directions, titles, and shared links."""
 
+from copy import copy
+
 import numpy as np
 
 from internal_linker.core.arrays import Bools, Ints, Pairs, both
@@ -28,11 +30,20 @@ class CandidateSources:
 
     def __init__(self, words: WordIndex, among: Bools, languages: Ints) -> None:
         self._among = among
-        self._searches = (
+        self._searches: tuple[tuple[Postings, int], ...] = (
             (Postings(words.bm25, among, languages, words.queries), IN_TARGETS),
             (Postings(words.queries, among, languages, words.bm25), IN_SOURCE),
             (Postings(words.titles, among, languages, words.contents), TITLES),
         )
+
+    def with_guests(self, words: WordIndex, languages: Ints) -> "CandidateSources":
+        """Return what finds candidates of further texts, too; `words` and `languages` are those of all texts."""
+        other, queries = copy(self), (words.queries, words.bm25, words.contents)
+        other._searches = tuple(
+            (postings.with_guests(each, languages), keep)
+            for (postings, keep), each in zip(self._searches, queries, strict=True)
+        )
+        return other
 
     def by_words(self, texts: Ints) -> Pairs:
         """Return the candidates of each text (row) that the searches find, in any order and some repeatedly."""

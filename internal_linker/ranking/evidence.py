@@ -5,20 +5,15 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, pairs_of, ranks
 from internal_linker.core.evidence import NO_EVIDENCE, Evidence, topics
 from internal_linker.core.records import Link, Recommendation
-from internal_linker.core.sections import ROOT, sections_of
-from internal_linker.core.sequences import batched
+from internal_linker.core.sequences import Lazy, batched
 from internal_linker.matching.candidates import Matches
 from internal_linker.ranking.rank import BLOCK, NEIGHBOURS, Ranking
 from internal_linker.ranking.shared_titles import SharedTitles
 from internal_linker.text.words import words
-
-# In a section of fewer pages, links from it say nothing.
-_LEAST_PAGES = 5
 
 
 class Explainer:
@@ -70,14 +65,15 @@ class Explainer:
 
     @cached_property
     def _titles(self) -> SharedTitles:
-        pages = self._ranking.site.pages
-        return SharedTitles([page.title or page.h1 for page in pages], [page.lang for page in pages])
+        pages, common = self._ranking.pages, self._ranking.common_title_words
+        titles = Lazy(len(pages), lambda row: pages[row].title or pages[row].h1)
+        return SharedTitles(titles, Lazy(len(pages), lambda row: pages[row].lang), common)
 
     def _title_words(self, position: int) -> Sequence[str]:
         """Return the words of the title of a source, or of a query that has no page."""
         row, source = int(self._ranking.source_rows[position]), self._ranking.sources[position]
         if source.page:
-            return self._titles.words[row]
+            return self._titles.words(row)
         return [] if source.key else words(source.query)
 
     def _columns(self, texts: Ints, pairs: Pairs) -> list[list[int]]:
@@ -108,29 +104,11 @@ class Explainer:
 
     def _section_inlinks(self, texts: Ints, pairs: Pairs) -> Ints:
         """Return (len(pairs),) how many pages of the text's section link to the page; -1 if it is in none."""
-        sections, counts = self._sections
+        sections, linking = self._ranking.sections, self._ranking.graph.sources(pairs.rows)
         # Sources without a page follow the pages.
         of = np.append(sections, -1)[texts.clip(max=len(sections))][pairs.of]
-        found = np.full(len(of), -1)
-        known = np.flatnonzero(of >= 0)
-        if len(known):
-            found[known] = np.asarray(counts[of[known], pairs.rows[known]]).ravel()
-        return found
-
-    @cached_property
-    def _sections(self) -> tuple[Ints, sparse.csr_matrix]:
-        """The section of each page, -1 for none worth naming, and how many pages of each section link to each page."""
-        names = sections_of([page.key for page in self._ranking.site.pages])
-        named, of, counts = np.unique(np.array(names, np.str_), return_inverse=True, return_counts=True)
-        # A year is a date, not a part of the site.
-        plain = [name != ROOT and not name.rpartition("/")[2].isdigit() for name in named.tolist()]
-        telling = np.array(plain, np.bool_) & (counts >= _LEAST_PAGES) & (counts < len(names))
-        sections = np.where(telling[of], of, -1)
-        links = self._ranking.graph.pairs
-        kept = sections[links.of] >= 0
-        ends = sections[links.of[kept]], links.rows[kept]
-        shape = max(1, len(named)), max(1, len(names))
-        return sections, sparse.csr_matrix((np.ones(len(ends[0]), np.int32), ends), shape=shape)
+        same = of[linking.of] == sections[linking.rows]
+        return np.where(of >= 0, np.bincount(linking.of[same], minlength=len(of)), -1)
 
 
 def _scores(matches: Matches, pairs: Pairs, n: int) -> Vectors:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Ints, Pairs, Vectors, ranks
 from internal_linker.core.records import ExistingLink
+from internal_linker.matching.grown import grown_square
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,14 @@ class LinkGraph:
         self._in.sort_indices()
         self.inlinks: Ints = np.bincount(counted[:, 1], minlength=self._n)
         self.degrees: Ints = np.bincount(pairs[:, 1], minlength=self._n)
+
+    def with_guests(self, count: int) -> "LinkGraph":
+        """Return the links between the same pages, for so many texts more, which have no links."""
+        other, none = copy(self), np.zeros(count, self.degrees.dtype)
+        other._n = self._n + count
+        other._out, other._in = grown_square(self._out, count), grown_square(self._in, count)
+        other.inlinks, other.degrees = np.append(self.inlinks, none), np.append(self.degrees, none)
+        return other
 
     def votes(self, voters: Pairs, weights: Vectors) -> Counted:
         """Return the weighted share, 0 to 1, of each text's voters (pages) that link to each page."""

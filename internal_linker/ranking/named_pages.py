@@ -8,6 +8,7 @@ import numpy as np
 
 from internal_linker.core.arrays import Ints, Pairs, pairs_of
 from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.matching.grown import GrownArray, as_array
 from internal_linker.matching.page_names import Name, PageNames, Stems
 from internal_linker.text.brands import found_brands, without_brands
 from internal_linker.text.words import words
@@ -40,10 +41,12 @@ class NamedPages:
                 self._titled[number] = row if self._titled[number] in (_NOBODY, row) else _SEVERAL
         # The numbers of the names in each text, one text after the other, and where each text's begin.
         self._found: tuple[Ints, Ints] | None = None
+        self._common: Ints = np.empty(0, np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what was found in the texts; the names, which take longer to load than to read again, are left out."""
-        return {**vars(self), "_found": self._found_names, "_names": None, "_anchors": {}, "_stems": Stems()}
+        found = self._found_names
+        return {**vars(self), "_found": found, "_names": None, "_anchors": {}, "_stems": Stems()}
 
     @property
     def _known_names(self) -> PageNames:
@@ -64,7 +67,7 @@ class NamedPages:
     @property
     def _found_names(self) -> tuple[Ints, Ints]:
         if self._found is None:
-            pairs = self._known_names.found()
+            pairs, self._common = self._known_names.found()
             starts = np.searchsorted(pairs.of, np.arange(self._texts + 1))
             self._found = pairs.rows, starts
         return self._found
@@ -73,6 +76,18 @@ class NamedPages:
         """Read the stems of the next text's content."""
         self._known_names.read(text)
         self._texts += 1
+
+    def with_guests(self, texts: Sequence[Name]) -> "NamedPages":
+        """Return what finds the names in further texts, too, given the stems of their contents."""
+        (numbers, starts), other = self._found_names, object.__new__(NamedPages)
+        vars(other).update(vars(self))
+        # The names themselves may have to be read again.
+        each = [self._known_names.in_text(text) if text else [] for text in texts]
+        found = [np.setdiff1d(np.array(some, np.int64), self._common) for some in each]
+        more = np.concatenate([np.empty(0, np.int64), *found])
+        ends = len(numbers) + np.cumsum([len(some) for some in found], dtype=np.int64)
+        other._found = as_array(GrownArray(numbers, more)), np.append(starts, ends)
+        return other
 
     def owners(self, links: Iterable[ExistingLink]) -> Ints:
         """Return (k,) the row of the page that each name means, by the titles and these links; below 0: none."""

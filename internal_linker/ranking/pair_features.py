@@ -1,5 +1,6 @@
 """All features of pairs of pages for a learned ranker: of texts, places and links; unknown values are NaN."""
 
+from collections.abc import Sequence
 from copy import copy
 
 import numpy as np
@@ -37,17 +38,29 @@ class PairFeatures:
 
     def __init__(self, site: Site, words: WordIndex, graph: LinkGraph) -> None:
         n = words.bm25.shape[0]
-        self._graph, self._n = graph, n
+        self._graph, self._n, self._pages = graph, n, n
         self._texts = TextFeatures(site, words)
-        # A source without a page has the place of the home page.
-        self._places = Places([*(page.key for page in site.pages), *[""] * (n - len(site.pages))])
+        self._places = Places([page.key for page in site.pages])
         self._lifts = lifts(self._places, graph)
         self._links = PairLinkFeatures(graph, n)
+
+    def with_guests(
+        self, site: Site, words: WordIndex, graph: LinkGraph, keys: Sequence[str]
+    ) -> "PairFeatures":
+        """Return the features of the same pages and of guests, whose keys are given; see the arguments above."""
+        other, more = copy(self), len(keys)
+        other._graph, other._n = graph, self._n + more
+        other._texts = self._texts.with_guests(site, words)
+        other._places = places = self._places.with_guests(keys, [page.key for page in site.pages])
+        sections, folders = self._lifts
+        other._lifts = sections.with_guests(places.sections), folders.with_guests(places.folders)
+        other._links = self._links.with_guests(graph, more)
+        return other
 
     def knowing(self, graph: LinkGraph) -> "PairFeatures":
         """Return the features of the same site with other known links."""
         other = copy(self)
-        other._graph, other._lifts = graph, lifts(self._places, graph)
+        other._graph, other._lifts = graph, lifts(self._places, graph, self._pages)
         other._links = PairLinkFeatures(graph, self._n)
         return other
 

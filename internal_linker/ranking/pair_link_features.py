@@ -1,6 +1,7 @@
 """Features of pairs of pages from known links: what similar pages link to, common links, shared neighbours."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Ints, Vectors, is_in, ranks
 from internal_linker.matching.candidates import Matches
+from internal_linker.matching.grown import grown_square
 from internal_linker.matching.row_products import row_products
 from internal_linker.ranking.link_features import Counted, LinkGraph
 
@@ -73,6 +75,16 @@ class PairLinkFeatures:
         self._rarity = sparse.csr_matrix(
             (rarity[around.indices], around.indices, around.indptr), shape=(n, n)
         )
+
+    def with_guests(self, graph: LinkGraph, count: int) -> "PairLinkFeatures":
+        """Return the features of the same pages, and of so many texts more, which have no links in `graph`."""
+        other = copy(self)
+        other._graph = graph
+        for name in ("_out", "_into", "_around", "_rarity"):
+            setattr(other, name, grown_square(getattr(self, name), count))
+        none = np.zeros(count, self._inlinks.dtype)
+        other._inlinks, other._outlinks = np.append(self._inlinks, none), np.append(self._outlinks, none)
+        return other
 
     def of(
         self, texts: Ints, matches: Matches, linked: Sequence[Sequence[Vectors]], similar: SimilarPagesLinks

@@ -1,9 +1,10 @@
 """Ranking of each source's candidates: matching pages, passages, links and search results, fused into one order."""
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, count, pairwise
 from math import nan
 
@@ -27,14 +28,17 @@ from internal_linker.core.records import (
     Collected,
     ExistingLink,
     Fusion,
+    Page,
     Searched,
     SerpTarget,
     Source,
     Targets,
     Text,
 )
-from internal_linker.matching.candidates import Matches, language_codes
-from internal_linker.matching.site_index import Site
+from internal_linker.core.sections import ROOT, sections_of
+from internal_linker.matching.candidates import Matches, codes_among, language_codes
+from internal_linker.matching.page_names import Name, Stems
+from internal_linker.matching.site_index import Guests, Site
 from internal_linker.ranking.candidate_sources import CandidateSources
 from internal_linker.ranking.fusion import Numbers, Ranked, fuse
 from internal_linker.ranking.last_resort import last_resort
@@ -44,8 +48,11 @@ from internal_linker.ranking.pair_features import PairFeatures
 from internal_linker.ranking.pair_link_features import SimilarPagesLinks
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import eligible, linked
+from internal_linker.ranking.shared_titles import common_words
 from internal_linker.ranking.site_words import SiteWords
 from internal_linker.ranking.topic_score import topic_score
+from internal_linker.text.brands import without_brands
+from internal_linker.text.words import words
 
 # The most similar pages, whose links count as votes: 15 and 30 are within 0.002 of NDCG@5, 8 cost 0.007.
 NEIGHBOURS = 15
@@ -55,6 +62,8 @@ BEYOND = 20
 # average target, unless the text names it: a longer page, or one that many pages link to, doesn't make up for another
 # topic. On the development sites, links of editors are found exactly as well without these pages.
 OFF_TOPIC = 3.0
+# In a section of fewer pages, links from it say nothing.
+_LEAST_PAGES = 5
 # Sources that are ranked at a time: larger blocks are no faster.
 BLOCK = 256
 
@@ -68,14 +77,14 @@ class Ranking:
         targets: where links may lead.
         searched: search results of the sources.
         texts: one text for each page, without the text of its links (see `link_texts`), then one for each source
-            without a page.
+            without a page, which are guests: see `with_guests`.
         vectors: (len(texts), d) unit rows, zeros for texts without a vector.
         rules: how candidates are ranked.
-        planned: rows of pages that don't exist yet: as for queries without a page, the topic alone decides.
         joined, workers: see `Site`.
 
     Attributes:
         site: all texts.
+        pages: the pages of the site, then those that guests will be.
         rows: the row of each page in `site`, by its key.
         source_rows: (s,) the row of each source in `site`.
         linkable: (n,) which rows of `site` are pages that a similar page may link to.
@@ -97,47 +106,61 @@ class Ranking:
         texts: Sequence[Text],
         vectors: Vectors,
         rules: LinkRules,
-        planned: Collection[int] = (),
         joined: Nearest | None = None,
         workers: Workers | None = None,
     ) -> None:
-        self.sources, self.targets = sources, targets
-        words = SiteWords(collected, texts)
+        self.sources, self.targets, n = sources, targets, len(collected.pages)
+        reader = SiteWords(collected)
         self.site = Site(
             collected.pages,
-            texts,
-            vectors,
-            read=words.read,
+            texts[:n],
+            vectors[:n],
+            read=reader.read,
             terms=rules.terms,
             near_duplicate=rules.near_duplicate,
             joined=joined,
-            workers=workers,
         )
+        self.pages: Sequence[Page] = collected.pages
         self.rows = collected.rows
         self.source_rows = self._rows_of_sources(sources)
         self.graph = LinkGraph(collected.live_links, self.rows)
-        self._names, index = words.named, words.index()
+        self._names, self._words, self._brands = reader.named, reader.index(), reader.brands
         self._owners = self._names.owners(collected.live_links)
-        self._features = PairFeatures(self.site, index, self.graph)
+        self._features = PairFeatures(self.site, self._words, self.graph)
         self.ranker = packaged_ranker()
         self._searched, self.rules = searched, rules
         self._below_floor: dict[int, int] = {}
         self.linkable = self.site.with_text.copy()
         unknown = [row for row, page in enumerate(collected.pages) if page.key not in targets.known]
         self.linkable[unknown] = False
-        languages = [page.lang for page in collected.pages] + [""] * (len(texts) - len(collected.pages))
-        self._candidates = CandidateSources(index, self.linkable, language_codes(languages))
+        languages = language_codes([page.lang for page in collected.pages])
+        self._candidates = CandidateSources(self._words, self.linkable, languages)
         self._numbers = Numbers(collected.pages, self.rows)
-        # No link leads to or from them, so links can't say what fits them.
-        self._by_topic = np.ones(len(texts), np.bool_)
-        self._by_topic[: len(collected.pages)] = False
-        self._by_topic[[*planned]] = True
+        self._by_topic = np.zeros(n, np.bool_)
         outlinks = Counter(link.source for link in collected.links)
         counts = np.array([outlinks[page.key] for page in collected.pages], np.int64)
         self.last = last_resort(collected.pages, counts, rules.last)
-        # What is known of a page that doesn't exist yet may be its title alone.
-        self.last.pages[[*planned]] = False
         self._beyond = dict(self._beyond_templates())
+        if len(texts) > n:
+            guests = Guests.queries(texts[n:], vectors[n:])
+            vars(self).update(vars(self.with_guests(guests)))
+        self.site.work(workers)
+
+    @cached_property
+    def common_title_words(self) -> frozenset[str]:
+        """The words of many of the pages' titles; see `SharedTitles`."""
+        return common_words([page.title or page.h1 for page in self.site.pages])
+
+    @cached_property
+    def sections(self) -> Ints:
+        """(n,) the section of each page, -1 for none worth naming."""
+        names = sections_of([page.key for page in self.site.pages])
+        named, of, counts = np.unique(np.array(names, np.str_), return_inverse=True, return_counts=True)
+        # A year is a date, not a part of the site.
+        plain = [name != ROOT and not name.rpartition("/")[2].isdigit() for name in named.tolist()]
+        telling = np.array(plain, np.bool_) & (counts >= _LEAST_PAGES) & (counts < len(names))
+        sections: Ints = np.where(telling[of], of, -1)
+        return sections
 
     @property
     def below_floor(self) -> int:
@@ -232,6 +255,12 @@ class Ranking:
         """Return a ranking of the same site by another ranker."""
         return self._changed(ranker=ranker)
 
+    def proposing(self, sources: Sequence[Source], targets: Targets, searched: Searched) -> "Ranking":
+        """Return a ranking of the same site for other sources, of which guests follow: see `with_guests`."""
+        other = self._changed(sources=sources, targets=targets, _searched=searched, _below_floor={})
+        other.source_rows = other._rows_of_sources(sources)
+        return other
+
     def searching(self, searched: Searched) -> "Ranking":
         """Return a ranking of the same site with these search results."""
         return self._changed(_searched=searched, _below_floor={})
@@ -242,6 +271,9 @@ class Ranking:
 
     def lasting(self) -> "Ranking":
         """Return what of the ranking lasts beyond one run, to be pickled: see `resumed`."""
+        self.site.prepare_samples()
+        # Kept with the rest once they are known.
+        _ = self.common_title_words, self.sections
         none = np.empty(0, np.int64)
         targets, searched = Targets({}, {}), Searched()
         return self._changed(
@@ -271,8 +303,49 @@ class Ranking:
         other.source_rows = other._rows_of_sources(sources)
         return other
 
+    def with_guests(self, guests: Guests) -> "Ranking":
+        """Return a ranking of the same pages and of guests, whose rows follow those of the pages.
+
+        Guests are weighed by the statistics of the pages and compared with them, but change nothing about the pages. No
+        link leads to or from them, so their topic alone decides; only a planned page may be a candidate.
+        """
+        other, stems, languages = copy(self), Stems(), guests.languages
+        codes = codes_among([page.lang for page in self.site.pages], languages)
+        contents = list[Name]()
+
+        def read(text: Sequence[str]) -> None:
+            contents.append(stems.of(text, languages[len(contents)]))
+
+        titles = [
+            stems.of(words(without_brands(text.title, self._brands) or text.title), language)
+            for text, language in zip(guests.texts, languages, strict=True)
+        ]
+        other.site = self.site.with_guests(guests, codes.tolist(), read)
+        other._words = self._words.with_guests(titles, contents, codes.tolist())
+        other._names = self._names.with_guests(contents)
+        first, count = len(self.linkable), len(titles)
+        other.graph = self.graph.with_guests(count)
+        keys = [page.key if page else "" for page in guests.pages]
+        other._features = self._features.with_guests(other.site, other._words, other.graph, keys)
+        pages = [page or Page("", "") for page in guests.pages]
+        may_be = [page.key in self.targets.known for page in pages]
+        other.linkable = np.append(self.linkable, other.site.with_text[first:] & np.array(may_be, np.bool_))
+        index_codes = np.append(language_codes([page.lang for page in self.site.pages]), codes)
+        other._candidates = self._candidates.with_guests(other._words, index_codes)
+        other._by_topic = np.append(self._by_topic, np.ones(count, np.bool_))
+        planned = {key: first + at for at, key in enumerate(keys) if key}
+        if planned:
+            other.rows = {**self.rows, **planned}
+            other.pages = [*self.pages, *pages]
+            other._numbers = Numbers(other.pages, other.rows)
+        other.source_rows = other._rows_of_sources(self.sources)
+        other._below_floor = {}
+        return other
+
     def _learn_links(self, links: Sequence[ExistingLink]) -> None:
         self.graph = LinkGraph(links, self.rows)
+        if guests := len(self.linkable) - len(self.rows):
+            self.graph = self.graph.with_guests(guests)
         self._owners = self._names.owners(links)
         self._features = self._features.knowing(self.graph)
 
@@ -308,9 +381,12 @@ class Ranking:
         return [self.rows[key] for key in keys if key in self.rows]
 
     def _rows_of_sources(self, sources: Sequence[Source]) -> Ints:
-        """Return (s,) the rows of sources: a page's own row; sources without a page follow the pages, in order."""
+        """Return (s,) the rows of sources: a page's own row; sources without one follow the pages, in order."""
         others = count(len(self.site.pages))
-        rows = [self.rows[source.key] if source.page else next(others) for source in sources]
+        rows = [
+            self.rows[source.key] if source.page and source.key in self.rows else next(others)
+            for source in sources
+        ]
         return np.array(rows, np.int64)
 
     def _beyond_templates(self) -> Iterator[tuple[int, Ints]]:

@@ -13,24 +13,28 @@ _MOST_SHARE, _FEW = 0.05, 3
 _LETTERS = 4
 
 
+def common_words(titles: Sequence[str]) -> frozenset[str]:
+    """Return the words that say little in a title, since many of the titles have them."""
+    counts = Counter(word for title in titles for word in {*words(title)})
+    most = max(_FEW, _MOST_SHARE * len(titles))
+    return frozenset(word for word, count in counts.items() if count > most)
+
+
 class SharedTitles:
     """Finds the words that a title shares with the titles of a site's pages.
 
     Args:
         titles: the pages' titles.
         languages: the pages' languages; "" if unknown.
+        common: the `common_words` of the site.
     """
 
-    def __init__(self, titles: Sequence[str], languages: Sequence[str]) -> None:
-        self._titles = titles
-        self.words = [words(title) for title in titles]
-        counts = Counter(word for each in self.words for word in {*each})
-        most = max(_FEW, _MOST_SHARE * len(titles))
-        common = {word for word, count in counts.items() if count > most}
-        self._telling = [
-            {word for word in each if word not in common} - folded_stop_words(language)
-            for each, language in zip(self.words, languages, strict=True)
-        ]
+    def __init__(self, titles: Sequence[str], languages: Sequence[str], common: frozenset[str]) -> None:
+        self._titles, self._languages, self._common = titles, languages, common
+
+    def words(self, row: int) -> Sequence[str]:
+        """Return the words of a page's title."""
+        return words(self._titles[row])
 
     def shared(self, ours: Sequence[str], row: int) -> str:
         """Return the longest phrase that a title shares with that of a page, as the page writes it, or "".
@@ -41,7 +45,8 @@ class SharedTitles:
             ours: the words of the title.
             row: the page's row.
         """
-        theirs, telling = self.words[row], self._telling[row]
+        theirs = self.words(row)
+        telling = {*theirs} - self._common - folded_stop_words(self._languages[row])
         if telling.isdisjoint(ours):
             return ""
         run = max(_runs(ours, theirs), key=lambda run: sum(word in telling for word in run))

@@ -2,33 +2,32 @@
 
 from collections.abc import Sequence
 
-from internal_linker.core.records import Collected, Text
+from internal_linker.core.records import Collected
 from internal_linker.matching.candidates import language_codes
 from internal_linker.matching.page_names import Stems
 from internal_linker.matching.word_index import WordIndex, WordReader
 from internal_linker.ranking.named_pages import NamedPages
-from internal_linker.ranking.text_features import title_stems
-from internal_linker.text.words import words
+from internal_linker.ranking.text_features import title_brands, title_stems
 
 
 class SiteWords:
-    """Reads all texts once; `read` each, in order, before anything else.
+    """Reads the text of each page once, in order, before anything else.
 
     Args:
         collected: the pages, their main queries and existing links.
-        texts: one text for each page, then one for each source without a page.
 
     Attributes:
         named: the pages that the texts name.
+        brands: the brands at the end of the titles, outermost first.
     """
 
-    def __init__(self, collected: Collected, texts: Sequence[Text]) -> None:
+    def __init__(self, collected: Collected) -> None:
         pages, self._stems = collected.pages, Stems()
-        self._languages = [page.lang for page in pages] + [""] * (len(texts) - len(pages))
+        self._languages = [page.lang for page in pages]
         self.named = NamedPages(collected, self._stems)
-        queries = (self._stems.of(words(texts[row].title), "") for row in range(len(pages), len(texts)))
-        titles = [*title_stems(pages, self._stems), *queries]
-        self._reader = WordReader(titles, language_codes(self._languages))
+        self.brands = title_brands(pages)
+        titles = title_stems(pages, self._stems, self.brands)
+        self._reader = WordReader([*titles], language_codes(self._languages))
         self._read = 0
 
     def read(self, text: Sequence[str]) -> None:

@@ -1,12 +1,14 @@
 """Features of pairs of pages from their texts: similarity, passages, search by words both ways, titles in texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 
 import numpy as np
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.records import Page
 from internal_linker.matching.candidates import Matches
+from internal_linker.matching.grown import GrownMatrix
 from internal_linker.matching.page_names import Name, Stems
 from internal_linker.matching.row_products import row_products
 from internal_linker.matching.site_index import Site
@@ -21,11 +23,15 @@ TEXT_FEATURES = (
 )  # fmt: skip
 
 
-def title_stems(pages: Sequence[Page], stems: Stems) -> Iterator[Name]:
-    """Yield the stems of each page's title, else its H1, without the site's brand."""
-    titles = [page.title or page.h1 for page in pages]
-    brands = found_brands(titles)
-    for title, page in zip(titles, pages, strict=True):
+def title_brands(pages: Sequence[Page]) -> Sequence[str]:
+    """Return the brands at the end of the pages' titles, outermost first."""
+    return found_brands([page.title or page.h1 for page in pages])
+
+
+def title_stems(pages: Sequence[Page], stems: Stems, brands: Sequence[str]) -> Iterator[Name]:
+    """Yield the stems of each page's title, else its H1, without the site's brands."""
+    for page in pages:
+        title = page.title or page.h1
         yield stems.of(words_of(without_brands(title, brands) or title), page.lang)
 
 
@@ -41,6 +47,15 @@ class TextFeatures:
         self._site, self._words = site, words
         self._has_content = ones_of(words.contents)
         self._has_title = ones_of(words.titles)
+
+    def with_guests(self, site: Site, words: WordIndex) -> "TextFeatures":
+        """Return the features of the same texts and of guests; see the arguments above."""
+        other, n = copy(self), self._words.bm25.shape[0]
+        other._site, other._words = site, words
+        guests = np.arange(n, words.bm25.shape[0])
+        other._has_content = GrownMatrix(self._has_content, ones_of(words.contents[guests]))
+        other._has_title = GrownMatrix(self._has_title, ones_of(words.titles[guests]))
+        return other
 
     def of(
         self, texts: Ints, matches: Matches, passages: Sequence[Vectors], named: Bools

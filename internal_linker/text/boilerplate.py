@@ -1,6 +1,8 @@
 """Boilerplate: blocks of words that occur on many pages of a site, and contents without them."""
 
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,8 @@ FEW_PAGES = 10
 SLOT_BITS = 22
 # On a small site, to count so many blocks one by one is quicker than to fill the memory for all slots.
 _MOST_LISTED = 1 << 20
+# Spreads the 32 bits of a word's checksum over 64.
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class TextCounts:
@@ -72,6 +76,16 @@ class Boilerplate:
         least = int(max(FEW_PAGES, SHARE * n)) + 1
         self._common = tuple(count.common(least) for count in counts)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the slots of the blocks, which are few."""
+        return {"slots": [np.flatnonzero(each).astype(np.int32) for each in self._common]}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take the slots of the blocks."""
+        self._common = tuple(np.zeros(1 << SLOT_BITS, np.bool_) for _ in state["slots"])
+        for common, slots in zip(self._common, state["slots"], strict=True):
+            common[slots] = True
+
     def without(self, text: str) -> str:
         """Return the text without those blocks; a text that has nothing else stays as it is."""
         words = text.split()
@@ -84,7 +98,9 @@ class Boilerplate:
 
 
 def _slots(words: Sequence[str]) -> tuple[Ints, Ints]:
-    return block_slots(np.fromiter(map(hash, words), np.int64, len(words)).view(np.uint64))
+    # Python's own hash of a word is another one in each process.
+    encoded = " ".join(words).encode("utf-8", "surrogatepass").split()
+    return block_slots(np.fromiter(map(zlib.crc32, encoded), np.uint64, len(encoded)) * _MIX)
 
 
 def block_slots(hashes: NDArray[np.uint64]) -> tuple[Ints, Ints]:

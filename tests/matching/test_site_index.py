@@ -6,7 +6,7 @@ import pytest
 from internal_linker.core.arrays import Pairs, pairs_of
 from internal_linker.core.records import Text
 from internal_linker.matching.candidates import SERVED
-from internal_linker.matching.site_index import Site
+from internal_linker.matching.site_index import Guests, Site
 from internal_linker.matching.tfidf import FIXED_TERMS
 from tests.support.builders import page
 
@@ -14,11 +14,12 @@ BODIES = ["tea pot clay", "tea cup clay", "iron pan", "iron pot pan", "tea tin",
 
 
 def site(*more: str, bodies: list[str] = BODIES) -> Site:
-    """Return an index of pages with these contents, and queries after them."""
+    """Return an index of pages with these contents, and guests after them."""
     pages = [page(number, body) for number, body in enumerate(bodies)]
-    texts = [Text("", body) for body in (*bodies, *more)]
-    vectors = np.zeros((len(texts), 1), np.float32)
-    return Site(pages, texts, vectors, terms=FIXED_TERMS, near_duplicate=0.95)
+    made, guests = ([Text("", body) for body in each] for each in (bodies, more))
+    vectors = np.zeros((len(bodies), 1), np.float32)
+    of_pages = Site(pages, made, vectors, terms=FIXED_TERMS, near_duplicate=0.95)
+    return of_pages.with_guests(Guests.queries(guests, vectors[: len(more)]), [-1] * len(more))
 
 
 def crowded() -> Site:

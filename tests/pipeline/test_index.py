@@ -12,7 +12,7 @@ from internal_linker.adapters.files.index_folder import ARRAYS
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
 from tests.support.sites import make_project
-from tests.support.small_project import command, forget_settings, write_csv
+from tests.support.small_project import command, forget_settings, write_csv, write_settings, write_text
 
 HOST = "https://www.slowkettle.example"
 PAGE = f"{HOST}/recipes/flat-white/"
@@ -187,20 +187,79 @@ def test_notes_on_the_input_are_repeated(folder: Path, capsys: pytest.CaptureFix
     assert said[0] == said[1] != []
 
 
-@pytest.mark.parametrize("words", [("lookup", "how to froth milk"), ("content-brief", "How to froth milk")])
+DRAFT = "Oat milk for latte art\n\nFroth oat milk gently: it is sweeter than whole milk and steams in a cold pitcher."
+GUESTS = {
+    "query": ("lookup", "how to froth milk"),
+    "title": ("content-brief", "How to froth milk"),
+    "draft": ("content-brief", "draft.md"),
+    "planned URL": ("content-brief", "Oat milk", "--url", f"{HOST}/milk/oat-milk-art/", "--limit", "9"),
+}
+
+
+def found_for(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> tuple[object, bool]:
+    """Return what a command finds for a guest, and whether the comparison of the pages came from the index."""
+    write_text(folder / "draft.md", DRAFT)
+    words = tuple(str(folder / word) if word == "draft.md" else word for word in words)
+    capsys.readouterr()
+    assert command(*words, "--json", "--project", str(folder)) == 0
+    out, err = capsys.readouterr()
+    return json.loads(out), FROM_INDEX in err
+
+
+@pytest.mark.parametrize("encoder", ["lsa", "fast"])
+@pytest.mark.parametrize("words", GUESTS.values(), ids=GUESTS)
+def test_queries_and_planned_pages_are_guests(
+    linked: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], encoder: str
+) -> None:
+    """With the index of a run, without an index and after it is deleted, they get the same links and scores."""
+    write_settings(linked, {"embedding_provider": encoder})
+    first, used = found_for(linked, capsys, words)
+    assert first and not used
+    assert found_for(linked, capsys, words) == (first, True)
+    shutil.rmtree(linked / "files/index")
+    assert found_for(linked, capsys, words) == (first, False)
+    shutil.rmtree(linked / "files/index")
+    assert command("run", "--no-serp", "--project", str(linked)) == 0
+    assert found_for(linked, capsys, words) == (first, True)
+
+
+def test_a_guest_leaves_the_index_of_the_pages(
+    linked: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The lookup of a query prepares the site for the lookups of pages, which find what they find without it."""
+    expected = without_index(linked, capsys)
+    found_for(linked, capsys, GUESTS["query"])
+    assert looked_up(linked, capsys) == (expected, True)
+
+
+def test_a_run_with_queries_without_pages(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their links are those of a lookup, and the links of pages are those of a run without them."""
+    assert command("run", "--no-serp", "--project", str(linked)) == 0
+    alone = links_csv(linked)
+    copy = linked.with_name("copy")
+    shutil.copytree(linked, copy, ignore=shutil.ignore_patterns("index", "cache.sqlite3*"))
+    queries = (copy / "files/main_queries.csv").read_text(encoding="utf-8")
+    (copy / "files/main_queries.csv").write_text(
+        f"{queries.rstrip()}\n,how to froth milk\n", encoding="utf-8"
+    )
+    assert command("run", "--no-serp", "--project", str(copy)) == 0
+    assert links_csv(copy) == alone
+    with (copy / "files/Output.csv").open(encoding="utf-8-sig", newline="") as file:
+        row = next(row for row in csv.DictReader(file) if row["Main Query"] == "how to froth milk")
+    links, used = looked_up(copy, capsys, "how to froth milk")
+    assert used and [link["target"] for link in links] == [row[f"Link {at}"] for at in range(1, 6)]
+
+
+@pytest.mark.parametrize("words", [GUESTS["query"], GUESTS["title"]])
 def test_queries_and_briefs_take_the_tables_from_the_index(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
 ) -> None:
     """They read no table again, and find what they find without an index."""
-
-    def found() -> object:
-        capsys.readouterr()
-        assert command(*words, "--json", "--project", str(folder)) == 0
-        return json.loads(capsys.readouterr().out)
-
-    first = found()
+    first, _ = found_for(folder, capsys, words)
     monkeypatch.setattr("internal_linker.ingest.collect.collect", None)
-    assert found() == first
+    assert found_for(folder, capsys, words) == (first, True)
 
 
 def test_an_index_that_cannot_be_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from internal_linker.ranking.pair_link_features import (
     SimilarPagesLinks,
 )
 from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.text_features import TEXT_FEATURES, title_stems
+from internal_linker.ranking.text_features import TEXT_FEATURES, title_brands, title_stems
 from tests.support.builders import page
 from tests.support.link_sites import ranking
 from tests.support.word_indexes import word_index
@@ -142,7 +142,8 @@ def test_titles_are_found_in_texts() -> None:
 def test_the_brand_is_no_part_of_titles() -> None:
     titles = "Teas", "Grinders", "Pots", "Milk", "Water", "Slow Kettle"
     pages = [page(title, title=f"{title} | Slow Kettle", lang="en") for title in titles[:5]]
-    found = title_stems([*pages, page("Kettle", h1="Slow Kettle", lang="en")], Stems())
+    pages.append(page("Kettle", h1="Slow Kettle", lang="en"))
+    found = title_stems(pages, Stems(), title_brands(pages))
     assert [*found] == [("tea",), ("grinder",), ("pot",), ("milk",), ("water",), ("slow", "kettl")]
 
 
@@ -187,12 +188,8 @@ def test_other_links_change_link_features_alone() -> None:
 def test_a_query_has_features() -> None:
     """A source without a page, whose text follows the pages, has no links and no folder."""
     made = ranking(PAGES, LINKS, "cold brew")
-    texts = np.array([len(PAGES)])
-    matches = made.site.matches(texts, made.linkable, 1.0)
-    with_query = (*PAGES, page("query", title="cold brew"))
-    computed = PairFeatures(made.site, word_index(with_query), made.graph)
-    (fits,) = made.site.fits([(texts, [matches.rows], computed.linked(texts))])
-    similar = SimilarPagesLinks.of(made.graph, matches, 2)
-    values = computed.of(texts, matches, fits, NO_NAMES, similar)
+    (((chosen,), (values,)),) = made.features([len(PAGES)], [made])
+    matches = chosen.matches
+    assert chosen.texts.tolist() == [len(PAGES)] and len(matches.rows) and max(matches.rows) < len(PAGES)
     assert values.shape == (len(matches.rows), len(PAIR_FEATURES))
     assert np.isnan(values[:, PAIR_FEATURES.index("coupling")]).all()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from internal_linker.ranking.shared_titles import SharedTitles
+from internal_linker.ranking.shared_titles import SharedTitles, common_words
 from internal_linker.text.words import words
 
 OTHERS = [f"Notes on tea number {number}" for number in range(97)]
@@ -27,11 +27,14 @@ OTHERS = [f"Notes on tea number {number}" for number in range(97)]
 def test_the_longest_phrase_of_telling_words_is_found(ours: str, theirs: str, shared: str) -> None:
     """Stop words and words of many titles are no phrase; a phrase is written as in the target's title."""
     titles = [*OTHERS, theirs, ours, "More"]
-    assert SharedTitles(titles, [""] * len(titles)).shared(words(ours), len(OTHERS)) == shared
+    assert (
+        SharedTitles(titles, [""] * len(titles), common_words(titles)).shared(words(ours), len(OTHERS))
+        == shared
+    )
 
 
 def test_a_word_is_a_stop_word_in_its_own_language() -> None:
     """A German preposition is a word of no meaning on a German page only."""
     titles = ["unter Wasser", "unter Tage", "unter uns"]
-    assert SharedTitles(titles, ["de"] * 3).shared(words(titles[0]), 1) == ""
-    assert SharedTitles(titles, ["en"] * 3).shared(words(titles[0]), 1) == "unter"
+    assert SharedTitles(titles, ["de"] * 3, common_words(titles)).shared(words(titles[0]), 1) == ""
+    assert SharedTitles(titles, ["en"] * 3, common_words(titles)).shared(words(titles[0]), 1) == "unter"

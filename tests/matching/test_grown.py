@@ -1,0 +1,50 @@
+"""Arrays and matrices with a few more rows read like joined ones."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from internal_linker.matching.grown import GrownArray, GrownMatrix, grown_square
+
+FIRST, MORE = np.arange(12).reshape(4, 3), np.arange(12, 18).reshape(2, 3)
+JOINED = np.concatenate([FIRST, MORE])
+PLACES = [
+    2,
+    5,
+    [0, 5, 2, 4],
+    [1, 2],
+    [4, 5],
+    slice(1, 3),
+    slice(4, 6),
+    slice(2, 5),
+    JOINED[:, 0] % 2 == 0,
+]
+
+
+@pytest.mark.parametrize("at", PLACES, ids=str)
+def test_an_array_reads_like_the_joined_one(at: int | list[int] | slice) -> None:
+    """By number, list, mask and slice, on either side of the border and across it."""
+    np.testing.assert_array_equal(GrownArray(FIRST, MORE)[at], JOINED[at])
+
+
+def test_an_array_has_columns_and_a_whole() -> None:
+    """One column of some rows can be read, and the whole array where somebody needs it."""
+    grown = GrownArray(FIRST, MORE)
+    assert grown[np.array([5, 0]), 1].tolist() == [16, 1]
+    assert len(grown) == 6 and np.asarray(grown).tolist() == JOINED.tolist()
+
+
+def test_a_matrix_reads_like_the_joined_one() -> None:
+    """Rows come in the order asked for, and a row's values are between its bounds."""
+    grown = GrownMatrix(sparse.csr_matrix(FIRST), sparse.csr_matrix(MORE))
+    for rows in ([0, 5, 2, 4, 4], [1, 3], [5, 4]):
+        np.testing.assert_array_equal(grown[np.array(rows)].toarray(), JOINED[rows])
+    here = slice(grown.indptr[5], grown.indptr[6])
+    assert grown.indices[here].tolist() == [0, 1, 2] and grown.data[here].tolist() == [15, 16, 17]
+
+
+def test_a_square_matrix_grows_by_empty_rows_and_columns() -> None:
+    """The values stay where they are."""
+    grown = grown_square(sparse.csr_matrix(FIRST[:3]), 2)
+    assert grown.shape == (5, 5) and grown[:3, :3].toarray().tolist() == FIRST[:3].tolist()
+    assert grown.nnz == np.count_nonzero(FIRST[:3])
