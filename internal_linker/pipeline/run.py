@@ -1,7 +1,7 @@
 """One run, top to bottom: collect, recall, search, embed, match, fuse, select, remember and deliver."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -12,14 +12,13 @@ from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError, Interrupted
-from internal_linker.core.ports import Encoder, ListSink, Progress, Workers
+from internal_linker.core.ports import Encoder, Progress, Workers
 from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     Choice,
     Collected,
     Link,
     Recommendation,
-    Reject,
     Searched,
     Source,
     Targets,
@@ -48,7 +47,7 @@ from internal_linker.pipeline.deliver import compact
 from internal_linker.pipeline.last_lists import Bases, bases, earlier_lists
 from internal_linker.pipeline.last_matching import Matched, MatchingInput, last_matched, packed
 from internal_linker.pipeline.no_links import why_no_links
-from internal_linker.pipeline.prepared import Prepared, Stored
+from internal_linker.pipeline.prepared import Prepared, Remarked, Stored
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
 from internal_linker.pipeline.rows import Rows, known_key, named, require_scope, rows_of
@@ -235,20 +234,19 @@ class Run:
         self._step()
         self.progress.start("Input", 0, "rows")
         context = self.context
-        rejects = _Remarked(context.rejects)
+        rejects = Remarked(context.rejects) if keep_rejects else None
         collected = self._prepared.collected(
             lambda progress: gather(
                 context.queries,
                 context.pages,
                 context.links,
-                rejects if keep_rejects else None,
+                rejects,
                 queries_in_sheet=context.queries_in_sheet,
                 progress=progress,
                 keep=context.keep,
                 hosts=context.hosts,
             ),
-            anew=keep_rejects,
-            besides=lambda: rejects.remarks,
+            rejects,
         )
         require_scope(collected, self.rules, searching=context.serp is not None, warn=self.progress.warn)
         targets = link_targets(
@@ -579,19 +577,6 @@ class Run:
     def _step(self) -> None:
         if self._should_stop():
             raise Interrupted("The run was stopped between two steps; no step is incomplete.")
-
-
-class _Remarked:
-    """A sink for rejected rows that remembers what the sink said."""
-
-    def __init__(self, sink: ListSink[Reject]) -> None:
-        self.name, self._sink = sink.name, sink
-        self.remarks: list[str] = []
-
-    def write(self, items: Iterable[Reject]) -> Sequence[str]:
-        """Write the rows; see `ListSink`."""
-        self.remarks += self._sink.write(items)
-        return self.remarks
 
 
 def _links_to(ranking: Ranking, row: int, count: int, memory: Memory | None) -> list[Recommendation]:
