@@ -77,6 +77,11 @@ class Prepared:
         self._inputs = context.inputs() if context.index else ""
         self._writes = True
 
+    @property
+    def inputs(self) -> str:
+        """A digest of all tables, the settings and the program; "" without an index."""
+        return self._inputs
+
     def collected(
         self, read: Callable[[Progress], Collected], rejects: "Remarked | None" = None
     ) -> Collected:
