@@ -330,6 +330,12 @@ class EdgeStore(Protocol):
     def confirm(self, ids: Sequence[str], run: str) -> None:
         """Store that a run proposed these edges again, with nothing else changed; committed when this returns."""
 
+    def confirm_all(self, before: str, run: str) -> None:
+        """Store that a run proposed all edges of the run `before` again, with nothing else changed."""
+
+    def state(self) -> str:
+        """Return what any change of a stored edge changes; "": nobody knows, or others have written edges meanwhile."""
+
     def counts(self) -> Mapping[Status, int]:
         """Count the links of each status; near-duplicate pairs are not links."""
 
@@ -359,6 +365,12 @@ class RunStore(Protocol):
     ) -> None:
         """Store a run with its near-duplicates; `versions` lists it once all of it is stored."""
 
+    def put_again(self, version: Version, before: str, matched: Mapping[str, Any]) -> None:
+        """Store a run with the rows and near-duplicates of the run `before`, which is whole."""
+
+    def is_whole(self, version: Version) -> bool:
+        """Return whether all rows of a kept run can be read."""
+
 
 class PageVectorStore(Protocol):
     """The vectors of the pages of a site's last published run, for other programs."""
@@ -379,8 +391,35 @@ class PageVectorStore(Protocol):
         """
 
 
+class ResultFiles(Protocol):
+    """The files that a run writes, each by its name."""
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The digest of each file as this run wrote it, or left it because it was up to date."""
+
+    def keeps(self, name: str, digest: str) -> bool:
+        """Return whether a file still has the content of this digest, so that it need not be written."""
+
+    def renames(self, name: str, digest: str, run: tuple[str, str], times: int) -> bool:
+        """Replace the name of a run in a file that still has the content of this digest.
+
+        Args:
+            name: the file.
+            digest: that of its content.
+            run: the names of the run that wrote it, and of this one.
+            times: how many cells have the name.
+
+        Returns:
+            Whether that was done; otherwise somebody changed the file, or its texts have the name, too.
+        """
+
+
 class ReviewDesk(ListSink[ReviewRow], Protocol):
     """A place where editors decide on proposed links: a tab of the Sheet, or a workbook."""
+
+    def state(self) -> str:
+        """Return what any change of the place changes; "": nobody knows without reading it."""
 
     def read(self) -> Sequence[Verdict]:
         """Return what editors wrote beside each link, in the desk's order; nothing if there is no desk yet.

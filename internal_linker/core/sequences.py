@@ -39,6 +39,37 @@ class Lazy(Sequence[Item_co]):
         return part
 
 
+class Later(Sequence[Item_co]):
+    """A sequence that is loaded when its first item is needed.
+
+    Args:
+        length: the number of items.
+        load: returns the items.
+    """
+
+    def __init__(self, length: int, load: Callable[[], Sequence[Item_co]]) -> None:
+        self._length, self._load = length, load
+        self._items: Sequence[Item_co] | None = None
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[Item_co]:
+        return iter(self._loaded())
+
+    @overload
+    def __getitem__(self, at: int) -> Item_co: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Item_co]: ...
+    def __getitem__(self, at: int | slice) -> Item_co | Sequence[Item_co]:
+        return self._loaded()[at]
+
+    def _loaded(self) -> Sequence[Item_co]:
+        if self._items is None:
+            self._items = self._load()
+        return self._items
+
+
 def read_often(length: int, make: Callable[[int], T]) -> Sequence[T]:
     """Return a sequence that is read several times: of few items a list of them, of many one as `Lazy`."""
     return [make(at) for at in range(length)] if length <= _FEW else Lazy(length, make)

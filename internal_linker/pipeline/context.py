@@ -17,6 +17,7 @@ from internal_linker.core.ports import (
     ListSink,
     PageVectorStore,
     Progress,
+    ResultFiles,
     ReviewDesk,
     RunStore,
     SerpCache,
@@ -57,6 +58,7 @@ class RunContext:
         hosts: the hosts that stand for others, such as a staging site's.
         index: keeps what lookups need of the site; None: nothing is kept.
         inputs: returns a digest of all tables and settings that the index depends on.
+        files: what is known of the files in files/ that a run writes; None: nothing.
         tidy: prunes the caches after a run that needed the texts of these hashes.
         damage: returns a note on damaged rows that the run replaced, and a gap for those that nothing can replace; ""
             for none.
@@ -94,6 +96,7 @@ class RunContext:
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
     index: IndexStore | None = None
     inputs: Callable[[], str] = str
+    files: ResultFiles | None = None
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None
     damage: Callable[[], tuple[str, str]] = lambda: ("", "")
 

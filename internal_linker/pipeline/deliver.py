@@ -1,7 +1,7 @@
 """Delivery of recommendations and lists to their sinks; if one sink fails, the others still get theirs."""
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
 from typing import Any
@@ -86,6 +86,7 @@ def deliver(
     progress: Progress,
     *,
     edge_of: EdgeOf | None = None,
+    stale: Collection[str] | None = None,
 ) -> Delivered:
     """Write the links to all sinks, and the lists; without a sink for links, write nothing at all.
 
@@ -96,12 +97,14 @@ def deliver(
         run_id: the run's name.
         progress: the display of the steps.
         edge_of: a function that returns the edge of a link; None: no edges are stored.
+        stale: the names of the sinks that are not up to date; None: all of them.
     """
     done, written, failed = Delivered(), list[str](), list[str]()
     progress.start("Delivery", len(sinks), "places")
     for sink in sinks:
         try:
-            done.gaps += sink.deliver(recommendations, run_id, edge_of)
+            if stale is None or sink.name in stale:
+                done.gaps += sink.deliver(recommendations, run_id, edge_of)
             written.append(sink.name)
         except (ServiceError, OutputError) as error:
             _failed(done, error, progress)
@@ -110,7 +113,7 @@ def deliver(
     lists = lists if sinks else ()
     for sink_of_list, items in lists:
         try:
-            for remark in sink_of_list.write(items):
+            for remark in sink_of_list.write(items) if stale is None or sink_of_list.name in stale else ():
                 progress.warn(remark)
             written.append(sink_of_list.name)
         except (ServiceError, OutputError) as error:

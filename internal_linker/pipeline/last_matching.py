@@ -1,6 +1,6 @@
 """The whole result of matching, kept with the run: a run on the same input takes it from there."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any
@@ -11,6 +11,7 @@ from internal_linker.core.ports import RunStore
 from internal_linker.core.reasons import FewLinks, Reason
 from internal_linker.core.records import (
     Collected,
+    Duplicate,
     Orphan,
     Recommendation,
     Searched,
@@ -19,11 +20,13 @@ from internal_linker.core.records import (
     Targets,
     Text,
 )
-from internal_linker.core.runs import VersionRow
+from internal_linker.core.runs import Version, VersionRow
+from internal_linker.core.sequences import Later
 from internal_linker.embeddings.embed import text_hash
 from internal_linker.pipeline.deliver import compact
 from internal_linker.pipeline.last_lists import Bases
 from internal_linker.pipeline.rows import Rows
+from internal_linker.pipeline.unchanged import Unchanged
 from internal_linker.ranking.adaptation import Adaptation
 from internal_linker.ranking.fusion_choice import FusionEvidence
 from internal_linker.ranking.metrics import Estimate
@@ -48,6 +51,7 @@ class Matched:
         evidence: how good the search results are; None if they don't come first.
         bases: what the list of each row depends on; None where no links are stored.
         reused: whether all this was taken from the last run.
+        unchanged: the last run, if this one would publish the same; None: it might not.
     """
 
     recommendations: Sequence[Recommendation]
@@ -59,6 +63,7 @@ class Matched:
     evidence: FusionEvidence | None
     bases: Bases | None
     reused: bool = False
+    unchanged: Unchanged | None = None
 
 
 @dataclass(frozen=True)
@@ -180,43 +185,62 @@ def packed(matched: Matched, digest: str) -> dict[str, Any]:
     }
 
 
-def last_matched(runs: RunStore, digest: str, rows: Rows) -> Matched | None:
+def last_whole(runs: RunStore) -> tuple[Version, Mapping[str, Any], Sequence[Duplicate]] | None:
+    """Return the last run whose links were complete and published, what it keeps besides, and its near-duplicates."""
+    whole = [version for version in runs.versions() if version.published and version.facts]
+    stored = runs.matched(whole[-1].run) if whole else None
+    return (whole[-1], *stored) if stored else None
+
+
+def last_matched(
+    runs: RunStore, digest: str, rows: Rows, still: Callable[[Mapping[str, Any]], bool] = lambda _: False
+) -> Matched | None:
     """Return the result of the last run whose links were complete and published, if its input was the same.
 
     Args:
         runs: the earlier runs.
         digest: that of this run's input.
         rows: the rows of this run.
+        still: whether this run is the same as one that keeps this about itself, see `unchanged.packed`.
     """
-    whole = [version for version in runs.versions() if version.published and version.facts]
-    stored = runs.matched(whole[-1].run) if whole else None
-    if stored is None or stored[0].get("digest") != digest:
+    last = last_whole(runs)
+    if last is None or last[1].get("digest") != digest:
         return None
-    rest, pairs = stored
-    found = [*runs.rows(whole[-1].run, damaged=True)]
+    version, rest, pairs = last
     sources = [item.source for item in rows.merged(Recommendation(source, ()) for source in rows.sources)]
-    # Parts that are damaged are missing.
-    if [_named(row.recommendation.source) for row in found] != [*map(_named, sources)]:
-        return None
+    kept, found = rest.get("unchanged"), list[VersionRow]()
+    same = kept and len(sources) == version.rows and still(kept) and runs.is_whole(version)
+    if not same:
+        found = [*runs.rows(version.run, damaged=True)]
+        # Parts that are damaged are missing.
+        if [_named(row.recommendation.source) for row in found] != [*map(_named, sources)]:
+            return None
     notes, better, fusion = rest["notes"], rest["adaptation"], rest["fusion"]
 
-    def items() -> Iterator[Recommendation]:
-        for at, (source, row) in enumerate(zip(sources, found, strict=True)):
-            remark, *shortage = notes.get(str(at), ("",))
-            short = _shortage(*shortage) if shortage else None
-            yield replace(row.recommendation, source=source, remark=remark, shortage=short)
+    def load() -> Sequence[Recommendation]:
+        return compact(_restored(notes, sources, found or runs.rows(version.run)))
 
     return Matched(
-        compact(items()),
+        Later(version.rows, load) if same else load(),
         Listed(dict(zip(map(tuple, rest["duplicates"]), pairs, strict=True)), _orphans(rest["orphans"])),
         _adaptation(better) if better else None,
         rest["below_floor"],
         rest["last"],
         rest["one_way"],
         FusionEvidence.unpacked(fusion) if fusion else None,
-        _bases(found),
+        _bases(found) if found else None,
         reused=True,
+        unchanged=Unchanged(version, kept, rest) if kept and same else None,
     )
+
+
+def _restored(
+    notes: Mapping[str, Any], sources: Sequence[Source], rows: Iterable[VersionRow]
+) -> Iterator[Recommendation]:
+    for at, (source, row) in enumerate(zip(sources, rows, strict=True)):
+        remark, *shortage = notes.get(str(at), ("",))
+        short = _shortage(*shortage) if shortage else None
+        yield replace(row.recommendation, source=source, remark=remark, shortage=short)
 
 
 def _named(source: Source) -> tuple[str, str, str]:

@@ -1,6 +1,6 @@
 """What a lookup needs of a site: read from the index as far as that is up to date, else computed and kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -10,8 +10,8 @@ import numpy as np
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.arrays import Nearest, Vectors
 from internal_linker.core.errors import OutputError
-from internal_linker.core.ports import Progress
-from internal_linker.core.records import Collected, ExistingLink, Searched, Source, Targets, Text
+from internal_linker.core.ports import ListSink, Progress
+from internal_linker.core.records import Collected, ExistingLink, Reject, Searched, Source, Targets, Text
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.site_index import Site
 from internal_linker.pipeline.context import RunContext
@@ -77,29 +77,33 @@ class Prepared:
         self._inputs = context.inputs() if context.index else ""
         self._writes = True
 
+    @property
+    def inputs(self) -> str:
+        """A digest of all tables, the settings and the program; "" without an index."""
+        return self._inputs
+
     def collected(
-        self,
-        read: Callable[[Progress], Collected],
-        *,
-        anew: bool = False,
-        besides: Callable[[], Sequence[str]] = tuple,
+        self, read: Callable[[Progress], Collected], rejects: "Remarked | None" = None
     ) -> Collected:
         """Return the input.
 
         Args:
-            read: reads it from the tables.
-            anew: whether to read it even if the index has it.
-            besides: returns notes of `read` that are not about the input.
+            read: reads it from the tables; writes the rejected rows.
+            rejects: where they are written if the index has the input; None: they are not listed.
+
+        Raises:
+            OutputError: the rejected rows can't be written.
         """
-        found: Any = None if anew else self._read(PAGES, self._inputs)
+        found: Any = self._read(PAGES, self._inputs)
         if found:
-            for note in found["notes"]:
+            collected = unpacked(found["input"])
+            for note in (*found["notes"], *(rejects.write(collected.rejects) if rejects else ())):
                 self._progress.warn(note)
-            return unpacked(found["input"])
+            return collected
         noted = Noted(self._progress)
         collected = read(noted)
-        if self._lacks(PAGES) if anew else self._inputs:
-            notes = [note for note in noted.notes if note not in besides()]
+        if self._inputs:
+            notes = [note for note in noted.notes if not (rejects and note in rejects.remarks)]
             self._keep(PAGES, self._inputs, {"input": packed(collected), "notes": notes})
         return collected
 
@@ -203,10 +207,6 @@ class Prepared:
             len(collected.pages),
         )
 
-    def _lacks(self, part: str) -> bool:
-        index = self._context.index
-        return bool(self._inputs and index and not index.has(part, self._inputs))
-
     def _read(self, part: str, state: str, collected: Collected | None = None) -> object | None:
         if self._context.index is None or not state:
             return None
@@ -221,6 +221,19 @@ class Prepared:
         except OutputError as error:
             self._writes = False
             self._progress.warn(str(error))
+
+
+class Remarked:
+    """A sink for rejected rows that remembers what the sink said, which is not about the input."""
+
+    def __init__(self, sink: ListSink[Reject]) -> None:
+        self.name, self._sink = sink.name, sink
+        self.remarks: list[str] = []
+
+    def write(self, items: Iterable[Reject]) -> Sequence[str]:
+        """Write the rows; see `ListSink`."""
+        self.remarks += self._sink.write(items)
+        return self.remarks
 
 
 class Noted:

@@ -1,8 +1,8 @@
 """Publication of a run's links: in the link graph, in files, Sheet and review, and among the stored versions."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,12 +16,13 @@ from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import Collected, ExcludedTarget, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid, rows_with
 from internal_linker.core.sections import section_of
-from internal_linker.core.sequences import counted, read_often
+from internal_linker.core.sequences import Later, counted, read_often
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
 from internal_linker.pipeline.report import Report
 from internal_linker.pipeline.shared_anchors import SharedAnchors
+from internal_linker.pipeline.unchanged import Unchanged, heard, packed
 from internal_linker.ranking.fusion_choice import FUSION
 from internal_linker.ranking.site_lists import excluded_targets
 from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
@@ -39,6 +40,8 @@ class Publication:
         partial: whether some rows were left out.
         progress: the display of the steps.
         anchoring: makes what finds anchors.
+        inputs: a digest of tables, settings and program; "": nobody knows.
+        unchanged: the last run, if this one publishes the same.
     """
 
     context: RunContext
@@ -48,6 +51,8 @@ class Publication:
     partial: bool
     progress: Progress
     anchoring: Callable[[Collected], Anchoring] = Anchoring
+    inputs: str = ""
+    unchanged: Unchanged | None = None
 
     def publish(self, sources: Sequence[Source]) -> None:
         """Store the links in the link graph, deliver them, and store the run's version.
@@ -58,12 +63,16 @@ class Publication:
             self._preview(sources)
             self._deliver(None, held=False)
             return
+        if self.unchanged and self.context.runs and self.report.memory:
+            self.report.memory.hashes = self._hashes(sources)
+            self._publish_again(self.unchanged, self.context.runs, self.report.memory)
+            return
         if memory := self.report.memory:
             self._remember(memory, sources)
         versions = self.context.runs.versions() if self.context.runs else ()
         if memory:
             # A run that ended in the future had a wrong clock.
-            now = datetime.now(UTC).isoformat(timespec="seconds")
+            now = _now()
             self._report_acceptance(memory, max((one.at for one in versions if one.at <= now), default=""))
         facts = self._facts()
         held = self._held(facts, versions)
@@ -71,6 +80,28 @@ class Publication:
         if self.context.runs:
             self._keep_version(self.context.runs, versions, facts, held=held)
         if self.context.page_vectors and not (held or self.partial or self.report.failure):
+            self._store_vectors(self.context.page_vectors)
+
+    def _publish_again(self, last: Unchanged, runs: RunStore, memory: Memory) -> None:
+        """Publish the links of the last run: of the files, only those that somebody changed or deleted since."""
+        report, items, known = self.report, self.report.recommendations, last.matched["heard"]
+        last.restore(report)
+        self.progress.start("Link graph", len(items), "rows")
+        # Whoever decided on a link since this run read the decisions is heard by the next one.
+        steady = bool(memory.recalled) and memory.store.state() == memory.recalled
+        memory.store.confirm_all(last.version.run, report.run_id)
+        self.progress.finish(memory.counted)
+        report.recommendations = Later(
+            len(items), lambda: read_often(len(items), lambda at: memory.shown(items[at]))
+        )
+        self._warn_of_unlinkable(memory)
+        self._deliver(memory, held=False, stale=last.stale(self.context, report.run_id))
+        version = replace(last.version, run=report.run_id, at=_now(), published=not report.failure)
+        kept = packed(report, self.context, self.rules, self.inputs) if steady else None
+        now = heard(self.context, memory, read=True) if steady else {}
+        now |= {"desk": known["desk"]} if now else {}
+        runs.put_again(version, last.version.run, {**last.matched, "unchanged": kept, "heard": now})
+        if self.context.page_vectors and not report.failure:
             self._store_vectors(self.context.page_vectors)
 
     @property
@@ -188,7 +219,9 @@ class Publication:
             memory.duplicate_edge(pair, pages[page].key, pages[keep].key)
             for (page, keep), pair in found.items()
         )
-        anchors = self._anchors(self.anchoring(report.collected))
+        site = self.anchoring(report.collected)
+        anchors = self._anchors(site)
+        may_come_again = report.matched and self.inputs and not (self.context.chat or self.context.sheet)
         linked = {link.target for link in report.collected.live_links}
         items = report.recommendations
         memory.keep(
@@ -201,16 +234,20 @@ class Publication:
             barred=self._barred,
             # Where no link is known, nobody knows which pages need one.
             unlinked=lambda key: bool(linked) and key not in linked,
+            again=site.variety() if may_come_again else None,
         )
         report.recommendations = read_often(len(items), lambda at: memory.shown(items[at]))
+        self._warn_of_unlinkable(memory)
+        if report.rephrased and report.rephrased.gap:
+            report.gaps.append(report.rephrased.gap)
+
+    def _warn_of_unlinkable(self, memory: Memory) -> None:
         if memory.unlinkable:
             place = self.context.desk.name if self.context.desk else "`internal-linker review`"
             self.progress.warn(
                 f"{memory.unlinkable} accepted links have an anchor that is not in their page's text, or only in a "
                 f"link or heading: see Why in {place}. Add the words to the text, or choose others."
             )
-        if report.rephrased and report.rephrased.gap:
-            report.gaps.append(report.rephrased.gap)
 
     def _anchors(self, site: Anchoring) -> Anchors:
         context, report = self.context, self.report
@@ -221,20 +258,24 @@ class Publication:
         report.rephrased = Rephrased(variety, report.collected, context.chat, context.answers)
         return report.rephrased
 
-    def _deliver(self, memory: Memory | None, *, held: bool) -> None:
+    def _deliver(self, memory: Memory | None, *, held: bool, stale: Collection[str] | None = None) -> None:
+        """Deliver links and lists; of those of the last run, only the files that are `stale`."""
         report, context = self.report, self.context
-        excluded = _counted(excluded_targets(report.collected, self.targets), report.excluded)
+        counts = report.excluded if stale is None else Counter[Reason[NoTarget]]()
+        excluded = _counted(excluded_targets(report.collected, self.targets), counts)
         lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(context.excluded, excluded)]
         if report.listed:
             lists.append((context.duplicates, report.listed.duplicates.values()))
             lists.append((context.orphans, report.listed.orphans or ()))
-        if memory and memory.heard and context.desk and not held:
+        if stale is not None and context.desk:
+            lists.append((context.desk, ()))
+        elif memory and memory.heard and context.desk and not held:
             titles = {page.key: page.title or page.h1 for page in report.collected.pages}
             lists.append((context.desk, memory.review_rows(titles)))
         sinks = [*context.sinks, *([context.sheet] if context.sheet and not held else [])]
         edge_of = memory.edge_of if memory else None
         delivered = deliver(
-            report.recommendations, sinks, lists, report.run_id, self.progress, edge_of=edge_of
+            report.recommendations, sinks, lists, report.run_id, self.progress, edge_of=edge_of, stale=stale
         )
         report.gaps += delivered.gaps
         report.failure = delivered.failure
@@ -257,7 +298,7 @@ class Publication:
         fusion = {FUSION: report.fusion.packed()} if report.fusion else {}
         version = Version(
             report.run_id,
-            datetime.now(UTC).isoformat(timespec="seconds"),
+            _now(),
             self._what,
             report.memory.encoder if report.memory else "",
             rows=len(items),
@@ -275,7 +316,17 @@ class Publication:
         # Links that are left out, and rows of earlier runs, are no result of this run's matching.
         whole = not overlay and not (report.memory and report.memory.left_out)
         kept = overlaid(stay, rows) if overlay else rows
-        runs.put(version, kept, duplicates, matched=report.matched if whole else None)
+        matched = {**report.matched, **self._for_the_next()} if whole and report.matched else None
+        runs.put(version, kept, duplicates, matched=matched)
+
+    def _for_the_next(self) -> dict[str, Any]:
+        """Return what the next run needs in order to find out that nothing changed."""
+        memory = self.report.memory
+        if memory is None or not memory.heard or self.context.sheet:
+            return {}
+        kept = packed(self.report, self.context, self.rules, self.inputs)
+        # Cells that this run wrote are read by the next one.
+        return {"unchanged": kept, "heard": heard(self.context, memory, read=False)}
 
     def _store_vectors(self, store: PageVectorStore) -> None:
         """Store the vectors of all pages for other programs; those of word statistics mean nothing to them."""
@@ -298,6 +349,10 @@ class Publication:
             report.gaps.append(f"The table page_vectors still has the vectors of an earlier run: {error}")
             return
         self.progress.finish(f"{counted(len(vectors), 'page')}, {written} written")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _counted(

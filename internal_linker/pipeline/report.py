@@ -29,6 +29,38 @@ from internal_linker.serp.search import SearchCost
 MOST_GROUPS = 12
 
 
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Numbers of a run's links.
+
+    Attributes:
+        links: those of pages; `origins` counts them by where they come from.
+        suggested: those of queries without a page.
+        held: those that wait for an editor's approval.
+        reasons: why rows have fewer links than wanted.
+    """
+
+    links: int
+    origins: Counter[str]
+    suggested: int
+    held: int
+    reasons: Counter[Reason[FewLinks]]
+
+    @classmethod
+    def of(cls, items: Iterable[Recommendation]) -> "Totals":
+        """Count the links."""
+        origins, reasons, suggested, held = Counter[str](), Counter[Reason[FewLinks]](), 0, 0
+        for each in items:
+            if each.source.is_page:
+                origins.update(link.origin for link in each.links)
+                held += len(each.held)
+            else:
+                suggested += len(each.links)
+            if each.shortage:
+                reasons[each.shortage.reason] += 1
+        return cls(origins.total(), origins, suggested, held, reasons)
+
+
 @dataclass
 class Report:
     """What a run did; the face prints it."""
@@ -72,6 +104,10 @@ class Report:
     """Whether the links were taken from the last run, because its input was the same."""
     matched: Mapping[str, Any] | None = None
     """What a run on the same input needs besides the links, see `last_matching`."""
+    outcome: str = ""
+    """What the step "Matching" found, in one line."""
+    totals: Totals | None = None
+    """The numbers of the links of a run that was the same as the last one."""
 
     def edge_of(self, source: Source, link: Link) -> Edge:
         """Return what is remembered of one of the run's links, with its anchors if the run looked for them."""
@@ -175,16 +211,8 @@ def matched(items: Iterable[Recommendation]) -> str:
 def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> list[tuple[str, str]]:
     """Return the lines of a run's summary: names and values."""
     collected, searched, embedded = report.collected, report.searched, report.embedded
-    origins: Counter[str] = Counter()
-    reasons: Counter[Reason[FewLinks]] = Counter()
-    suggested = 0
-    for each in report.recommendations:
-        if each.source.is_page:
-            origins.update(link.origin for link in each.links)
-        else:
-            suggested += len(each.links)
-        if each.shortage:
-            reasons[each.shortage.reason] += 1
+    totals = report.totals or Totals.of(report.recommendations)
+    origins, suggested, reasons = totals.origins, totals.suggested, totals.reasons
     rows = [
         ("Run", report.run_id),
         ("Pages", str(len(collected.pages))),
@@ -205,8 +233,8 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
         ("Links by search / by similarity", f"{origins['serp']} / {origins['semantic']}"),
         *([("Suggestions for queries without a page", str(suggested))] if suggested else []),
-        ("Links", _written(origins.total(), suggested)),
-        *_graph_rows(report, origins.total()),
+        ("Links", _written(totals.links, suggested)),
+        *_graph_rows(report, totals),
         ("Pages compared", str(report.joined or "one at a time")),
         *([("Pages matched", "none, since the input is that of the last run")] if report.reused else []),
         (f"Rows with fewer than {wanted} links", str(reasons.total())),
@@ -249,10 +277,10 @@ def _written(links: int, suggested: int) -> str:
     return f"{Balance(parts)}, one per row of files/links.csv"
 
 
-def _by_tier(report: Report, memory: Memory, links: int) -> str:
+def _by_tier(memory: Memory, totals: Totals) -> str:
     """Return the number of links of each tier, and how their sum follows from the number of links."""
     told = ", ".join(f"{memory.tiers[tier]} {name}" for tier, name in TIER_NAMES.items())
-    held = sum(len(item.held) for item in report.recommendations if item.source.is_page)
+    links, held = totals.links, totals.held
     shared = links + held - memory.tiers.total()
     if not held and not shared:
         return told
@@ -264,12 +292,12 @@ def _by_tier(report: Report, memory: Memory, links: int) -> str:
     return f"{told} ({Balance(parts)})"
 
 
-def _graph_rows(report: Report, links: int) -> list[tuple[str, str]]:
+def _graph_rows(report: Report, totals: Totals) -> list[tuple[str, str]]:
     """Return the lines on the link graph and editors' decisions."""
     if report.memory is None:
         return []
     memory = report.memory
-    rows = [("Links by tier", _by_tier(report, memory, links)), *_rephrased(report)]
+    rows = [("Links by tier", _by_tier(memory, totals)), *_rephrased(report)]
     if statuses := memory.statuses:
         counted = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
         rows.append(("Links in the graph", f"{counted} (of all runs, each page and target once)"))

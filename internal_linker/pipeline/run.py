@@ -1,10 +1,11 @@
 """One run, top to bottom: collect, recall, search, embed, match, fuse, select, remember and deliver."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +13,13 @@ from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError, Interrupted
-from internal_linker.core.ports import Encoder, ListSink, Progress, Workers
+from internal_linker.core.ports import Encoder, Progress, Workers
 from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     Choice,
     Collected,
     Link,
     Recommendation,
-    Reject,
     Searched,
     Source,
     Targets,
@@ -44,13 +44,14 @@ from internal_linker.matching.site_index import Guests, Site
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import compact
 from internal_linker.pipeline.last_lists import Bases, bases, earlier_lists
-from internal_linker.pipeline.last_matching import Matched, MatchingInput, last_matched, packed
+from internal_linker.pipeline.last_matching import Matched, MatchingInput, last_matched, last_whole, packed
 from internal_linker.pipeline.no_links import why_no_links
-from internal_linker.pipeline.prepared import Prepared, Stored
+from internal_linker.pipeline.prepared import Prepared, Remarked, Stored
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
 from internal_linker.pipeline.rows import Rows, known_key, named, require_scope, rows_of
 from internal_linker.pipeline.site_vectors import embed_guests
+from internal_linker.pipeline.unchanged import Unchanged, is_untouched, scope_of
 from internal_linker.ranking.adaptation import Adaptation
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.fusion_choice import fusion_evidence, pages_to_compare
@@ -85,7 +86,9 @@ class Run:
         indexed = not (context.sinks and choice.partial)
         self._prepared = Prepared(context if indexed else replace(context, index=None), progress)
         self._indexed: tuple[Site, str] | None = None
-        self._digest = ""
+        self._digest = self._outcome = ""
+        # Whether the stored links and the editors' cells are those that the last run left.
+        self._untouched = False
 
     def execute(self, run_id: str) -> Report:
         """Run all steps.
@@ -124,21 +127,23 @@ class Run:
         report.dropped = matched.below_floor if self.rules.linking.fusion == "blend" else 0
         report.adaptation, report.joined, report.bases = matched.adaptation, joined, matched.bases
         report.last, report.one_way, report.fusion = matched.last, matched.one_way, matched.evidence
-        report.reused = matched.reused
+        report.reused, report.outcome = matched.reused, self._outcome
         if self._digest:
-            report.matched = packed(matched, self._digest)
+            same = matched.unchanged
+            report.matched = same.matched if same else packed(matched, self._digest)
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             some = counted(len(searched.notes), "query", "queries")
             where = ": the column Note of Output.csv says why" if self.context.sinks else ""
             report.gaps.append(f"{some} could not be searched{where}.")
-        report.no_links = why_no_links(
-            collected, recommendations, targets, scope=self.rules.scope, partial=self.choice.partial
-        )
+        if not matched.unchanged:
+            report.no_links = why_no_links(
+                collected, recommendations, targets, scope=self.rules.scope, partial=self.choice.partial
+            )
         if report.no_links and not report.no_links.complete:
             report.gaps.append(report.no_links.sentence)
         self._step()
-        self._publish(report, targets, sources, partial=self.choice.partial)
+        self._publish(report, targets, sources, partial=self.choice.partial, unchanged=matched.unchanged)
         if self.context.sinks and not self.choice.partial:
             self.context.tidy(self.context.encoder, embedded.hashes)
         note, gap = self.context.damage()
@@ -234,20 +239,19 @@ class Run:
         self._step()
         self.progress.start("Input", 0, "rows")
         context = self.context
-        rejects = _Remarked(context.rejects)
+        rejects = Remarked(context.rejects) if keep_rejects else None
         collected = self._prepared.collected(
             lambda progress: gather(
                 context.queries,
                 context.pages,
                 context.links,
-                rejects if keep_rejects else None,
+                rejects,
                 queries_in_sheet=context.queries_in_sheet,
                 progress=progress,
                 keep=context.keep,
                 hosts=context.hosts,
             ),
-            anew=keep_rejects,
-            besides=lambda: rejects.remarks,
+            rejects,
         )
         require_scope(collected, self.rules, searching=context.serp is not None, warn=self.progress.warn)
         targets = link_targets(
@@ -288,7 +292,19 @@ class Run:
         self._step()
         encoder = f"{self.context.encoder.name}, recipe {self.context.encoder.recipe}"
         memory = Memory(self.context.edges, self.rules.edges, run_id, encoder, hosts=hosts)
-        return memory, memory.recall(self.context.desk if self.context.sinks else None)
+        desk = self.context.desk if self.context.sinks else None
+        if self.context.sinks and self.context.past:
+            last = last_whole(self.context.past)
+            self._untouched = last is not None and is_untouched(last[1].get("heard"), self.context, memory)
+        gaps = memory.recall(None if self._untouched else desk)
+        if self.context.sinks:
+            memory.recalled = memory.store.state()
+        return memory, gaps
+
+    def _is_same(self, kept: Mapping[str, Any]) -> bool:
+        """Return whether nothing that a run publishes changed since the one that keeps this about itself."""
+        same = kept["inputs"] == self._prepared.inputs and kept["scope"] == scope_of(self.rules)
+        return self._untouched and same and self.context.runs is not None
 
     def _search(self, sources: Sequence[Source], targets: Targets) -> Searched:
         self._step()
@@ -324,7 +340,15 @@ class Run:
         """Return the comparison of the pages from the index."""
         return self._prepared.stored(collected, targets, self.rules.linking)
 
-    def _publish(self, report: Report, targets: Targets, sources: Sequence[Source], *, partial: bool) -> None:
+    def _publish(
+        self,
+        report: Report,
+        targets: Targets,
+        sources: Sequence[Source],
+        *,
+        partial: bool,
+        unchanged: Unchanged | None = None,
+    ) -> None:
         """Publish the links; without a sink for links, keep for the next lookup what finding anchors took."""
         sites: list[Anchoring] = []
 
@@ -333,7 +357,15 @@ class Run:
             return sites[-1]
 
         publication = Publication(
-            self.context, self.rules, report, targets, partial, self.progress, anchoring=anchoring
+            self.context,
+            self.rules,
+            report,
+            targets,
+            partial,
+            self.progress,
+            anchoring=anchoring,
+            inputs=self._prepared.inputs,
+            unchanged=unchanged,
         )
         publication.publish(sources)
         for site in sites:
@@ -419,8 +451,12 @@ class Run:
                 self.rules.linking,
                 memory.encoder,
             ).digest()
-            known = last_matched(context.past, self._digest, rows)
+            known = last_matched(context.past, self._digest, rows, self._is_same)
             self.progress.advance(len(rows.sources) if known else 0)
+        if known and known.unchanged:
+            self._outcome = known.unchanged.outcome
+            self.progress.finish(self._outcome)
+            return known
         if context.sinks and not (known or embedded.missing or embedded.problem):
             stored = self._stored(collected, targets)
         found = known or self._recommend(
@@ -435,7 +471,8 @@ class Run:
             memory=memory,
             compared=compared,
         )
-        self.progress.finish(matched(found.recommendations))
+        self._outcome = matched(found.recommendations)
+        self.progress.finish(self._outcome)
         return found
 
     def _recommend(
@@ -584,19 +621,6 @@ class Run:
     def _step(self) -> None:
         if self._should_stop():
             raise Interrupted("The run was stopped between two steps; no step is incomplete.")
-
-
-class _Remarked:
-    """A sink for rejected rows that remembers what the sink said."""
-
-    def __init__(self, sink: ListSink[Reject]) -> None:
-        self.name, self._sink = sink.name, sink
-        self.remarks: list[str] = []
-
-    def write(self, items: Iterable[Reject]) -> Sequence[str]:
-        """Write the rows; see `ListSink`."""
-        self.remarks += self._sink.write(items)
-        return self.remarks
 
 
 def _links_to(ranking: Ranking, row: int, count: int, memory: Memory | None) -> list[Recommendation]:

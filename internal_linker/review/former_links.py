@@ -41,6 +41,26 @@ def hear(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], at: s
     store.put([*changed, *left])
 
 
+def note_cells(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict]) -> bool:
+    """Store that the cells beside links were read; return whether reading them again would change nothing.
+
+    What an editor wrote is not stored: then the cells stay unread.
+    """
+    for some in batched(said, _BLOCK):
+        known, seen = dict(store.by_id(each.id for each in some)), list[Edge]()
+        for each in some:
+            edge = known.pop(each.id, None)
+            if edge is None or with_hosts(edge, hosts).id != each.id:
+                return False
+            now = heard(edge, each, edge.at)
+            if now != edge:
+                seen.append(now)
+            if replace(now, cells=edge.cells) != edge:
+                return False
+        store.put(seen)
+    return True
+
+
 def carry_over(store: EdgeStore, hosts: CanonicalHosts) -> None:
     """Give all links that an editor decided the ids of today's form of the site's URLs."""
     pairs = ((edge, with_hosts(edge, hosts)) for edge in store.each(judged=True))

@@ -54,6 +54,10 @@ class ReviewTab:
         self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, ours, remedy)
         self._is_renewed = False
 
+    def state(self) -> str:
+        """Return "": only reading the tab shows what changed."""
+        return ""
+
     def read(self) -> Sequence[Verdict]:
         """Return what editors wrote beside each link; nothing if there is no tab yet.
 

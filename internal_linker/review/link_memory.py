@@ -40,7 +40,7 @@ from internal_linker.core.records import (
 )
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
-from internal_linker.review.former_links import carry_over, hear, todays
+from internal_linker.review.former_links import carry_over, hear, note_cells, todays
 from internal_linker.review.rows import REVIEWABLE, by_page, distinct, review_row, urgency, warning
 from internal_linker.review.transitions import decided, remembered
 from internal_linker.text.words import word_count
@@ -80,12 +80,15 @@ class UnchangedEdges:
 
     def __init__(self, store: EdgeStore) -> None:
         self.of_sources, self.by_id = store.of_sources, store.by_id
-        self.each, self.counts = store.each, store.counts
+        self.each, self.counts, self.state = store.each, store.counts, store.state
 
     def put(self, edges: Sequence[Edge]) -> None:
         """Leave the stored links as they are."""
 
     def confirm(self, ids: Sequence[str], run: str) -> None:
+        """Leave the stored links as they are."""
+
+    def confirm_all(self, before: str, run: str) -> None:
         """Leave the stored links as they are."""
 
 
@@ -113,6 +116,9 @@ class Memory:
         unlinkable: the count of accepted links whose anchor is not in the page's text, or only in a link or heading.
         differing: the edges that differ from what their links alone give, by source and target.
         left_out: source and target of the links that are weaker than `min_strength`.
+        recalled: the state of the stored links when decisions had been read, see `ports.EdgeStore.state`; "":
+            nobody looked.
+        settled: whether `keep` would change no link if it came again with the same links and pages.
     """
 
     store: EdgeStore
@@ -134,6 +140,9 @@ class Memory:
     unlinkable: int = 0
     differing: dict[tuple[str, str], Edge] = field(default_factory=dict)
     left_out: set[tuple[str, str]] = field(default_factory=set)
+    recalled: str = ""
+    settled: bool = False
+    _repeated: Sequence[Recommendation] | None = None
     _barred: Callable[[str], bool] = lambda _: False
     _unlinked: Callable[[str], bool] = lambda _: False
 
@@ -148,6 +157,13 @@ class Memory:
             gaps.append(f"Editors' decisions could not be read, so the review was not updated: {error}")
         self.decided = decided(todays(self.store.each(judged=True), self.hosts))
         return gaps
+
+    def note_cells(self, desk: ReviewDesk | None) -> bool:
+        """Store that the editors' cells were read; return whether reading them again would change nothing."""
+        try:
+            return self.heard and (desk is None or note_cells(self.store, self.hosts, desk.read()))
+        except (InputError, ServiceError):
+            return False
 
     def approved(self, source: Source) -> Callable[[str], bool]:
         """Return a function that says whether a link of this source to a page needs no approval."""
@@ -167,6 +183,7 @@ class Memory:
         gone: Callable[[str], bool],
         barred: Callable[[str], bool] = lambda _: False,
         unlinked: Callable[[str], bool] = lambda _: False,
+        again: Anchors | None = None,
     ) -> None:
         """Store a run's links; withdraw links that the run no longer proposes.
 
@@ -181,12 +198,14 @@ class Memory:
             gone: whether to withdraw the proposed links of a page that has no recommendations.
             barred: whether a page can't carry links: its accepted links are withdrawn, too, and editors don't see any.
             unlinked: whether no page links to a page: links to it are kept, however weak they are.
+            again: would find the next run's anchors, to find out whether the links are `settled`; None: nobody asks.
         """
         self._barred = lambda end: "://" not in end or barred(end)
         self._unlinked = unlinked
         progress.start("Link graph", len(recommendations), "rows")
         carry_over(self.store, self.hosts)
         self.least, counts = _least_score_and_counts(recommendations)
+        self.settled, following = again is not None, self._following()
         pages = (
             (end, items, known.get(end, ()))
             for rows in _by_source(recommendations, counts)
@@ -202,18 +221,54 @@ class Memory:
                         confirmed.append(edge.id)
                     else:
                         changed.append(edge)
+                if again and self.settled:
+                    self.settled = following._stays(page, edges, targets, again)
                 progress.advance(page.rows)
+            following.foremost.clear()
+            following.differing.clear()
             self.store.put(changed)
             self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
                 self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
         for pairs in batched(duplicates, BLOCK):
-            before = self.store.by_id(edge.id for edge in pairs)
-            self.store.put([remembered(before.get(edge.id), edge, False, self.at) for edge in pairs])
+            earlier = self.store.by_id(edge.id for edge in pairs)
+            self.store.put([remembered(earlier.get(edge.id), edge, False, self.at) for edge in pairs])
         self._withdraw(gone)
         self.statuses = Counter(self.store.counts())
+        progress.finish(self.counted)
+
+    @property
+    def counted(self) -> str:
+        """The count of links by status, in one line."""
         counted = ", ".join(f"{count} {status}" for status, count in sorted(self.statuses.items()))
-        progress.finish(counted or "no links")
+        return counted or "no links"
+
+    def _following(self) -> "Memory":
+        """Return a memory that would do for the next run what `_of_source` of this one does for this one."""
+        return replace(
+            self, statuses=Counter(), tiers=Counter(), foremost=[], differing={}, left_out=set(), unlinkable=0
+        )
+
+    def repeat(self, recommendations: Sequence[Recommendation]) -> None:
+        """Let `edge_of` read the edges of links that an earlier run stored, once it is asked."""
+        self._repeated = recommendations
+
+    def _read_repeated(self) -> None:
+        items, self._repeated = self._repeated or (), None
+        _, counts = _least_score_and_counts(items)
+        for rows in _by_source(items, counts):
+            stored = self.store.of_sources(rows)
+            for end, some in rows.items():
+                now, several = _proposed(some)
+                for edge in stored.get(end, ()):
+                    if edge.target in now and is_link(edge):
+                        plain = self._edge(end, *now[edge.target])
+                        self._tell(edge, plain, several=edge.target in several)
+
+    def _tell(self, edge: Edge, plain: Edge, *, several: bool) -> None:
+        """Remember an edge of the run for `edge_of` if its link alone gives another one."""
+        if several or (edge.rank and _SHOWN(edge) != _SHOWN(plain)):
+            self.differing[edge.source, edge.target] = edge
 
     def _withdraw(self, gone: Callable[[str], bool]) -> None:
         """Withdraw the links of pages that no longer exist, are no longer part of runs, or can't carry links."""
@@ -245,10 +300,14 @@ class Memory:
 
     def edge_of(self, source: Source, link: Link) -> Edge:
         """Return the edge of one of the links that `keep` entered or `preview` prepared."""
+        if self._repeated is not None:
+            self._read_repeated()
         return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
 
     def _tier_of(self, end: str, link: Link) -> Tier:
         """Return the tier of one of the run's links, as `edge_of` has it."""
+        if self._repeated is not None:
+            self._read_repeated()
         edge, rules = self.differing.get((end, link.target.key)), self.rules
         return edge.tier if edge else tier_of(strength(link.target.score), rules.inline, rules.sidebar)
 
@@ -332,19 +391,28 @@ class Memory:
     def _page(
         self, end: str, items: Sequence[Recommendation], known: Sequence[Edge], anchors: Anchors | None
     ) -> "_Page":
-        """Return the links of a page, with the anchors that stay: those of links whose texts did not change."""
+        """Return the links of a page and what is known of their anchors."""
         old = {edge.target: edge for edge in known if is_link(edge)}
-        now: dict[str, tuple[Source, Link]] = {}
-        several: set[str] = set()
-        for item in items:
-            for link in (*item.links, *item.held):
-                _, first = now.setdefault(link.target.key, (item.source, link))
-                if link.target != first.target:
-                    several.add(link.target.key)
+        now, several = _proposed(items)
         plain = {key: self._edge(end, source, link) for key, (source, link) in now.items()}
         page = _Page(end, items[0].source, len(items), {edge.id: edge for edge in known}, old, plain, several)
+        self._ask(page, anchors)
+        return page
+
+    def _stays(self, page: "_Page", edges: Sequence[Edge], targets: Targets, anchors: Anchors) -> bool:
+        """Return whether a page's edges would stay if the same links came again after `edges` were stored."""
+        stored = {**page.stored, **{edge.id: edge for edge in edges}}
+        old = {edge.target: edge for edge in stored.values() if is_link(edge)}
+        again = _Page(page.end, page.source, page.rows, stored, old, page.plain, page.several)
+        self._ask(again, anchors)
+        (found,) = anchors.propose_each([again.wanted])
+        return not any(True for _ in self._of_page(again, found, targets, anchors))
+
+    def _ask(self, page: "_Page", anchors: Anchors | None) -> None:
+        """Note which links of a page editors see, which anchors stay, and for which links others are wanted."""
         if anchors is None or page.source.page is None:
-            return page
+            return
+        plain, old = page.plain, page.old
         page.seen = [key for key, edge in plain.items() if self._is_seen(edge, old.get(key))]
         page.same = [key for key in page.seen if key in old and old[key].texts == plain[key].texts]
         settled = [key for key in page.same if old[key].verdict or anchors.settled(old[key].anchors)]
@@ -356,7 +424,6 @@ class Memory:
             # What an editor accepted stays the anchor of its link, even if a text changed.
             said += [old[key].chosen for key in missing if key in old and old[key].verdict]
             page.wanted = (page.source.key, missing, said)
-        return page
 
     def _of_page(
         self,
@@ -380,8 +447,7 @@ class Memory:
             if key in edges:
                 self.tiers[edge.tier] += 1
                 self.foremost.append(edge)
-                if key in page.several or (edge.rank and _SHOWN(edge) != _SHOWN(page.plain[key])):
-                    self.differing[end, key] = edge
+                self._tell(edge, page.plain[key], several=key in page.several)
             if edge != old.get(key):
                 yield edge
 
@@ -544,6 +610,21 @@ def _with_stored_anchors(edge: Edge, stored: Edge | None) -> Edge:
         target_hash=stored.target_hash,
         placed=stored.placed,
     )
+
+
+def _proposed(items: Sequence[Recommendation]) -> tuple[dict[str, tuple[Source, Link]], set[str]]:
+    """Return the links of a source's rows by target, and the targets that its rows have with different scores.
+
+    The first row's scores count.
+    """
+    now: dict[str, tuple[Source, Link]] = {}
+    several: set[str] = set()
+    for item in items:
+        for link in (*item.links, *item.held):
+            _, first = now.setdefault(link.target.key, (item.source, link))
+            if link.target != first.target:
+                several.add(link.target.key)
+    return now, several
 
 
 def _of_pages(items: Iterable[Recommendation]) -> Iterator[Recommendation]:

@@ -97,6 +97,10 @@ class ReviewWorkbook:
         self._replace, self._pauses = replace, pauses
         self._last_read: tuple[bytes, list[list[list[Any]]]] | None = None
 
+    def state(self) -> str:
+        """Return a digest of the file's content; "" if there is no file, or it can't be read."""
+        return (self._digest() or b"").hex()
+
     def read(self) -> Sequence[Verdict]:
         """Return what editors wrote beside each link; nothing if there is no file.
 

@@ -14,9 +14,11 @@ from internal_linker.adapters.database.page_vectors import PageVectorTable
 from internal_linker.adapters.database.run_queue import turn
 from internal_linker.adapters.database.runs import RunStore
 from internal_linker.adapters.database.serp_results import SerpResultCache
+from internal_linker.adapters.files.atomic import ReplaceWhole
 from internal_linker.adapters.files.index_folder import IndexFolder
 from internal_linker.adapters.files.locks import folder_lock
 from internal_linker.adapters.files.text_spool import TextSpool
+from internal_linker.adapters.files.written_files import WrittenFiles
 from internal_linker.adapters.tables.columns import Kind, find_column
 from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.links_csv import Keeps, LinksCsv, OutputCsv
@@ -135,6 +137,7 @@ class Project:
         engine, spool = self.databases.store(read_only=read_only), TextSpool(self.root / "files")
         edges, public = EdgeStore(engine, self.site), deliver and not trial
         desk = self._desk(sheet) if public else None
+        files = WrittenFiles(self.file(""))
         context = RunContext(
             queries=sheet or self.table("main_queries.csv", notices),
             pages=self.table("urls_rawdata.csv", notices),
@@ -143,12 +146,12 @@ class Project:
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=used,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
-            sinks=self._sinks("trial" if trial else "", model or used.name, keeps) if deliver else (),
+            sinks=self._sinks("trial" if trial else "", model or used.name, keeps, files) if deliver else (),
             sheet=sheet if public else None,
-            rejects=RejectedCsv(self.file("rejected_rows.csv")),
-            excluded=ExcludedCsv(self.file("excluded_targets.csv")),
-            duplicates=DuplicatesCsv(self.file("duplicates.csv")),
-            orphans=OrphansCsv(self.file("orphans.csv")),
+            rejects=RejectedCsv(self.file("rejected_rows.csv"), files),
+            excluded=ExcludedCsv(self.file("excluded_targets.csv"), files),
+            duplicates=DuplicatesCsv(self.file("duplicates.csv"), files),
+            orphans=OrphansCsv(self.file("orphans.csv"), files),
             links=self.existing_links(),
             keep=spool.keep,
             compute=compute_at(self.settings.dask_scheduler),
@@ -164,6 +167,7 @@ class Project:
             hosts=self.settings.hosts,
             index=self._index(sheet, writes=not read_only),
             inputs=functools.partial(inputs_digest, self),
+            files=files if public else None,
             tidy=functools.partial(self.databases.tidy, engine),
             damage=functools.partial(self.databases.damage_met, engine),
             notices=notices,
@@ -338,15 +342,16 @@ class Project:
 
         return ReviewWorkbook(self.file("review.xlsx"))
 
-    def _sinks(self, folder: str, model: str, keeps: Keeps) -> list[LinkSink]:
+    def _sinks(self, folder: str, model: str, keeps: Keeps, write: ReplaceWhole) -> list[LinkSink]:
         return [
             OutputCsv(
                 self.file(folder) / "Output.csv",
                 self.settings.links_per_page,
                 keeps,
+                write,
                 hosts=self.settings.hosts,
             ),
-            LinksCsv(self.file(folder) / "links.csv", model, keeps, hosts=self.settings.hosts),
+            LinksCsv(self.file(folder) / "links.csv", model, keeps, write, hosts=self.settings.hosts),
         ]
 
 

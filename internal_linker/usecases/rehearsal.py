@@ -113,5 +113,11 @@ class _DecisionsOnly:
     def confirm(self, ids: Sequence[str], run: str) -> None:
         """Do nothing: no link is known before."""
 
+    def confirm_all(self, before: str, run: str) -> None:
+        """Do nothing: no link is known before."""
+
+    def state(self) -> str:
+        return ""
+
     def counts(self) -> Mapping[Status, int]:
         return self._counts

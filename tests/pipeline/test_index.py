@@ -187,6 +187,31 @@ def test_notes_on_the_input_are_repeated(folder: Path, capsys: pytest.CaptureFix
     assert said[0] == said[1] != []
 
 
+def test_a_run_on_unchanged_tables_takes_them_from_the_index(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads no table, yet lists and counts the rejected rows and repeats the notes on the tables."""
+    rows = pages(folder)
+    put_pages(folder, [*rows, {**rows[0], "URL": "no address"}])
+    write_csv(
+        folder / "files/existing_links.csv",
+        [("Source", "Destination"), ("https://a.test/", "https://b.test/")],
+    )
+    said, listed = [], []
+    for at in range(2):
+        assert command("run", "--project", str(folder)) == 0
+        out = capsys.readouterr().out
+        said.append([line for line in out.splitlines() if line.startswith(("Note", "  Rows rejected"))])
+        rejected = folder / "files/rejected_rows.csv"
+        listed.append(rejected.read_bytes())
+        rejected.unlink()
+        if not at:
+            monkeypatch.setattr("internal_linker.ingest.collect.collect", None)
+    assert said[0] == said[1]
+    assert any("1 / 0" in line for line in said[0])
+    assert listed[0] == listed[1]
+
+
 DRAFT = "Oat milk for latte art\n\nFroth oat milk gently: it is sweeter than whole milk and steams in a cold pitcher."
 GUESTS = {
     "query": ("lookup", "how to froth milk"),

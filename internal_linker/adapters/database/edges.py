@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
+from hashlib import blake2b
 from math import isnan, nan
 from operator import attrgetter
 from typing import Any, get_args
@@ -106,6 +107,9 @@ class EdgeStore:
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)
         self._damaged: set[str] = set()
+        # When stored edges were written: before `state` was first asked, and by this store.
+        self._before: frozenset[datetime] | None = None
+        self._times: set[datetime] = set()
 
     def of_sources(self, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
         """Return all edges of these sources (normal forms or queries), by source."""
@@ -145,7 +149,7 @@ class EdgeStore:
 
     def put(self, edges: Sequence[Edge]) -> None:
         """Insert or replace edges, and set damaged rows of the same ids aside; all is committed when this returns."""
-        now = datetime.now(UTC)
+        now = self._now()
         rows = [
             {"site": self._site, "source": edge.id[:10], "id": edge.id, "updated_at": now}
             | {name: getattr(edge, name) for name in _COLUMNS}
@@ -166,7 +170,7 @@ class EdgeStore:
         """Store that a run proposed these edges again, with nothing else changed; committed when this returns."""
         some = EDGES.c
         wanted = (some.site == self._site) & (some.source == bindparam("of")) & (some.id == bindparam("edge"))
-        now = datetime.now(UTC)
+        now = self._now()
         rows = [{"of": one[:10], "edge": one} for one in ids]
 
         def write(connection: Connection) -> None:
@@ -174,6 +178,34 @@ class EdgeStore:
 
         if rows:
             transact(self._engine, write)
+
+    def confirm_all(self, before: str, run: str) -> None:
+        """Store that a run proposed all edges of the run `before` again, with nothing else changed."""
+        wanted = (EDGES.c.site == self._site) & (EDGES.c.last_run == before)
+        change = update(EDGES).where(wanted).values(last_run=run, updated_at=self._now())
+        transact(self._engine, lambda connection: connection.execute(change))
+
+    def state(self) -> str:
+        """Return a digest that any change of a stored edge changes: each has the time at which it was written.
+
+        It is "" once somebody else has written edges since it was first asked for.
+        """
+        columns = [EDGES.c[name] for name in ("updated_at", *_COLUMNS)]
+        size = func.sum(func.length(EDGES.c.facts))
+        wanted = select(*columns, func.count(), size).where(EDGES.c.site == self._site).group_by(*columns)
+        groups = [tuple(row) for row in self._rows(wanted)]
+        times = frozenset(group[0] for group in groups)
+        if self._before is None:
+            self._before = times
+        if not times <= self._before | self._times:
+            return ""
+        told = "\n".join(sorted(map(repr, groups)))
+        return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def _now(self) -> datetime:
+        now = datetime.now(UTC)
+        self._times.add(now)
+        return now
 
     def counts(self) -> Mapping[Status, int]:
         """Count the links of each status; near-duplicate pairs are not links."""

@@ -157,15 +157,50 @@ class RunStore:
             duplicates: the near-duplicates that it knows of; None: it knows nothing of them.
             matched: what a run on the same input needs besides; None: such a run matches all pages again.
         """
+
+        def parts() -> Iterator[bytes]:
+            batches = batched(rows, _ROWS)
+            for part, some in enumerate(itertools.chain([next(batches, ())], batches)):
+                stored: Any = [packed(row) for row in some]
+                if part == 0 and duplicates is not None:
+                    stored = {"rows": stored, "duplicates": [packed_duplicate(pair) for pair in duplicates]}
+                    stored |= {"matched": matched} if matched else {}
+                yield zlib.compress(json.dumps(stored).encode())
+
+        self._put(version, parts())
+
+    def put_again(self, version: Version, before: str, matched: Mapping[str, Any]) -> None:
+        """Store a run with the links and near-duplicates of the run `before`, whose parts `is_whole` has seen."""
+
+        def parts() -> Iterator[bytes]:
+            for part, content in enumerate(self._parts(before)):
+                stored = json.loads(zlib.decompress(content)) if part == 0 else None
+                yield zlib.compress(json.dumps(stored | {"matched": matched}).encode()) if stored else content
+
+        self._put(version, parts())
+
+    def is_whole(self, version: Version) -> bool:
+        """Return whether all links of a run are stored and undamaged, by the checksums of their parts."""
+        count = 0
+        for content in self._parts(version.run):
+            try:
+                zlib.decompress(content)
+            except (TypeError, zlib.error):
+                return False
+            count += 1
+        return count == max(1, -(-version.rows // _ROWS))
+
+    def _parts(self, run: str) -> Iterator[bytes]:
+        for part in itertools.count():
+            content = self._content(run, part)
+            if content is None:
+                return
+            yield content.content
+
+    def _put(self, version: Version, parts: Iterable[bytes]) -> None:
         now = datetime.now(UTC)
         transact(self._engine, partial(self._drop, run=version.run))
-        batches = batched(rows, _ROWS)
-        for part, some in enumerate(itertools.chain([next(batches, ())], batches)):
-            stored: Any = [packed(row) for row in some]
-            if part == 0 and duplicates is not None:
-                stored = {"rows": stored, "duplicates": [packed_duplicate(pair) for pair in duplicates]}
-                stored |= {"matched": matched} if matched else {}
-            content = zlib.compress(json.dumps(stored).encode())
+        for part, content in enumerate(parts):
             row = {"site": self._site, "run": version.run, "part": part, "content": content}
             self._upsert(RUN_LINKS, row | {"written_at": now})
         row = {"site": self._site, "run": version.run, "facts": json.dumps(asdict(version)), "ended_at": now}
