@@ -450,7 +450,11 @@ class Run:
                 self.rules.linking,
                 memory.encoder,
             ).digest()
-            known = last_matched(context.past, self._digest, rows, self._is_same)
+            # Without a service, a run reports a gap, and is no baseline for the next ones.
+            whole = not (searched.problem or embedded.problem)
+            known = last_matched(
+                context.past, self._digest, rows, self._is_same if whole else lambda _: False
+            )
             self.progress.advance(len(rows.sources) if known else 0)
         if known and known.unchanged:
             self._outcome = known.unchanged.outcome
