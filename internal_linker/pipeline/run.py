@@ -456,10 +456,6 @@ class Run:
                 context.past, self._digest, rows, self._is_same if whole else lambda _: False
             )
             self.progress.advance(len(rows.sources) if known else 0)
-        if known and known.unchanged:
-            self._outcome = known.unchanged.outcome
-            self.progress.finish(self._outcome)
-            return known
         if context.sinks and not (known or embedded.missing or embedded.problem):
             stored = self._stored(collected, rows.sources, targets)
         found = known or self._recommend(
@@ -474,7 +470,8 @@ class Run:
             memory=memory,
             compared=compared,
         )
-        self._outcome = matched(found.recommendations)
+        same = found.unchanged
+        self._outcome = same.outcome if same else matched(found.recommendations)
         self.progress.finish(self._outcome)
         return found
 
