@@ -451,12 +451,12 @@ class Run:
                 self.rules.linking,
                 memory.encoder,
             ).digest()
-            known = last_matched(context.past, self._digest, rows, self._is_same)
+            # Without a service, a run reports a gap, and is no baseline for the next ones.
+            whole = not (searched.problem or embedded.problem)
+            known = last_matched(
+                context.past, self._digest, rows, self._is_same if whole else lambda _: False
+            )
             self.progress.advance(len(rows.sources) if known else 0)
-        if known and known.unchanged:
-            self._outcome = known.unchanged.outcome
-            self.progress.finish(self._outcome)
-            return known
         if context.sinks and not (known or embedded.missing or embedded.problem):
             stored = self._stored(collected, targets)
         found = known or self._recommend(
@@ -471,7 +471,8 @@ class Run:
             memory=memory,
             compared=compared,
         )
-        self._outcome = matched(found.recommendations)
+        same = found.unchanged
+        self._outcome = same.outcome if same else matched(found.recommendations)
         self.progress.finish(self._outcome)
         return found
 

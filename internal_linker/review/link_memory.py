@@ -230,12 +230,15 @@ class Memory:
             self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
                 self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
-        for pairs in batched(duplicates, BLOCK):
-            earlier = self.store.by_id(edge.id for edge in pairs)
-            self.store.put([remembered(earlier.get(edge.id), edge, False, self.at) for edge in pairs])
+        self._keep_duplicates(duplicates)
         self._withdraw(gone)
         self.statuses = Counter(self.store.counts())
         progress.finish(self.counted)
+
+    def _keep_duplicates(self, duplicates: Iterable[Edge]) -> None:
+        for pairs in batched(duplicates, BLOCK):
+            before = self.store.by_id(edge.id for edge in pairs)
+            self.store.put([remembered(before.get(edge.id), edge, False, self.at) for edge in pairs])
 
     @property
     def counted(self) -> str:

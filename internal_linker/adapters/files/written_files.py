@@ -1,14 +1,15 @@
 """Result files that stay as they are while their content does: known by the digest of what was written."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from io import TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from internal_linker.adapters.files.atomic import replace_binary
+from internal_linker.adapters.files.atomic import PAUSES_S, replace_binary
+from internal_linker.core.errors import OutputError
 
 # Bytes that are read at once.
 _PORTION = 1 << 22
@@ -24,10 +25,16 @@ class WrittenFiles:
     Args:
         folder: the folder of the files, each of which has a name of its own.
         replace: as in `replace_binary`.
+        pauses: as in `replace_binary`.
     """
 
-    def __init__(self, folder: Path, replace: Callable[[Path, Path], None] = os.replace) -> None:
-        self._folder, self._into_place = folder, replace
+    def __init__(
+        self,
+        folder: Path,
+        replace: Callable[[Path, Path], None] = os.replace,
+        pauses: Sequence[float] = PAUSES_S,
+    ) -> None:
+        self._folder, self._into_place, self._pauses = folder, replace, pauses
         self._digests: dict[str, str] = {}
 
     @property
@@ -72,9 +79,12 @@ class WrittenFiles:
             if seen.hexdigest() != digest or found != times or before in rest:
                 raise _ChangedError
 
-        with suppress(_ChangedError, FileNotFoundError):
+        # Where it can't be replaced, whoever writes it as a whole says so.
+        with suppress(_ChangedError, FileNotFoundError, OutputError):
             if digest and path.is_file():
-                return self._put(path, renamed) == path
+                if (landed := self._put(path, renamed)) == path:
+                    return True
+                landed.unlink()
         return False
 
     def _put(self, path: Path, write: Callable[[BinaryIO], None]) -> Path:
@@ -90,7 +100,7 @@ class WrittenFiles:
                 self._into_place(new, target)
 
         self._digests.pop(path.name, None)
-        landed = replace_binary(path, through, replace=replace)
+        landed = replace_binary(path, through, replace=replace, pauses=self._pauses)
         if landed == path:
             self._digests[path.name] = hashed[-1].digest
         return landed

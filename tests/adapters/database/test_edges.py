@@ -135,3 +135,21 @@ def test_an_edge_of_a_version_without_evidence_is_read(engine: Engine) -> None:
         connection.execute(text("UPDATE edges SET facts = replace(facts, '\"evidence\"', '\"something\"')"))
     (edge,) = store.each()
     same(edge, replace(FULL, evidence=NO_EVIDENCE))
+
+
+def test_the_state_shows_every_change_of_a_stored_edge(engine: Engine) -> None:
+    """It is the same as long as nobody writes, and "" for a store beside which somebody else wrote."""
+    store, other = EdgeStore(engine, "a.example"), EdgeStore(engine, "a.example")
+    store.put([replace(bare(target), last_run="r1") for target in "tuv"])
+    states = [store.state()]
+    assert store.state() == other.state() == states[0]
+    store.put([replace(bare("t"), last_run="r1")])
+    states.append(store.state())
+    store.confirm_all("r1", "r2")
+    states.append(store.state())
+    assert len({*states}) == 3
+    assert {edge.last_run for edge in store.each()} == {"r2"}
+    assert store.state() == EdgeStore(engine, "a.example").state() != ""
+    assert other.state() == ""
+    EdgeStore(engine, "b.example").put([bare("t")])
+    assert store.state() == states[-1]
