@@ -9,7 +9,7 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, pairs_of
 from internal_linker.matching.grown import GrownArray, as_array
-from internal_linker.matching.inverted_index import Postings
+from internal_linker.matching.inverted_index import Postings, Search, search
 from internal_linker.matching.tfidf import Fits, TermFit, TermIndex
 
 # Targets that, besides its candidates, estimate a source's average target: all targets of a smaller site. On larger
@@ -343,12 +343,14 @@ class Comparison:
         comparer: compares the texts of `index`.
         postings: the champion lists of their terms.
         fit: compares their passages.
+        searches: further searches for candidates, see `searched`.
     """
 
     index: Index
     comparer: Comparer
     postings: Postings
     fit: TermFit
+    searches: Sequence[Search] = ()
 
     @classmethod
     def of(
@@ -399,6 +401,10 @@ class Comparison:
         new = every >= 0
         new[:, 1:] &= every[:, 1:] != every[:, :-1]
         return self.comparer.pools(texts, [ours[fresh] for ours, fresh in zip(every, new, strict=True)])
+
+    def searched(self, texts: Ints) -> Ints:
+        """Return the result of `search` for some texts by the further searches."""
+        return search(self.searches, texts)
 
     def coverage(self, texts: Ints, others: Sequence[Ints]) -> list[Vectors]:
         """Return how much of some texts' titles other pages cover; see `TermFit.coverage`."""

@@ -5,6 +5,7 @@ that many pages have, which say little. So the index has, for each term, only th
 champion list). It finds candidates only; their cosines are then computed in full.
 """
 
+from collections.abc import Sequence
 from copy import copy
 
 import numpy as np
@@ -59,6 +60,16 @@ class Postings:
         other = copy(self)
         other._queries, other._languages = queries, languages
         return other
+
+
+# An inverted index, and how many texts it finds.
+Search = tuple[Postings, int]
+
+
+def search(searches: Sequence[Search], rows: Ints) -> Ints:
+    """Return (len(rows), k) int32: the texts that each of the searches finds for each row, padded with -1."""
+    none = np.full((len(rows), 0), -1, np.int32)
+    return np.concatenate([none, *(postings.nearest(rows, keep) for postings, keep in searches)], axis=1)
 
 
 def _champions(terms: sparse.csr_matrix, columns: Bools) -> sparse.csr_matrix:

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from internal_linker.matching.candidates import (
     scores,
     understands,
 )
+from internal_linker.matching.inverted_index import Search
 from internal_linker.matching.near_duplicates import NearDuplicates, Pair
 from internal_linker.matching.neighbours.exact import nearest
 from internal_linker.matching.tfidf import Fits, TermWeights, index_terms
@@ -76,7 +77,6 @@ class Site:
         near_duplicate: minimum cosine of two near-duplicates, 0 to 1.
         read: receives the words of each text's content, in order, for whatever else needs them.
         joined: at least the `SERVED` nearest pages of each text by vectors; None: find them when needed.
-        workers: other processes that share the comparisons of a large site; None: compare in this process.
 
     Attributes:
         with_text: (n,) whether each row is a page with a text.
@@ -94,7 +94,6 @@ class Site:
         near_duplicate: float,
         read: Callable[[Sequence[str]], None] = lambda _: None,
         joined: Nearest | None = None,
-        workers: Workers | None = None,
     ) -> None:
         self.pages = pages
         self.with_text: Bools = np.array([bool(text.whole) for text in texts], np.bool_)
@@ -113,7 +112,7 @@ class Site:
         comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
         self._comparer = comparison.comparer
         self._comparison: Comparison | None = comparison
-        self.work(workers)
+        self._workers: Workers | None = None
         self._joined, self._n = joined, max(1, len(texts))
         self._pools: dict[int, Pool]
         self._hubness: Vectors = np.full((2, len(texts)), np.nan, np.float32)
@@ -174,7 +173,7 @@ class Site:
     def resume(self, texts: Sequence[Text], joined: Nearest | None = None) -> None:
         """Make a site that was pickled usable again, with the texts that it was made from; see `joined` above."""
         self._joined = joined
-        self._workers: Workers | None = None
+        self._workers = None
         self.forget()
         self.know(np.full((2, len(self.with_text)), np.nan, np.float32))
         least = vars(self).pop("_least", None) or self._duplicates.least
@@ -197,13 +196,22 @@ class Site:
         """(2, n) `hubness` of the texts where it is known so far, NaN elsewhere."""
         return self._hubness
 
-    def work(self, workers: Workers | None) -> None:
-        """Let other processes compare the texts of a large site from here on; None: this process goes on."""
+    def work(self, workers: Workers | None, searches: Sequence[Search] = ()) -> None:
+        """Let other processes compare the texts of a large site from here on, and do these searches.
+
+        With None, this process goes on.
+        """
         self._workers = workers
         if workers and self._comparison and len(self.with_text) >= SHARED_FROM:
-            workers.share(self._comparison)
+            workers.share(replace(self._comparison, searches=searches))
             # Only the workers need the rest, half of its memory.
             self._comparison = None
+
+    def searched(self, blocks: Iterable[Ints]) -> Iterator[Ints] | None:
+        """Yield what the searches given to `work` find for blocks of texts; None if no process has got them."""
+        if self._comparison or not self._workers:
+            return None
+        return self._workers.run(Comparison.searched, ((block,) for block in blocks))
 
     @property
     def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:

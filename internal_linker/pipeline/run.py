@@ -572,7 +572,7 @@ class Run:
             vectors = embedded.vectors[len(embedded.vectors) - len(guests) :]
             ranking = ranking.with_guests(Guests.queries(guests, vectors))
         self._indexed = ranking.site, state
-        ranking.site.work(workers)
+        ranking.work(workers)
         if not any(source.page for source in sources):
             # Only the topic counts for a query without a page.
             return ranking, None

@@ -80,7 +80,7 @@ class Ranking:
             without a page, which are guests: see `with_guests`.
         vectors: (len(texts), d) unit rows, zeros for texts without a vector.
         rules: how candidates are ranked.
-        joined, workers: see `Site`.
+        joined: see `Site`.
 
     Attributes:
         site: all texts.
@@ -107,7 +107,6 @@ class Ranking:
         vectors: Vectors,
         rules: LinkRules,
         joined: Nearest | None = None,
-        workers: Workers | None = None,
     ) -> None:
         self.sources, self.targets, n = sources, targets, len(collected.pages)
         reader = SiteWords(collected)
@@ -144,7 +143,6 @@ class Ranking:
         if len(texts) > n:
             guests = Guests.queries(texts[n:], vectors[n:])
             vars(self).update(vars(self.with_guests(guests)))
-        self.site.work(workers)
 
     @cached_property
     def common_title_words(self) -> frozenset[str]:
@@ -161,6 +159,10 @@ class Ranking:
         telling = np.array(plain, np.bool_) & (counts >= _LEAST_PAGES) & (counts < len(names))
         sections: Ints = np.where(telling[of], of, -1)
         return sections
+
+    def work(self, workers: Workers | None) -> None:
+        """Let other processes compare and search the texts of a large site from here on; None: this one goes on."""
+        self.site.work(workers, self._candidates.searches)
 
     @property
     def below_floor(self) -> int:
@@ -206,7 +208,9 @@ class Ranking:
         These rankings are of the same site for the same sources; `offered` contains further rows for each source. The
         features are (m, len(PAIR_FEATURES)), for the matches of the candidates.
         """
-        self.site.prepare(self.source_rows[list(positions)].tolist())
+        rows = self.source_rows[list(positions)].tolist()
+        self.site.prepare(rows)
+        self._candidates.prepare(self.site, rows)
         ahead: deque[tuple[Sequence[Chosen], Sequence[Ints], Sequence[Sequence[Sequence[Ints]]]]] = deque()
 
         def tasks() -> Iterator[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]:

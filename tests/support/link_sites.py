@@ -54,13 +54,6 @@ def ranking(site: Sequence[Page], pairs: Pairs, *queries: str, workers: Workers 
     targets = Targets({each.key: each.url for each in site}, {}, linked=linked(sources, links))
     texts = [page_text(each) for each in site] + [page_text(page(query, query)) for query in queries]
     vectors = np.zeros((len(texts), 1), np.float32)
-    return Ranking(
-        collected,
-        sources,
-        targets,
-        Searched(),
-        texts=texts,
-        vectors=vectors,
-        rules=RULES,
-        workers=workers,
-    )
+    found = Ranking(collected, sources, targets, Searched(), texts=texts, vectors=vectors, rules=RULES)
+    found.work(workers)
+    return found
