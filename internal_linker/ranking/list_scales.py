@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from internal_linker.core.arrays import Ints, Vectors, ranks
+from internal_linker.core.arrays import Bools, Ints, Vectors, ranks
 
 SCALES = ("raw", "z", "rank")
 # Deviations below this are rounding errors.
@@ -35,9 +35,10 @@ def scaled(values: Vectors, of: Ints) -> Vectors:
     deviation = np.sqrt(_sums(np.nan_to_num(above) ** 2, starts) / count)
     flat = np.repeat(deviation <= _FLAT, lengths, axis=0)
     z = above / np.where(flat, np.inf, np.repeat(deviation, lengths, axis=0))
-    rank = np.full(values.shape, np.nan, np.float32)
+    rank = np.empty(values.shape, np.float32)
+    positions, begins = ranks(of), np.diff(of, prepend=-1) != 0
     for column in range(values.shape[1]):
-        rank[:, column] = _ranks(np.where(known[:, column], values[:, column], -np.inf), of)
+        rank[:, column] = _ranks(np.where(known[:, column], values[:, column], -np.inf), of, positions, begins)
     rank[flat | ~known] = np.nan
     return np.concatenate([values.astype(np.float32), z.astype(np.float32), rank], axis=1)
 
@@ -67,14 +68,24 @@ def _sums(values: Vectors, starts: Ints) -> Vectors:
     return sums
 
 
-def _ranks(values: Vectors, of: Ints) -> Vectors:
-    """Return (m,) -ln(position) of each value in its list."""
-    order = np.lexsort((-values, of))
-    ordered, lists = values[order], of[order]
-    new = np.ones(len(order), np.bool_)
-    new[1:] = (ordered[1:] != ordered[:-1]) | (lists[1:] != lists[:-1])
+def _ranks(values: Vectors, of: Ints, positions: Ints, begins: Bools) -> Vectors:
+    """Return (m,) -ln(position) of each value in its list.
+
+    Args:
+        values: (m,) values.
+        of: (m,) the list of each value, ascending.
+        positions: (m,) position of each value in its list, as they are.
+        begins: (m,) which values begin a list.
+    """
+    # One number for both, list and value, is sorted in a fifth of the time that two keys take.
+    values = values.astype(np.float32)
+    bits = (np.float32(0) - values).view(np.int32)
+    order = np.argsort((of.astype(np.int64) << 32) + (bits ^ ((bits >> 31) & 0x7FFFFFFF)))
+    ordered = values[order]
+    new = begins.copy()
+    new[1:] |= ordered[1:] != ordered[:-1]
     # Equal values share their first position.
     first = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
     found = np.empty(len(order))
-    found[order] = -np.log1p(ranks(lists)[first])
+    found[order] = -np.log1p(positions[first])
     return found
