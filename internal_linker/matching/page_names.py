@@ -70,10 +70,10 @@ class PageNames:
     def in_text(self, text: Name) -> list[int]:
         """Return the numbers of the names in a text, by its stems; of overlapping ones, the first and longest."""
         found, end, lengths = dict[int, None](), 0, self._lengths
-        for at, first in enumerate(text):
-            if at < end or first not in lengths:
+        for at in [at for at, first in enumerate(text) if first in lengths]:
+            if at < end:
                 continue
-            for length in lengths[first]:
+            for length in lengths[text[at]]:
                 number = self._numbers.get(text[at : at + length])
                 if number is not None:
                     found[number] = None

@@ -236,7 +236,8 @@ class Publication:
             unlinked=lambda key: bool(linked) and key not in linked,
             again=site.variety() if may_come_again else None,
         )
-        report.recommendations = read_often(len(items), lambda at: memory.shown(items[at]))
+        # They are read a dozen times from here on, when the memory that matching took is free again.
+        report.recommendations = [memory.shown(item) for item in items]
         self._warn_of_unlinkable(memory)
         if report.rephrased and report.rephrased.gap:
             report.gaps.append(report.rephrased.gap)
