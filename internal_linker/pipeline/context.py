@@ -1,8 +1,9 @@
 """The context of a run: its services, stores, inputs, outputs and rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.ports import (
@@ -57,6 +58,8 @@ class RunContext:
         hosts: the hosts that stand for others, such as a staging site's.
         index: keeps what lookups need of the site; None: nothing is kept.
         inputs: returns a digest of all tables and settings that the index depends on.
+        kept: what an open site keeps in memory from one lookup to the next, by its name, with the state that it was
+            derived from; None: nothing.
         tidy: prunes the caches after a run that needed the texts of these hashes.
         damage: returns a note on damaged rows that the run replaced, and a gap for those that nothing can replace; ""
             for none.
@@ -94,6 +97,7 @@ class RunContext:
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
     index: IndexStore | None = None
     inputs: Callable[[], str] = str
+    kept: MutableMapping[str, tuple[str, Any]] | None = None
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None
     damage: Callable[[], tuple[str, str]] = lambda: ("", "")
 
