@@ -26,6 +26,7 @@ _FUNCTIONS = (
     "init",
     "link_paths",
     "lookup",
+    "open_site",
     "pairs",
     "plan",
     "prune_cache",

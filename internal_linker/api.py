@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from internal_linker.usecases.export_vectors import ExportResult
     from internal_linker.usecases.history import DiffResult, HistoryResult, RollbackResult
     from internal_linker.usecases.init import InitResult
+    from internal_linker.usecases.open_site import OpenSite
     from internal_linker.usecases.review import LinkDecision, ReviewResult
     from internal_linker.usecases.run import PageLinks
 
@@ -155,6 +157,25 @@ def lookup(
 
     with _reporter(progress) as reporter, _site(project, links, queries) as opened:
         return usecase.lookup(opened, LookupOptions(page=page, **options), reporter)
+
+
+def open_site(project: str | Path = ".", *, progress: bool = False) -> "OpenSite":
+    """Open a site for many lookups and content briefs, such as those of a web app, which take milliseconds each.
+
+    Args:
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+
+    Returns:
+        An object with the methods `lookup` and `content_brief`, which take the same options and return the same as the
+        functions of these names, and `close`; also for a `with` block.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases.open_site import OpenSite
+
+    return OpenSite(Path(project), partial(_reporter, progress))
 
 
 @_takes(BriefOptions)

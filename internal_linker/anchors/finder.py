@@ -92,6 +92,22 @@ class Anchoring:
         self._resumed = True
         vars(self).update(counted)
 
+    def hosting(self, site: Collected, planned: str) -> "Anchoring":
+        """Return what finds anchors for a page that does not exist yet, too, by what is counted on the site's pages.
+
+        Args:
+            site: the same site with the planned page.
+            planned: its key.
+        """
+        other = object.__new__(Anchoring)
+        other.__dict__ = {**self.__dict__, **self.lasting()}
+        other._site = site
+        own = [link for link in site.links if link.source == planned]
+        other._links = defaultdict(list, {**self._links, planned: own})
+        # Another planned page may have the same key.
+        other._page_words, other._targets = PageWords(self._reader), {}
+        return other
+
     # These read many pages, so they wait until an anchor is needed: most runs need few.
     @cached_property
     def _words(self) -> SiteWords:
@@ -170,6 +186,12 @@ class Anchoring:
             names = dict.fromkeys((*self._titles(page), self._site.queries.get(page.key, "")))
             named[page.lang] += [(name, row) for name in names if name]
         return named
+
+    @cached_property
+    def _used(self) -> Counter[tuple[str, str]]:
+        """How many existing links to a page have each anchor."""
+        known = ((target, link.anchor) for target, links in self._known.items() for link in links)
+        return Counter((target, fold_query(anchor)) for target, anchor in known)
 
     def _anchors(self, language: str) -> Iterator[tuple[int, int]]:
         """Yield the set of stems of the anchor of each known link to a page of a language, with the page's row."""
@@ -259,9 +281,7 @@ class Anchoring:
         Args:
             each: does the same as `propose` for many pages, in other processes; None: this process does it.
         """
-        known = ((target, link.anchor) for target, links in self._known.items() for link in links)
-        used = Counter((target, fold_query(anchor)) for target, anchor in known)
-        return Variety(each or self.propose_each, self.placed, self.title, self.quality, used)
+        return Variety(each or self.propose_each, self.placed, self.title, self.quality, self._used.copy())
 
     def propose_each(self, wanted: Iterable[Wanted]) -> Iterator[Sequence[tuple[Anchor, ...]]]:
         """Yield the anchors of each page as `propose` finds them; see `ports.Anchors`."""

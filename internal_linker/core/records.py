@@ -230,6 +230,30 @@ class Collected:
         """The first main query of each URL that has one, by its key."""
         return {one.key: one.query for one in reversed(self.sources) if one.key and one.query}
 
+    @cached_property
+    def keys(self) -> Collection[str]:
+        """The keys of the sources; "" stands for queries without a page."""
+        return frozenset(source.key for source in self.sources)
+
+    @cached_property
+    def by_query(self) -> Mapping[str, Source]:
+        """The first source of each query, as `fold_query` writes it."""
+        return {fold_query(source.query): source for source in reversed(self.sources)}
+
+    @cached_property
+    def text_links(self) -> Mapping[str, int]:
+        """How many links each page's text has, by its key; 0 for a page that is not listed here."""
+        return Counter(link.source for link in self.links)
+
+    @cached_property
+    def anchored(self) -> Mapping[int, Sequence[ExistingLink]]:
+        """The links with an anchor from each page that has some, by its row."""
+        found: dict[int, list[ExistingLink]] = {}
+        for link in self.links:
+            if link.anchor and link.source in self.rows:
+                found.setdefault(self.rows[link.source], []).append(link)
+        return found
+
     def page(self, key: str) -> Page:
         """Return the listed page of this key."""
         return self.pages[self.rows[key]]

@@ -41,6 +41,8 @@ class Sections:
 
     def hold(self, key: str) -> bool:
         """Return whether the page with this key is in one of the sections; a query is in none."""
+        if not self.patterns:
+            return False
         path = _path(key)
         return bool(path) and any(_fits(path, pattern) for pattern in self.patterns)
 

@@ -189,7 +189,8 @@ def keys_meant(address: str, known: Iterable[str], key_of: Callable[[str], str] 
     """
     if _PATH.fullmatch(address):
         path = normal_form(f"https://any.example{address}").partition("//")[2].partition("/")[2]
-        return list(dict.fromkeys(key for key in known if key.partition("//")[2].partition("/")[2] == path))
+        ending = (key for key in known if key.endswith(path))
+        return list(dict.fromkeys(key for key in ending if key.partition("//")[2].partition("/")[2] == path))
     if not _BARE_ADDRESS.fullmatch(address):
         return [key_of(address)]
     meant = [key_of(scheme + address) for scheme in ("https://", "http://")]

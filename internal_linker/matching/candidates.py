@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -359,6 +359,12 @@ class Comparison:
         """Build the index; see `Index` and `Comparer`."""
         index = Index(vectors, terms.rows, languages, columns)
         return cls(index, Comparer(index, order), Postings(terms.rows, columns, languages), TermFit(terms))
+
+    def with_vectors(self, vectors: Vectors) -> "Comparison":
+        """Return the data with the same vectors in another array."""
+        comparer = copy(self.comparer)
+        comparer.index = index = replace(self.index, vectors=vectors)
+        return replace(self, index=index, comparer=comparer)
 
     def with_guests(
         self, vectors: Vectors, texts: Sequence[tuple[Sequence[str], Sequence[str]]], languages: Sequence[int]

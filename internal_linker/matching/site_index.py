@@ -179,6 +179,12 @@ class Site:
         least = vars(self).pop("_least", None) or self._duplicates.least
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), least)
 
+    def hold_vectors(self) -> None:
+        """Hold the vectors in memory as float32: to convert them takes most of the time that a few texts take."""
+        if self._comparison:
+            self._comparison = self._comparison.with_vectors(self._comparer.index.vectors.astype(np.float32))
+            self._comparer = self._comparison.comparer
+
     def forget(self) -> None:
         """Forget which pages were compared.
 
@@ -190,6 +196,11 @@ class Site:
     def know(self, hubness: Vectors) -> None:
         """Take the `known_hubness` of a site with the same texts: that of a text is the same in any company."""
         self._hubness = np.array(hubness)
+
+    @property
+    def languages(self) -> Ints:
+        """(n,) the codes of the texts' languages, -1 if unknown."""
+        return self._comparer.index.languages
 
     @property
     def known_hubness(self) -> Vectors:

@@ -64,11 +64,13 @@ def content_brief(
     collected = _gathered(prepared, context, progress)
     plan = planned(collected, brief)
     searching = context.serp is not None and bool(plan.source.query)
-    require_scope(plan.collected, rules, searching=searching, warn=progress.warn)
+    require_scope(collected, rules, searching=searching, warn=progress.warn)
     judged = context.edges.each(judged=True) if context.edges else ()
     decisions = decided(todays(judged, collected.hosts))
     site = plan.collected if plan.exists else collected
-    of_pages = _targets(site, decisions, rules)
+    of_pages = _targets(site, rules) if plan.exists else prepared.targets(lambda: _targets(site, rules))
+    # The planned page may rewrite a page for which editors have already rejected links.
+    of_pages = replace(of_pages, rejected=decisions.rejected_at_ends(site.aliases))
     targets = of_pages if plan.exists else _with_planned(of_pages, plan, rules)
     searched = Searched()
     if context.serp and plan.source.query:
@@ -93,12 +95,13 @@ def content_brief(
     outward, inward = _explained(ranking, plan, chosen.links, best)
     progress.advance()
     none = "" if outward or inward else "No links were found, neither from the new page nor to it."
-    anchoring = Anchoring(plan.collected)
-    if not plan.exists:
+    if plan.exists:
+        anchoring = Anchoring(plan.collected)
+    else:
         of_pages_anchors = prepared.anchoring(collected)
-        anchoring.resume(of_pages_anchors.lasting())
+        anchoring = of_pages_anchors.hosting(plan.collected, plan.page.key)
         prepared.keep_anchoring(of_pages_anchors)
-        prepared.keep_hubness(of_site.site, state)
+        prepared.keep_hubness(ranking.site, state)
     found = BriefLinks(
         brief.name,
         brief.url,
@@ -141,8 +144,8 @@ def _gathered(prepared: Prepared, context: RunContext, progress: Progress) -> Co
     return collected
 
 
-def _targets(site: Collected, decisions: Decided, rules: Rules) -> Targets:
-    targets = link_targets(
+def _targets(site: Collected, rules: Rules) -> Targets:
+    return link_targets(
         site.pages,
         site.sources,
         rules.search.excluded,
@@ -152,7 +155,6 @@ def _targets(site: Collected, decisions: Decided, rules: Rules) -> Targets:
         hosts=site.hosts,
         sections=rules.scope.targets,
     )
-    return replace(targets, rejected=decisions.rejected_at_ends(site.aliases))
 
 
 def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
@@ -289,7 +291,7 @@ def _scarce(plan: Planned, targets: Targets, note: str, inward: int, limit: int)
 
 def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
     """Yield existing pages that may already cover the new page's topic, the most similar first."""
-    site, same = ranking.site, dict(_same_names(plan))
+    site, same = ranking.site, dict(_same_names(ranking, plan))
     duplicates = {sum(pair) - plan.row for pair in site.near_duplicates if plan.row in pair}
     own = site.with_text.copy()
     own[[row for row, page in enumerate(site.pages) if page.issue is not None]] = False
@@ -306,14 +308,12 @@ def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
             yield LikePage(page.url, page.title or page.h1, why, similarity)
 
 
-def _same_names(plan: Planned) -> Iterator[tuple[int, str]]:
+def _same_names(ranking: Ranking, plan: Planned) -> Iterator[tuple[int, str]]:
     """Yield the rows of pages with the new page's main query, then of those with its title, the stronger sign."""
     query = fold_query(plan.source.query or plan.page.title)
     rows = plan.collected.rows
     for source in plan.collected.sources[1:]:
         if query and source.key in rows and fold_query(source.query) == query:
             yield rows[source.key], "the same main query"
-    title = words(plan.page.title)
-    for row, page in enumerate(plan.collected.pages):
-        if title and page is not plan.page and title in (words(page.title), words(page.h1)):
-            yield row, "the same title"
+    own = plan.row
+    yield from ((row, "the same title") for row in ranking.titles.rows(words(plan.page.title)) if row != own)

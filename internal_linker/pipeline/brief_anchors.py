@@ -1,7 +1,7 @@
 """Anchors for the links of a planned page, both ways, with the sentences that they are in."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from internal_linker.anchors.finder import ANCHORS, Anchoring
 from internal_linker.core.briefs import BriefLink
@@ -17,7 +17,7 @@ Inward = tuple[Source, Link]
 
 def links_to(plan: Planned, anchoring: Anchoring, links: Sequence[Link]) -> Iterator[BriefLink]:
     """Yield the new page's links, best first, with anchors that are in the draft or name the target."""
-    names = _Names(plan)
+    names = _Names(plan, [link.target.key for link in links])
     anchors = anchoring.propose(plan.page.key, [link.target.key for link in links])
     for rank, (link, ours) in enumerate(zip(links, anchors, strict=True), 1):
         target = link.target
@@ -27,7 +27,7 @@ def links_to(plan: Planned, anchoring: Anchoring, links: Sequence[Link]) -> Iter
 
 def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> Iterator[BriefLink]:
     """Yield the links to the new page, best first, with anchors that are in their sources or name the new page."""
-    key, names = plan.page.key, _Names(plan)
+    key, names = plan.page.key, _Names(plan, [plan.page.key])
     for rank, (source, link) in enumerate(found, 1):
         (ours,) = anchoring.propose(source.key, [key])
         known = names.added(key, ours)
@@ -35,17 +35,18 @@ def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> 
 
 
 class _Names:
-    """Names of pages other than their titles: their main queries, and the anchors of the links to them."""
+    """Names of some pages other than their titles: their main queries, and the anchors of the links to them."""
 
-    def __init__(self, plan: Planned) -> None:
+    def __init__(self, plan: Planned, keys: Iterable[str]) -> None:
         self._site = plan.collected
-        self._names: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._names = {key: Counter[str]() for key in keys}
         for source in plan.collected.sources:
-            if source.query:
+            if source.query and source.key in self._names:
                 # The main query comes before any anchor.
                 self._names[source.key][source.query] += len(plan.collected.links) + 1
         for link in plan.collected.links:
-            self._names[link.target][link.anchor] += 1
+            if link.target in self._names:
+                self._names[link.target][link.anchor] += 1
 
     def added(self, key: str, anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
         """Return the anchors of a link to a page, with other names of it if none of the anchors is in the source."""

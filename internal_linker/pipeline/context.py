@@ -1,8 +1,9 @@
 """The context of a run: its services, stores, inputs, outputs and rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.ports import (
@@ -59,6 +60,8 @@ class RunContext:
         index: keeps what lookups need of the site; None: nothing is kept.
         inputs: returns a digest of all tables and settings that the index depends on.
         files: what is known of the files in files/ that a run writes; None: nothing.
+        kept: what an open site keeps in memory from one lookup to the next, by its name, with the state that it was
+            derived from; None: nothing.
         tidy: prunes the caches after a run that needed the texts of these hashes.
         damage: returns a note on damaged rows that the run replaced, and a gap for those that nothing can replace; ""
             for none.
@@ -97,6 +100,7 @@ class RunContext:
     index: IndexStore | None = None
     inputs: Callable[[], str] = str
     files: ResultFiles | None = None
+    kept: MutableMapping[str, tuple[str, Any]] | None = None
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None
     damage: Callable[[], tuple[str, str]] = lambda: ("", "")
 

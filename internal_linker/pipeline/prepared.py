@@ -1,7 +1,8 @@
 """What a lookup needs of a site: read from the index as far as that is up to date, else computed and kept."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -22,6 +23,8 @@ from internal_linker.ranking.rules import LinkRules
 
 # The parts of the index.
 PAGES, SITE, HUBNESS, RANKER, ANCHORS = "pages", "site", "hubness", "ranker", "anchors"
+# What is quickly computed again, so that only an open site keeps it.
+TARGETS = "targets"
 # The hubness of further texts is kept when it is known for this share of all more than before.
 _WORTH_WRITING = 0.05
 
@@ -43,6 +46,11 @@ class Stored:
     hashes: Sequence[str]
     notes: Sequence[str]
     hubness: Vectors | None
+
+    @cached_property
+    def texts(self) -> int:
+        """Count of distinct texts."""
+        return len({*self.hashes})
 
     def resumed(
         self,
@@ -94,12 +102,15 @@ class Prepared:
         Raises:
             OutputError: the rejected rows can't be written.
         """
-        found: Any = self._read(PAGES, self._inputs)
+        known = self._known(PAGES, self._inputs)
+        found: Any = None if known else self._read(PAGES, self._inputs)
         if found:
-            collected = unpacked(found["input"])
-            for note in (*found["notes"], *(rejects.write(collected.rejects) if rejects else ())):
+            known = self._remember(PAGES, self._inputs, (unpacked(found["input"]), found["notes"]))
+        if known:
+            before: Collected = known[0]
+            for note in (*known[1], *(rejects.write(before.rejects) if rejects else ())):
                 self._progress.warn(note)
-            return collected
+            return before
         noted = Noted(self._progress)
         collected = read(noted)
         if self._inputs:
@@ -110,11 +121,24 @@ class Prepared:
     def stored(self, collected: Collected, targets: Targets, rules: LinkRules) -> Stored | None:
         """Return the comparison of the pages if the index has it."""
         state = self._state_of(collected, targets, rules)
+        known: Stored | None = self._known(SITE, state)
+        if known:
+            return known
         found: Any = self._read(SITE, state, collected)
         if not found:
             return None
         hubness: Any = self._read(HUBNESS, state)
-        return Stored(state, found["ranking"], found["hashes"], found["notes"], hubness)
+        stored = Stored(state, found["ranking"], found["hashes"], found["notes"], hubness)
+        if self._context.kept is not None:
+            stored.ranking.site.hold_vectors()
+        self._remember(SITE, state, stored)
+        return stored
+
+    def targets(self, of: Callable[[], Targets]) -> Targets:
+        """Return the targets of a lookup, which depend on the input and the settings."""
+        known: Targets | None = self._known(TARGETS, self._inputs)
+        found: Targets = known or self._remember(TARGETS, self._inputs, of())
+        return found
 
     def keep(
         self,
@@ -149,8 +173,12 @@ class Prepared:
             return
         before: Any = self._read(HUBNESS, state)
         known = 0 if before is None else np.isfinite(before[0]).sum()
-        if np.isfinite(site.known_hubness[0]).sum() - known > _WORTH_WRITING * site.known_hubness.shape[1]:
-            self._keep(HUBNESS, state, site.known_hubness)
+        # That of guests is nobody else's.
+        found = site.known_hubness[:, : len(site.pages)]
+        if stored := self._known(SITE, state):
+            self._remember(SITE, state, replace(stored, hubness=found))
+        if np.isfinite(found[0]).sum() - known > _WORTH_WRITING * found.shape[1]:
+            self._keep(HUBNESS, state, np.ascontiguousarray(found))
 
     def adapted(
         self, ranking: Ranking, known: Sequence[ExistingLink], accepted: Sequence[ExistingLink], state: str
@@ -164,8 +192,9 @@ class Prepared:
             return adapted(ranking, links)
         rejected = {key: sorted(each) for key, each in sorted(ranking.targets.rejected.items())}
         state = _digest(state, rejected, accepted)
-        found: Any = self._read(RANKER, state)
+        found: Any = self._known(RANKER, state) or self._read(RANKER, state)
         if found:
+            self._remember(RANKER, state, found)
             ranker, adaptation = found
             return ranking.by(ranker), adaptation
         better, adaptation = adapted(ranking, links)
@@ -174,10 +203,14 @@ class Prepared:
 
     def anchoring(self, collected: Collected) -> Anchoring:
         """Return what finds anchors, with what the index knows of the site's words and names."""
+        known: Anchoring | None = self._known(ANCHORS, self._inputs)
+        if known:
+            return known
         site = Anchoring(collected)
         found: Any = self._read(ANCHORS, self._inputs)
         if found:
             site.resume(found)
+            self._remember(ANCHORS, self._inputs, site)
         return site
 
     def keep_anchoring(self, site: Anchoring) -> None:
@@ -206,6 +239,17 @@ class Prepared:
             [*targets.known],
             len(collected.pages),
         )
+
+    def _known(self, part: str, state: str) -> Any:
+        """Return what an open site keeps of this state; None if it keeps nothing."""
+        kept = self._context.kept
+        known = kept.get(part) if kept and state else None
+        return known[1] if known and known[0] == state else None
+
+    def _remember(self, part: str, state: str, what: Any) -> Any:
+        if self._context.kept is not None and state:
+            self._context.kept[part] = state, what
+        return what
 
     def _read(self, part: str, state: str, collected: Collected | None = None) -> object | None:
         if self._context.index is None or not state:

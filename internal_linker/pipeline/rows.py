@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import chain
 
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.reasons import FewLinks, NoSource, Reason
@@ -94,9 +95,12 @@ def require_scope(
         ConfigurationError: an option names a section without a page, no link would be left, or all searches would be of
             another site.
     """
+    named = [one for one in rules.named if one.sections]
+    if not (named or rules.renewed.include or searching):
+        return
     keys = dict.fromkeys(page.key for page in collected.pages)
     keys |= dict.fromkeys(source.key for source in collected.sources if source.key)
-    verify(rules.named, keys, warn)
+    verify(named, keys, warn)
     if keys and rules.renewed.include and not any(map(rules.renewed.hold, keys)):
         raise ConfigurationError(f"--section: no page is in {rules.renewed}.")
     if searching:
@@ -113,8 +117,8 @@ def choose(collected: Collected, choice: Choice) -> list[Source]:
     if choice.query:
         if key := named(collected, choice.query):
             return [source for source in sources if source.key == key]
-        known = [source for source in sources if fold_query(source.query) == fold_query(choice.query)]
-        return known[:1] or [Source("", "", choice.query, None, in_sheet=False)]
+        known = collected.by_query.get(fold_query(choice.query))
+        return [known or Source("", "", choice.query, None, in_sheet=False)]
     if choice.only:
         keys = {known_key(collected, url) for url in choice.only}
         return [source for source in sources if source.key in keys]
@@ -137,9 +141,9 @@ def known_key(collected: Collected, url: str) -> str:
     Raises:
         InputError: there is no such page, or a path stands for several.
     """
-    known = {source.key for source in collected.sources}
+    known = collected.keys
     try:
-        meant = keys_meant(url, (*known, *collected.aliases), collected.hosts.key)
+        meant = keys_meant(url, chain(known, collected.aliases), collected.hosts.key)
     except ValueError as error:
         raise InputError(f"{url}: {error}.") from None
     ends = dict.fromkeys(end if (end := collected.aliases.get(key, key)) in known else key for key in meant)

@@ -102,7 +102,7 @@ class Run:
         sources = rows.sources
         memory, gaps = self._recall(run_id, collected.hosts)
         if memory:
-            memory.text_links = Counter(link.source for link in collected.links)
+            memory.text_links = collected.text_links
             targets = replace(targets, rejected=memory.decided.rejected_at_ends(collected.aliases))
         # A run needs the vectors themselves, and says what it cost to get them.
         stored = None if self.context.sinks else self._stored(collected, targets)
@@ -175,7 +175,7 @@ class Run:
         key = key or known_key(collected, page)
         memory, gaps = self._recall(run_id, collected.hosts)
         if memory:
-            memory.text_links = Counter(link.source for link in collected.links)
+            memory.text_links = collected.text_links
             targets = replace(targets, rejected=memory.decided.rejected_at_ends(collected.aliases))
         counts = counting(rows.sources)
         sources = [one for one, first in zip(rows.sources, counts, strict=True) if first and one.page]
@@ -254,15 +254,17 @@ class Run:
             rejects,
         )
         require_scope(collected, self.rules, searching=context.serp is not None, warn=self.progress.warn)
-        targets = link_targets(
-            collected.pages,
-            collected.sources,
-            self.rules.search.excluded,
-            any_on_site=self.rules.any_on_site,
-            links=collected.live_links,
-            aliases=collected.aliases,
-            hosts=collected.hosts,
-            sections=self.rules.scope.targets,
+        targets = self._prepared.targets(
+            lambda: link_targets(
+                collected.pages,
+                collected.sources,
+                self.rules.search.excluded,
+                any_on_site=self.rules.any_on_site,
+                links=collected.live_links,
+                aliases=collected.aliases,
+                hosts=collected.hosts,
+                sections=self.rules.scope.targets,
+            )
         )
         rows = rows_of(
             collected,

@@ -8,7 +8,7 @@ import numpy as np
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Text, Usage
 from internal_linker.core.sequences import counted
-from internal_linker.embeddings.embed import Embedded, distinct, embed
+from internal_linker.embeddings.embed import Embedded, embed
 from internal_linker.pipeline.context import RunContext
 from internal_linker.pipeline.prepared import Stored
 
@@ -30,7 +30,7 @@ def embed_guests(
         context: has the encoder and the cache.
         progress: the display of the step.
     """
-    encoder, count = context.encoder, len(distinct(stored.hashes))
+    encoder, count = context.encoder, stored.texts
     progress.start("Embedding", 0, "texts")
     found = Embedded(np.zeros((0, 1), np.float32), 0, 0, 0, Usage(), ())
     if guests:

@@ -1,6 +1,5 @@
 """Texts of pages without the text of the links in them, from which a known link could be read off."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -19,10 +18,7 @@ def without_link_texts(texts: Sequence[Text], collected: Collected) -> Sequence[
         texts: one text for each page, stripped, then one for each source without a page.
         collected: the pages and their existing links.
     """
-    links = defaultdict[int, list[ExistingLink]](list)
-    for link in collected.links:
-        if link.anchor and link.source in collected.rows:
-            links[collected.rows[link.source]].append(link)
+    links = collected.anchored
 
     def text(row: int) -> Text:
         found = texts[row]

@@ -48,7 +48,7 @@ from internal_linker.ranking.pair_features import PairFeatures
 from internal_linker.ranking.pair_link_features import SimilarPagesLinks
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import eligible, linked
-from internal_linker.ranking.shared_titles import common_words
+from internal_linker.ranking.shared_titles import EqualTitles, common_words
 from internal_linker.ranking.site_words import SiteWords
 from internal_linker.ranking.topic_score import topic_score
 from internal_linker.text.brands import without_brands
@@ -148,6 +148,11 @@ class Ranking:
     def common_title_words(self) -> frozenset[str]:
         """The words of many of the pages' titles; see `SharedTitles`."""
         return common_words([page.title or page.h1 for page in self.site.pages])
+
+    @cached_property
+    def titles(self) -> EqualTitles:
+        """The titles of the pages."""
+        return EqualTitles(self.site.pages)
 
     @cached_property
     def sections(self) -> Ints:
@@ -277,7 +282,7 @@ class Ranking:
         """Return what of the ranking lasts beyond one run, to be pickled: see `resumed`."""
         self.site.prepare_samples()
         # Kept with the rest once they are known.
-        _ = self.common_title_words, self.sections
+        _ = self.common_title_words, self.sections, self.titles
         none = np.empty(0, np.int64)
         targets, searched = Targets({}, {}), Searched()
         return self._changed(
@@ -334,8 +339,7 @@ class Ranking:
         pages = [page or Page("", "") for page in guests.pages]
         may_be = [page.key in self.targets.known for page in pages]
         other.linkable = np.append(self.linkable, other.site.with_text[first:] & np.array(may_be, np.bool_))
-        index_codes = np.append(language_codes([page.lang for page in self.site.pages]), codes)
-        other._candidates = self._candidates.with_guests(other._words, index_codes)
+        other._candidates = self._candidates.with_guests(other._words, other.site.languages)
         other._by_topic = np.append(self._by_topic, np.ones(count, np.bool_))
         planned = {key: first + at for at, key in enumerate(keys) if key}
         if planned:
@@ -374,11 +378,14 @@ class Ranking:
 
     def old(self, position: int) -> list[int]:
         """Return the rows to which a link from the source would not be new."""
+        return self._rows_of(self.old_keys(position))
+
+    def old_keys(self, position: int) -> Iterator[str]:
+        """Yield the keys of what a link from the source would not be new to, pages or not."""
         source, targets = self.sources[position], self.targets
-        alias = targets.aliases.get(source.key, "")
-        return self._rows_of(
-            [alias, *targets.linked.get(source.end, ()), *targets.rejected.get(source.end, ())]
-        )
+        yield targets.aliases.get(source.key, "")
+        yield from targets.linked.get(source.end, ())
+        yield from targets.rejected.get(source.end, ())
 
     def _rows_of(self, keys: Iterable[str]) -> list[int]:
         """Return the rows of those keys that are pages."""

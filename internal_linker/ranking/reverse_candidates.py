@@ -37,7 +37,7 @@ def sources_near(
     sources = np.zeros(len(site.with_text), np.bool_)
     sources[[*at]] = True
     sources &= site.with_text
-    linking = _linking(ranking)
+    linking = _linking(ranking, rows)
     site.prepare(rows.tolist())
     for first in range(0, len(rows), BLOCK):
         texts = rows[first : first + BLOCK]
@@ -113,11 +113,12 @@ def offers(ranking: Ranking, keep: int, among: Sequence[int]) -> Mapping[int, Se
     return offered
 
 
-def _linking(ranking: Ranking) -> Mapping[int, Sequence[int]]:
-    """Map each page's row to the rows of the sources from which a link to it would not be new."""
+def _linking(ranking: Ranking, rows: Ints) -> Mapping[int, Sequence[int]]:
+    """Map each of these rows to the rows of the sources from which a link to it would not be new."""
     found: defaultdict[int, list[int]] = defaultdict(list)
+    wanted = {ranking.pages[row].key: row for row in rows.tolist()}
     for position, source in enumerate(ranking.sources):
         if source.page:
-            for row in ranking.old(position):
+            for row in {wanted[key] for key in ranking.old_keys(position) if key in wanted}:
                 found[row].append(int(ranking.source_rows[position]))
     return found

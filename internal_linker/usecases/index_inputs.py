@@ -40,6 +40,13 @@ def inputs_digest(project: "Project") -> str:
     return digest.hexdigest()
 
 
+def inputs_status(root: Path) -> tuple[tuple[str, int, int, int], ...]:
+    """Return name, number, size and time of the files that `inputs_digest` depends on, for a process that stays."""
+    files = [*(root / "files" / name for name in _TABLES), *sorted((root / "config").glob("*"))]
+    found = ((file, file.stat()) for file in files if file.exists())
+    return tuple((file.name, each.st_ino, each.st_size, each.st_mtime_ns) for file, each in found)
+
+
 def _content(file: Path) -> str:
     """Return the digest of a file, "" if it does not exist."""
     if not file.exists():

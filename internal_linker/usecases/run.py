@@ -24,7 +24,7 @@ from internal_linker.core.urls import is_address
 from internal_linker.core.version import __version__
 from internal_linker.ingest.drafts import read_brief
 from internal_linker.pipeline.brief import content_brief as brief_links
-from internal_linker.pipeline.context import Rules
+from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.report import Plan, Report, summary_rows
 from internal_linker.pipeline.run import Run
 from internal_linker.usecases.export_vectors import export_vectors
@@ -245,18 +245,23 @@ def lookup(project: Project, options: LookupOptions, progress: Progress) -> Page
     Raises:
         InternalLinkerError: it could not be done.
     """
+    with project.context(progress, serp=options.search and not options.to, deliver=False) as context:
+        return looked_up(project, context, options, progress)
+
+
+def looked_up(project: Project, context: RunContext, options: LookupOptions, progress: Progress) -> PageLinks:
+    """Do what `lookup` does in a context that is open."""
     page = options.page.strip()
     if not page:
         raise ConfigurationError("URL-OR-QUERY is empty: write a page's URL, or a query in quotation marks.")
     rules = project.rules()
     if options.limit:
         rules = replace(rules, linking=replace(rules.linking, links_per_page=options.limit))
-    with project.context(progress, serp=options.search and not options.to, deliver=False) as context:
-        if options.to:
-            target, report = Run(context, rules, Choice(), progress).best_sources(page, new_run_id())
-            return PageLinks(report, to=target)
-        choice = Choice(only=(page,)) if is_address(page) else Choice(query=page)
-        return PageLinks(Run(context, rules, choice, progress).execute(new_run_id()))
+    if options.to:
+        target, report = Run(context, rules, Choice(), progress).best_sources(page, new_run_id())
+        return PageLinks(report, to=target)
+    choice = Choice(only=(page,)) if is_address(page) else Choice(query=page)
+    return PageLinks(Run(context, rules, choice, progress).execute(new_run_id()))
 
 
 def content_brief(
@@ -277,13 +282,25 @@ def content_brief(
     Raises:
         InternalLinkerError: it could not be done.
     """
+    with project.context(progress, serp=options.search, deliver=False) as context:
+        return briefed(project, context, options, progress, stdin=stdin)
+
+
+def briefed(
+    project: Project,
+    context: RunContext,
+    options: BriefOptions,
+    progress: Progress,
+    *,
+    stdin: Callable[[], BinaryIO] = io.BytesIO,
+) -> BriefLinks:
+    """Do what `content_brief` does in a context that is open."""
     draft = str(options.draft) if isinstance(options.draft, Path) else options.draft
     brief = replace(
         read_brief(draft, stdin, options.title), query=options.query, url=options.url, lang=options.lang
     )
     wanted = options.limit or project.settings.links_per_page
-    with project.context(progress, serp=options.search, deliver=False) as context:
-        return brief_links(context, project.rules(), brief, wanted, progress)
+    return brief_links(context, project.rules(), brief, wanted, progress)
 
 
 def _page_link(recommendation: Recommendation, at: int, report: Report, *, rank: int = 0) -> PageLink:

@@ -1,0 +1,110 @@
+"""A site that stays open: lookups and content briefs in one process, which share what was read from the index."""
+
+import functools
+import io
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from internal_linker.core.ports import Progress
+from internal_linker.usecases.index_inputs import inputs_digest, inputs_status
+from internal_linker.usecases.options import BriefOptions, LookupOptions
+from internal_linker.usecases.project import Project, open_project
+
+if TYPE_CHECKING:
+    from internal_linker.core.briefs import BriefLinks
+    from internal_linker.pipeline.context import RunContext
+    from internal_linker.usecases.run import PageLinks
+
+
+class OpenSite:
+    """Answers as `lookup` and `content_brief` do, from what it keeps in memory; may be used by several threads.
+
+    Before each answer it looks at the sizes and times of the tables and of the files in config/: after a change it
+    reads them again. Editors' decisions count at once.
+
+    Args:
+        root: the folder with config/ and files/.
+        progress: opens what shows the steps of an answer.
+
+    Raises:
+        ConfigurationError: a setting is wrong.
+    """
+
+    def __init__(self, root: Path, progress: Callable[[], AbstractContextManager[Progress]]) -> None:
+        self._root, self._progress = root, progress
+        # Lookups are short, and share what they compare.
+        self._lock = threading.Lock()
+        self._open = ExitStack()
+        self._kept: dict[str, tuple[str, Any]] = {}
+        self._contexts: dict[bool, RunContext] = {}
+        self._status, self._digest = inputs_status(root), ""
+        self._project = open_project(root)
+
+    def __enter__(self) -> "OpenSite":
+        """Return the site; it is closed when the block ends."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the site."""
+        self.close()
+
+    def close(self) -> None:
+        """Close databases and services; the next answer opens them again."""
+        with self._lock:
+            self._close()
+
+    def lookup(self, page: str, **options: Any) -> "PageLinks":
+        """Return what `internal_linker.lookup` returns, with the same options.
+
+        Raises:
+            InternalLinkerError: it could not be done.
+        """
+        from internal_linker.usecases.run import looked_up
+
+        wanted = LookupOptions(page=page, **options)
+        with self._lock, self._progress() as progress:
+            context = self._context(progress, searches=wanted.search and not wanted.to)
+            return looked_up(self._project, context, wanted, progress)
+
+    def content_brief(
+        self, draft: str | Path, *, stdin: Callable[[], BinaryIO] = io.BytesIO, **options: Any
+    ) -> "BriefLinks":
+        """Return what `internal_linker.content_brief` returns, with the same options.
+
+        Raises:
+            InternalLinkerError: it could not be done.
+        """
+        from internal_linker.usecases.run import briefed
+
+        wanted = BriefOptions(draft=draft, **options)
+        with self._lock, self._progress() as progress:
+            context = self._context(progress, searches=wanted.search)
+            return briefed(self._project, context, wanted, progress, stdin=stdin)
+
+    def _context(self, progress: Progress, *, searches: bool) -> "RunContext":
+        """Return a context that is open, with or without the search service, after a look at the files."""
+        status = inputs_status(self._root)
+        if status != self._status:
+            self._close()
+            # Read before the files are, so that a change in the meantime is another change.
+            self._status, self._project = status, open_project(self._root)
+        if searches not in self._contexts:
+            opened = self._open.enter_context(self._project.context(progress, serp=searches, deliver=False))
+            self._contexts[searches] = replace(
+                opened, kept=self._kept, inputs=functools.partial(self._inputs, self._project)
+            )
+        return self._contexts[searches]
+
+    def _inputs(self, project: Project) -> str:
+        """Return `inputs_digest`, computed once unless files change."""
+        if not self._digest or inputs_status(self._root) != self._status:
+            self._digest = inputs_digest(project)
+        return self._digest
+
+    def _close(self) -> None:
+        self._open.close()
+        self._contexts, self._kept, self._digest = {}, {}, ""
