@@ -27,7 +27,6 @@ from internal_linker.pipeline.brief import content_brief as brief_links
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.report import Plan, Report, summary_rows
 from internal_linker.pipeline.run import Run
-from internal_linker.usecases.export_vectors import export_vectors
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
 from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
 from internal_linker.usecases.project import Project
@@ -185,6 +184,9 @@ def run(
 
 def _write_vectors(project: Project, progress: Progress, report: Report) -> None:
     """Write files/vectorized_urls.csv; a run that can't has delivered its links all the same."""
+    # Lookups start without it.
+    from internal_linker.usecases.export_vectors import export_vectors
+
     try:
         result = export_vectors(project, progress)
         progress.finish(f"{result.found} vectors in files/{result.file}, {result.missing} pages without one")

@@ -137,8 +137,11 @@ def _tiles(
     for first in range(0, len(columns), TILE_COLUMNS):
         part = columns[first : first + TILE_COLUMNS]
         scores = room[: len(rows) * len(part)].reshape(len(rows), len(part))
-        np.copyto(right[: len(part)], vectors[_run(part)])
-        np.matmul(left, right[: len(part)].T, out=scores)
+        theirs = vectors[_run(part)]
+        if theirs.dtype != np.float32:
+            np.copyto(right[: len(part)], theirs)
+            theirs = right[: len(part)]
+        np.matmul(left, theirs.T, out=scores)
         if barred is not None:
             some = slice(*np.searchsorted(barred[1], (first, first + len(part))))
             scores[barred[0][some], barred[1][some] - first] = -np.inf
