@@ -100,11 +100,16 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     ),
     "first-run": (
         "The first run of a site without keys, with the default encoder, compared with an earlier commit.",
-        lambda scale: commits.compared(commits.first_run, scale.compared, scale.base, scale.times),
+        lambda scale: commits.compared(
+            commits.first_run, scale.compared, scale.base, scale.times, commits.FIRST_RUN_TARGETS
+        ),
     ),
     "lookup": (
-        "Lookups from the start of the program, compared with an earlier commit.",
-        lambda scale: commits.compared(commits.lookup, scale.compared, scale.base, scale.times),
+        "Lookups and a brief from the start of the program, and lookups of an open site, compared with an earlier "
+        "commit.",
+        lambda scale: commits.compared(
+            commits.lookup, scale.compared, scale.base, scale.times, commits.LOOKUP_TARGETS
+        ),
     ),
     "rerun": (
         "Runs whose vectors are cached, compared with an earlier commit. The local model embeds changed texts.",
@@ -113,9 +118,9 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         ),
     ),
     "large": (
-        "The same on a large site.",
+        "First run, reruns and lookups of a large site, compared with an earlier commit.",
         lambda scale: commits.compared(
-            commits.rerun, (scale.large,), scale.base, scale.times, commits.LARGE_TARGETS
+            commits.large, (scale.large,), scale.base, scale.times, commits.LARGE_TARGETS
         ),
     ),
     "audit": (
