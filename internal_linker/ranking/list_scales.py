@@ -38,7 +38,9 @@ def scaled(values: Vectors, of: Ints) -> Vectors:
     rank = np.empty(values.shape, np.float32)
     positions, begins = ranks(of), np.diff(of, prepend=-1) != 0
     for column in range(values.shape[1]):
-        rank[:, column] = _ranks(np.where(known[:, column], values[:, column], -np.inf), of, positions, begins)
+        rank[:, column] = _ranks(
+            np.where(known[:, column], values[:, column], -np.inf), of, positions, begins
+        )
     rank[flat | ~known] = np.nan
     return np.concatenate([values.astype(np.float32), z.astype(np.float32), rank], axis=1)
 

@@ -138,10 +138,12 @@ def peak_of(process: subprocess.Popen[bytes]) -> tuple[float, int]:
     """Return the process's peak MB, or on Linux that of all its processes together if higher, and its exit code."""
     if not hasattr(os, "wait4"):
         return 0.0, process.wait()
-    held, ended = 0.0, 0
+    held, ended, wait = 0.0, 0, _LOOK / 50
     while not ended:
         held = max(held, _held(process.pid))
-        time.sleep(_LOOK)
+        time.sleep(wait)
+        # At first often, so that the seconds of a short process are right.
+        wait = min(1.05 * wait, _LOOK)
         ended, status, usage = os.wait4(process.pid, os.WNOHANG)
     # Linux includes the starting process's memory; macOS counts in bytes.
     return held or usage.ru_maxrss / 1e6, os.waitstatus_to_exitcode(status)

@@ -15,11 +15,13 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Index,
     Row,
     Select,
     Table,
     bindparam,
     func,
+    literal_column,
     select,
     update,
 )
@@ -51,6 +53,9 @@ EDGES = Table(
     Column("facts", CheckedText, nullable=False),
     Column("updated_at", Moment, nullable=False),
 )
+# SQLite finds that an index serves a condition only if both are written with the same constant.
+_JUDGED = EDGES.c.verdict != literal_column("''")
+Index("edges_judged", EDGES.c.site, EDGES.c.source, sqlite_where=_JUDGED, postgresql_where=_JUDGED)
 _COLUMNS = ("status", "verdict", "kind", "last_run")
 # A version of the program leaves out facts that it doesn't know; missing ones have their defaults.
 _DEFAULTS = {one.name: one.default for one in fields(Edge) if one.init and one.name not in _COLUMNS}
@@ -141,7 +146,7 @@ class EdgeStore:
             besides: only edges that this run did not propose; "": all.
         """
         some: list[ColumnElement[bool]] = [EDGES.c.status.in_(statuses)] if statuses else []
-        some += [EDGES.c.verdict != ""] if judged else []
+        some += [_JUDGED] if judged else []
         some += [EDGES.c.last_run != besides] if besides else []
         sources = select(EDGES.c.source).where(EDGES.c.site == self._site, *some)
         for rows in batched(self._rows(sources.distinct().order_by(EDGES.c.source)), KEYS_A_QUERY):

@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.schema import CreateTable
+from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from internal_linker.core.errors import ConfigurationError
@@ -227,6 +227,8 @@ def _bring_up_to_date(connection: Connection, version: int | None) -> None:
     for table in METADATA.sorted_tables:
         if table.name in _missing(connection):
             connection.execute(CreateTable(table))
+            for index in table.indexes:
+                connection.execute(CreateIndex(index))
     if version != len(_STEPS):
         row = {"version": len(_STEPS), "program": __version__, "reached_at": datetime.now(UTC)}
         connection.execute(VERSIONS.insert(), row)
@@ -277,9 +279,16 @@ def _with_sequence(connection: Connection, there: Collection[str]) -> None:
         connection.execute(number, {"number": at, "site": site, "run": run})
 
 
+def _with_judged(connection: Connection, there: Collection[str]) -> None:
+    """Update to version 4: an index of the links that editors decided, which each lookup reads."""
+    if "edges" in there:
+        connection.exec_driver_sql("CREATE INDEX edges_judged ON edges (site, source) WHERE verdict <> ''")
+
+
 # Each step updates existing tables from one version to the next. Released steps never change.
 _STEPS: tuple[Callable[[Connection, Collection[str]], None], ...] = (
     _with_times,
     _with_provider,
     _with_sequence,
+    _with_judged,
 )

@@ -1,11 +1,12 @@
 """The store of the link graph returns every edge unchanged, even from a database that several sites share."""
 
 import math
+import sqlite3
 from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, event, text
 
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.engine import open_database
@@ -153,3 +154,22 @@ def test_the_state_shows_every_change_of_a_stored_edge(engine: Engine) -> None:
     assert other.state() == ""
     EdgeStore(engine, "b.example").put([bare("t")])
     assert store.state() == states[-1]
+
+
+def test_decided_links_are_found_by_their_index(tmp_path: Path) -> None:
+    """SQLite reads the few links that editors decided, not all of a large site's."""
+    engine = open_database("sqlite:///cache.sqlite3", tmp_path)
+    EdgeStore(engine, "a").put([FULL, bare("https://a.example/u")])
+    plans = list[str]()
+
+    def explain(
+        _: object, cursor: sqlite3.Cursor, statement: str, parameters: tuple[object, ...], *__: object
+    ) -> None:
+        if "verdict" in statement:
+            plans.append(
+                str(cursor.connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters).fetchall())
+            )
+
+    event.listen(engine, "before_cursor_execute", explain)
+    assert [edge.id for edge in EdgeStore(engine, "a").each(judged=True)] == [FULL.id]
+    assert plans and "edges_judged" in plans[0]
