@@ -34,7 +34,7 @@ _BLOCK = 256
 # Most similar texts by which hubness is measured.
 _HUBNESS = 10
 # What a pickled site is without: what was found in it so far, and what shares the work.
-_OF_ONE_USE = frozenset({"_pools", "_hubness", "_duplicates", "_joined", "_workers"})
+_OF_ONE_USE = frozenset({"_pools", "_hubness", "_duplicates", "_workers"})
 # With fewer texts, other processes save little (2 of 17 seconds at 3,000 texts) and take 100 MB each.
 SHARED_FROM = 5_000
 
@@ -113,7 +113,7 @@ class Site:
         self._comparer = comparison.comparer
         self._comparison: Comparison | None = comparison
         self._workers: Workers | None = None
-        self._joined, self._n = joined, max(1, len(texts))
+        self._near, self._n = _served(joined), max(1, len(texts))
         self._pools: dict[int, Pool]
         self._hubness: Vectors = np.full((2, len(texts)), np.nan, np.float32)
         self.forget()
@@ -124,7 +124,8 @@ class Site:
     def __getstate__(self) -> dict[str, Any]:
         """Return what depends on the texts alone; see `resume`."""
         kept = {name: each for name, each in vars(self).items() if name not in _OF_ONE_USE}
-        return kept | {"_least": self._duplicates.least}
+        near = None if self._near is None else self._near[: len(self.pages)].copy()
+        return kept | {"_least": self._duplicates.least, "_near": near}
 
     def prepare_samples(self) -> None:
         """Take the samples by which most texts, and those of unknown languages, are compared."""
@@ -172,7 +173,7 @@ class Site:
 
     def resume(self, texts: Sequence[Text], joined: Nearest | None = None) -> None:
         """Make a site that was pickled usable again, with the texts that it was made from; see `joined` above."""
-        self._joined = joined
+        self._near = _served(joined) if joined else self._near
         self._workers = None
         self.forget()
         self.know(np.full((2, len(self.with_text)), np.nan, np.float32))
@@ -330,8 +331,8 @@ class Site:
 
     def _nearest(self, rows: Ints) -> Ints:
         """Return (len(rows), k) rows of the nearest pages by vectors, padded with -1."""
-        if self._joined:
-            return self._joined.rows[rows, :SERVED]
+        if self._near is not None and rows.max(initial=-1) < len(self._near):
+            return self._near[rows]
         if not self.has_vectors:
             return np.full((len(rows), 0), -1, np.int32)
         index = self._comparer.index
@@ -384,6 +385,11 @@ class Site:
 
     def _near_duplicates(self, row: int, close: Matches) -> set[int]:
         return self._duplicates.among(row, close.rows, close.similarity, close.lexical)
+
+
+def _served(joined: Nearest | None) -> Ints | None:
+    """Return (n, `SERVED`) the rows of the nearest pages of each text, padded with -1."""
+    return joined.rows[:, :SERVED] if joined else None
 
 
 def _by_text(texts: Ints, pairs: Pairs) -> tuple[Ints, Sequence[Ints]]:
