@@ -13,7 +13,7 @@ from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Anchors, ListSink, PageVectorStore, Progress, RunStore
 from internal_linker.core.reasons import NoTarget, Reason
-from internal_linker.core.records import Collected, ExcludedTarget, Source, Targets
+from internal_linker.core.records import Collected, ExcludedTarget, Recommendation, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid, rows_with
 from internal_linker.core.sections import section_of
 from internal_linker.core.sequences import Later, counted, read_often
@@ -64,7 +64,8 @@ class Publication:
             self._deliver(None, held=False)
             return
         if self.unchanged and self.context.runs and self.report.memory:
-            self.report.memory.hashes = self._hashes(sources)
+            pages = self.report.collected.pages
+            self.report.memory.hashes = self._hashes(sources, (page.key for page in pages))
             self._publish_again(self.unchanged, self.context.runs, self.report.memory)
             return
         if memory := self.report.memory:
@@ -201,19 +202,22 @@ class Publication:
         """Look for the anchors of the report's links; nothing is stored, and no language model is asked."""
         report = self.report
         if report.memory:
-            report.memory.hashes = self._hashes(sources)
+            ends = (end for item in report.recommendations for end in _ends(item))
+            report.memory.hashes = self._hashes(sources, ends)
             anchors = self.anchoring(report.collected).variety()
             report.memory.preview(report.recommendations, self.targets, anchors)
 
-    def _hashes(self, sources: Sequence[Source]) -> Mapping[str, str]:
-        """Return the hash of each page's text, and of each query's that has no page."""
-        report, pages = self.report, self.report.collected.pages
-        ends = [page.key for page in pages] + [source.end for source in sources if source.page is None]
-        return {end: text[:16] for end, text in zip(ends, report.embedded.hashes, strict=True)}
+    def _hashes(self, sources: Sequence[Source], pages: Iterable[str]) -> Mapping[str, str]:
+        """Return the hash of each text of some pages (keys), and of each query that has no page."""
+        rows, hashes = self.report.collected.rows, self.report.embedded.hashes
+        others = [source.end for source in sources if source.page is None]
+        found = dict(zip(others, hashes[len(self.report.collected.pages) :], strict=True))
+        found |= {key: hashes[rows[key]] for key in pages if key in rows}
+        return {end: text[:16] for end, text in found.items()}
 
     def _remember(self, memory: Memory, sources: Sequence[Source]) -> None:
         report, pages = self.report, self.report.collected.pages
-        memory.hashes = self._hashes(sources)
+        memory.hashes = self._hashes(sources, (page.key for page in pages))
         found = report.listed.duplicates if report.listed else {}
         duplicates = (
             memory.duplicate_edge(pair, pages[page].key, pages[keep].key)
@@ -354,6 +358,12 @@ class Publication:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _ends(item: Recommendation) -> Iterator[str]:
+    """Yield the page or query of a recommendation, and the pages that its links lead to."""
+    yield item.source.end
+    yield from (link.target.key for link in (*item.links, *item.held))
 
 
 def _counted(
