@@ -29,7 +29,7 @@ from tests.standins.serper import NO_RESULTS
 
 URLS = [f"https://shop.com/mag/page-{number}" for number in range(1, 24)]
 SMALL = "text-embedding-3-small"
-HTTP = httpx.Client(timeout=0.5)
+HTTP = httpx.Client(timeout=1.5)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -72,8 +72,8 @@ def client(embedder: OpenAIStandIn, key: str | None = None) -> openai.OpenAI:
         (Reset(), httpx.NetworkError, 0),
         (Reset(after_work=True), httpx.NetworkError, 1),
         (CutOff(), httpx.RemoteProtocolError, 1),
-        (Stall(2.0, after_work=True), httpx.ReadTimeout, 1),
-        (Stall(2.0), httpx.ReadTimeout, 0),
+        (Stall(3.0, after_work=True), httpx.ReadTimeout, 1),
+        (Stall(3.0), httpx.ReadTimeout, 0),
     ],
 )
 def test_a_scripted_fault_is_played_once(
