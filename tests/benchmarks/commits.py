@@ -89,7 +89,7 @@ def first_run(root: Path, project: Path, pages: int) -> Measured:
 
 def lookup(root: Path, project: Path, pages: int) -> Measured:
     """Measure lookups and a content brief after a run, and lookups of a site that stays open."""
-    texts = _cached(project, pages)
+    texts = _cached(root, project, pages)
     _timed(root, "--project", str(project))
     return _lookups(root, project, texts)
 
@@ -125,7 +125,7 @@ def rerun(root: Path, project: Path, pages: int) -> Measured:
 
     The local model embeds the changed texts.
     """
-    texts = _cached(project, pages)
+    texts = _cached(root, project, pages)
     at = ("--project", str(project))
     measured = _run_twice(root, project)
     _fill(project, projects.changed(texts, CHANGED))
@@ -140,7 +140,7 @@ def large(root: Path, project: Path, pages: int) -> Measured:
 
     An earlier commit, which took minutes for each lookup, does without.
     """
-    texts = _cached(project, pages)
+    texts = _cached(root, project, pages)
     found = _run_twice(root, project)
     return {**found, **_lookups(root, project, texts)} if (root / OPEN_SITE).exists() else found
 
@@ -175,10 +175,15 @@ def _git(*arguments: str) -> None:
         raise SystemExit(f"git {' '.join(arguments)} failed: {done.stderr.strip()}")
 
 
-def _cached(project: Path, pages: int) -> list[projects.Row]:
+def _cached(root: Path, project: Path, pages: int) -> list[projects.Row]:
+    """Write a project whose vectors are cached, by the program in a folder: an earlier one can't read a newer cache."""
     texts = projects.synthetic(pages)
     _fill(project, texts)
-    projects.fill_cache(project, texts)
+    fill = (
+        "from pathlib import Path; from sys import argv; from tests.benchmarks.projects import fill_cache, synthetic; "
+        "fill_cache(Path(argv[1]), synthetic(int(argv[2])))"
+    )
+    subprocess.run([sys.executable, "-c", fill, str(project), str(pages)], cwd=root, check=True)
     return texts
 
 
