@@ -334,7 +334,10 @@ class EdgeStore(Protocol):
         """Store that a run proposed all edges of the run `before` again, with nothing else changed."""
 
     def state(self) -> str:
-        """Return what any change of a stored edge changes; "": nobody knows, or others have written edges meanwhile."""
+        """Return a digest that differs after any change of a stored edge.
+
+        It is "" if nobody knows, or if others have written edges meanwhile.
+        """
 
     def counts(self) -> Mapping[Status, int]:
         """Count the links of each status; near-duplicate pairs are not links."""
@@ -419,7 +422,7 @@ class ReviewDesk(ListSink[ReviewRow], Protocol):
     """A place where editors decide on proposed links: a tab of the Sheet, or a workbook."""
 
     def state(self) -> str:
-        """Return what any change of the place changes; "": nobody knows without reading it."""
+        """Return a digest that differs after any change of the place; "": nobody knows without reading it."""
 
     def read(self) -> Sequence[Verdict]:
         """Return what editors wrote beside each link, in the desk's order; nothing if there is no desk yet.

@@ -114,17 +114,20 @@ class WordIndex:
         )
         whole = (in_content + TITLE_COUNT * in_title).tocsr()
         lengths = np.asarray(in_content.sum(axis=1), np.float32).ravel()
-        idf = [counts.idf(stems, language) for language in languages]
+        known_languages, of = np.unique(np.array(languages, np.int64), return_inverse=True)
+        idf = [counts.idf(stems, language) for language in known_languages.tolist()]
         ties = np.zeros(len(stems), np.int64)
         for title, content, places in zip(titles, contents, numbers, strict=True):
             ties[np.searchsorted(stems, places)] = [zlib.crc32(stem.encode()) for stem in (*title, *content)]
-        known, telling = (_at(each, columns >= 0) for each in (whole, _weighted_rows(ones_of(whole), idf)))
+        known, telling = (
+            _at(each, columns >= 0) for each in (whole, _weighted_rows(ones_of(whole), idf, of))
+        )
         queries = _queries(known, telling, ties[columns >= 0])
         bm25 = _saturated(known, np.asarray(whole.sum(axis=1)).ravel(), counts.words)
         t = self.titles.shape[1]
         in_titles = (columns >= 0) & (columns < t)
         of_contents = _saturated(_at(in_content, in_titles), lengths, counts.content_words)
-        shares = _at(_shares(_weighted_rows(ones_of(in_title), idf)), in_titles)
+        shares = _at(_shares(_weighted_rows(ones_of(in_title), idf, of)), in_titles)
         w = len(counts.pairs)
         pairs = ones_of(_counted([_places(counts.pairs, _pairs(each)) for each in theirs], w))
         title_pairs = ones_of(_counted([_places(counts.pairs, _pairs(each)) for each in ours], w))
@@ -304,9 +307,9 @@ def _weighted(matrix: sparse.csr_matrix, weights: Vectors) -> sparse.csr_matrix:
     return sparse.csr_matrix((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _weighted_rows(matrix: sparse.csr_matrix, weights: Sequence[Vectors]) -> sparse.csr_matrix:
-    """Return the matrix with the columns of each row multiplied by the row's weights."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+def _weighted_rows(matrix: sparse.csr_matrix, weights: Sequence[Vectors], of: Ints) -> sparse.csr_matrix:
+    """Return the matrix with the columns of each row multiplied by weights; `of` says by which ones."""
+    rows = np.repeat(of, np.diff(matrix.indptr))
     every = np.stack([np.empty(matrix.shape[1], np.float32), *weights])[1:]
     values = matrix.data * every[rows, matrix.indices]
     return sparse.csr_matrix((values, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -55,7 +55,8 @@ class RunContext:
         page_vectors: the pages' vectors for other programs; None: they are not stored.
         desk: where editors decide on links.
         chat, answers: the language model that chooses anchors, and its cached answers; None: it is off.
-        workers: opens the processes that share the matching, if any; its argument takes warnings.
+        workers: opens the processes that share matching and the search for anchors, if any; its argument takes
+            warnings.
         hosts: the hosts that stand for others, such as a staging site's.
         index: keeps what lookups need of the site; None: nothing is kept.
         inputs: returns a digest of all tables and settings that the index depends on.

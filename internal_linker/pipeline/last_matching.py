@@ -7,6 +7,7 @@ from typing import Any
 
 from internal_linker.core.arrays import Nearest, Vectors
 from internal_linker.core.edges import Decided
+from internal_linker.core.errors import InputError
 from internal_linker.core.ports import RunStore
 from internal_linker.core.reasons import FewLinks, Reason
 from internal_linker.core.records import (
@@ -218,7 +219,10 @@ def last_matched(
     notes, better, fusion = rest["notes"], rest["adaptation"], rest["fusion"]
 
     def load() -> Sequence[Recommendation]:
-        return compact(_restored(notes, sources, found or runs.rows(version.run)))
+        rows = found or [*runs.rows(version.run)]
+        if len(rows) != len(sources):
+            raise InputError(f"The links of the run {version.run} are no longer in the cache: run again.")
+        return compact(_restored(notes, sources, rows))
 
     return Matched(
         Later(version.rows, load) if same else load(),

@@ -171,11 +171,12 @@ class Prepared:
         """Keep the hubness of the texts, if it is known of many more than the index has."""
         if not state:
             return
-        before: Any = self._read(HUBNESS, state)
+        stored: Stored | None = self._known(SITE, state)
+        before: Any = stored.hubness if stored else self._read(HUBNESS, state)
         known = 0 if before is None else np.isfinite(before[0]).sum()
         # That of guests is nobody else's.
         found = site.known_hubness[:, : len(site.pages)]
-        if stored := self._known(SITE, state):
+        if stored:
             self._remember(SITE, state, replace(stored, hubness=found))
         if np.isfinite(found[0]).sum() - known > _WORTH_WRITING * found.shape[1]:
             self._keep(HUBNESS, state, np.ascontiguousarray(found))

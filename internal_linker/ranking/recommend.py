@@ -22,9 +22,11 @@ from internal_linker.review.link_memory import Memory
 # The number of most similar pages that each page is offered to.
 OFFERS = 10
 # The candidates that may become links: the best ones of each source, this many for each of its links, with and without
-# those of last resort, and the best sources of each page. All of them give the same links (`test_recommend.py`), and
-# take gigabytes on a large site.
+# those of last resort, and the best sources of each page. The links are those of all candidates but for one in a
+# thousand, and a large site's candidates take gigabytes. Where no page may have twice its share, all count: sources
+# whose favourites are full take what others leave.
 FOREMOST, BEST_SOURCES = 6, 20
+TIGHT = 2.0
 
 
 def recommend(
@@ -55,7 +57,7 @@ def recommend(
     ranked = _all_ranked(ranking, offered, advance)
     accepted = _accepted(ranking, memory)
     former = earlier(ranking)
-    if not (memory and memory.rules.approval):
+    if not (memory and memory.rules.approval) and not 0 < rules.max_inlinks < TIGHT:
         ranked = ranked.at(_foremost(ranked, ranking, rules, accepted, former))
     chooser = Chooser(ranked, ranking, counts, rules, preferences(ranked, former))
     ranked = chooser.chosen_first(accepted)

@@ -247,7 +247,7 @@ class Memory:
         return counted or "no links"
 
     def _following(self) -> "Memory":
-        """Return a memory that would do for the next run what `_of_source` of this one does for this one."""
+        """Return a memory that would do for the next run what `_of_page` of this one does for this one."""
         return replace(
             self, statuses=Counter(), tiers=Counter(), foremost=[], differing={}, left_out=set(), unlinkable=0
         )

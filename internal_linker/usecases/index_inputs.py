@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import numpy as np
 
 import internal_linker
 from internal_linker.core.version import __version__
-from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE
+from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, Settings
 
 if TYPE_CHECKING:
     from internal_linker.usecases.project import Project
@@ -40,11 +41,20 @@ def inputs_digest(project: "Project") -> str:
     return digest.hexdigest()
 
 
-def inputs_status(root: Path) -> tuple[tuple[str, int, int, int], ...]:
-    """Return name, number, size and time of the files that `inputs_digest` depends on, for a process that stays."""
+def inputs_status(root: Path, settings: Settings) -> tuple[tuple[str, int, int, int], ...]:
+    """Return name, number, size and time of the files that answers depend on, for a process that stays.
+
+    These are the tables, all files in config/, and a file of vectors.
+    """
     files = [*(root / "files" / name for name in _TABLES), *sorted((root / "config").glob("*"))]
-    found = ((file, file.stat()) for file in files if file.exists())
-    return tuple((file.name, each.st_ino, each.st_size, each.st_mtime_ns) for file, each in found)
+    provider, _, vectors = settings.embedding_provider.partition(":")
+    files += [root / vectors] * (provider == "file")
+    found = list[tuple[str, int, int, int]]()
+    for file in files:
+        with suppress(FileNotFoundError):
+            status = file.stat()
+            found.append((file.name, status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(found)
 
 
 def _content(file: Path) -> str:

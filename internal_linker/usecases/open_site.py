@@ -38,11 +38,11 @@ class OpenSite:
         self._root, self._progress = root, progress
         # Lookups are short, and share what they compare.
         self._lock = threading.Lock()
-        self._open = ExitStack()
+        self._open, self._of_one_answer = ExitStack(), ExitStack()
         self._kept: dict[str, tuple[str, Any]] = {}
         self._contexts: dict[bool, RunContext] = {}
-        self._status, self._digest = inputs_status(root), ""
-        self._project = open_project(root)
+        self._digest, self._project = "", open_project(root)
+        self._status = self._look()
 
     def __enter__(self) -> "OpenSite":
         """Return the site; it is closed when the block ends."""
@@ -87,24 +87,35 @@ class OpenSite:
 
     def _context(self, progress: Progress, *, searches: bool) -> "RunContext":
         """Return a context that is open, with or without the search service, after a look at the files."""
-        status = inputs_status(self._root)
+        status = self._look()
         if status != self._status:
             self._close()
             # Read before the files are, so that a change in the meantime is another change.
             self._status, self._project = status, open_project(self._root)
         if searches not in self._contexts:
-            opened = self._open.enter_context(self._project.context(progress, serp=searches, deliver=False))
-            self._contexts[searches] = replace(
-                opened, kept=self._kept, inputs=functools.partial(self._inputs, self._project)
+            # Budgets and circuit breakers of services are those of one answer; without an index, each reads all texts.
+            self._of_one_answer.close()
+            opened = self._of_one_answer.enter_context(
+                self._project.context(progress, serp=searches, deliver=False)
             )
+            context = replace(opened, kept=self._kept, inputs=functools.partial(self._inputs, self._project))
+            paid = context.serp or context.encoder.name.startswith("openai/")
+            if paid or context.index is None or not context.inputs():
+                return context
+            self._open.push(self._of_one_answer.pop_all())
+            self._contexts[searches] = context
         return self._contexts[searches]
 
     def _inputs(self, project: Project) -> str:
         """Return `inputs_digest`, computed once unless files change."""
-        if not self._digest or inputs_status(self._root) != self._status:
+        if not self._digest or self._look() != self._status:
             self._digest = inputs_digest(project)
         return self._digest
 
+    def _look(self) -> tuple[tuple[str, int, int, int], ...]:
+        return inputs_status(self._root, self._project.settings)
+
     def _close(self) -> None:
         self._open.close()
+        self._of_one_answer.close()
         self._contexts, self._kept, self._digest = {}, {}, ""

@@ -52,7 +52,7 @@ def compute_at(scheduler: str) -> Compute:
 
 
 def workers(file: Path, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
-    """Return the worker processes that compare candidates, if this computer has several cores; see `Processes`."""
+    """Return the processes that share the work of a large site, if this computer has several cores; see `Processes`."""
     count = min(os.cpu_count() or 1, MOST_WORKERS)
     return Processes(count, file, warn) if count > 1 else nullcontext()
 

@@ -193,16 +193,6 @@ def test_whatever_changes_between_two_runs_counts(
     assert compared(root, tmp_path)[0] is short
 
 
-def test_a_link_that_is_decided_while_the_run_reads_is_heard_by_the_next(root: Path) -> None:
-    """A run keeps nothing for a short cut if somebody else wrote links meanwhile."""
-    with open_project(root).graph(read_only=False) as (edges, _), open_project(root).graph() as (others, _):
-        assert others.state()
-        some = next(iter(edges.each("proposed")))
-        edges.put([some])
-        assert edges.state()
-        assert others.state() == ""
-
-
 def test_a_damaged_part_of_the_last_run_is_no_short_cut(root: Path) -> None:
     """Where stored links of the last run can't be read, the run finds all links again."""
     with sqlite3.connect(root / "files/cache.sqlite3") as database:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.usecases.index_inputs import inputs_digest
+from internal_linker.usecases.index_inputs import inputs_digest, inputs_status
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.settings.settings import ENV_PREFIX
 from tests.support.small_project import forget_settings, make_project, write_settings
@@ -74,3 +74,12 @@ def test_what_a_run_writes_does_not_count(folder: Path) -> None:
     (folder / "files/cache.sqlite3").write_bytes(b"rows")
     (folder / "files/urls_rawdata.csv").touch()
     assert inputs_digest(open_project(folder)) == before
+
+
+def test_the_status_of_files_has_that_of_given_vectors(folder: Path) -> None:
+    """A process that stays notices another file of vectors, as it does another table."""
+    write_settings(folder, {"embedding_provider": "file:vectors.csv"})
+    settings = open_project(folder).settings
+    before = inputs_status(folder, settings)
+    (folder / "vectors.csv").write_text("1", encoding="utf-8")
+    assert [name for name, *_ in set(inputs_status(folder, settings)) - set(before)] == ["vectors.csv"]

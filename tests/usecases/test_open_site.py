@@ -55,7 +55,10 @@ def test_it_answers_as_the_functions_do(folder: Path, site: OpenSite) -> None:
     for _ in range(2):
         for (page, options), links in zip(asked, expected, strict=True):
             assert repr(list(site.lookup(page, **options).links)) == repr(list(links))
-        assert repr(site.content_brief("Oat milk for latte art")) == repr(brief)
+        found = site.content_brief("Oat milk for latte art")
+        assert brief.links_to and brief.links_from
+        for name in ("links_to", "links_from", "like"):
+            assert repr(getattr(found, name)) == repr(getattr(brief, name))
 
 
 def test_what_it_read_serves_the_next_lookups(
@@ -63,7 +66,7 @@ def test_what_it_read_serves_the_next_lookups(
 ) -> None:
     """The second lookup reads neither tables nor the index."""
     site.lookup(PAGES[3])
-    monkeypatch.setattr("internal_linker.pipeline.prepared.unpacked", None)
+    monkeypatch.setattr("internal_linker.adapters.files.index_folder.IndexFolder.read", None)
     monkeypatch.setattr("internal_linker.usecases.open_site.inputs_digest", None)
     assert site.lookup(PAGES[4]).links and site.lookup(QUERY).links
 

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
-# A file, what of an object is not in it, and where in it its arrays lie.
-_Given = tuple[Path, bytes, Sequence[tuple[int, int]]]
+# A file, where in it an object without its arrays lies, and where its arrays do.
+_Given = tuple[Path, tuple[int, int], Sequence[tuple[int, int]]]
 # Where a row of an array may begin in a file that is mapped into memory.
 _ALIGNED = 64
 _ALONE = "This step continues on one core because other processes can't be started ({})."
@@ -80,7 +80,8 @@ class Processes:
     def _submitted(self, work: Callable[..., T], task: tuple[Any, ...]) -> Future[T] | None:
         try:
             return self._pool.submit(_do, work, task) if self._pool else None
-        except BrokenProcessPool as error:
+        # A process that died while it started.
+        except (BrokenProcessPool, OSError) as error:
             self._lost(error)
             return None
 
@@ -95,7 +96,7 @@ class Processes:
             self._what = _read(file.read_bytes(), rest, spans)
         return work(self._what, *task)
 
-    def _lost(self, error: BrokenProcessPool) -> None:
+    def _lost(self, error: BrokenProcessPool | OSError) -> None:
         # Every task in progress ends in this error; it is reported once.
         if self._pool:
             self._pool.shutdown()
@@ -104,7 +105,10 @@ class Processes:
 
 
 def _write(what: object, file: Path) -> _Given:
-    """Write the arrays of an object to a file."""
+    """Write an object to a file, its arrays first.
+
+    Processes get nothing but where it lies: starting one never ends if it dies at once and gets more than a pipe takes.
+    """
     file.unlink(missing_ok=True)
     spans: list[tuple[int, int]] = []
     arrays: list[pickle.PickleBuffer] = []
@@ -115,22 +119,22 @@ def _write(what: object, file: Path) -> _Given:
             start = out.tell()
             out.write(array.raw())
             spans.append((start, out.tell()))
-        # A file without content can't be mapped.
-        out.write(b"\0")
-    return file, rest, spans
+        begin = out.tell()
+        out.write(rest)
+    return file, (begin, begin + len(rest)), spans
 
 
-def _read(whole: bytes | mmap.mmap, rest: bytes, spans: Sequence[tuple[int, int]]) -> object:
+def _read(whole: bytes | mmap.mmap, rest: tuple[int, int], spans: Sequence[tuple[int, int]]) -> object:
     """Restore the object with its arrays mapped from the file."""
-    arrays = memoryview(whole)
-    return pickle.loads(rest, buffers=[arrays[start:end] for start, end in spans])
+    parts = memoryview(whole)
+    return pickle.loads(parts[slice(*rest)], buffers=[parts[start:end] for start, end in spans])
 
 
 # In such a process: what is shared.
 _shared: list[Any] = []
 
 
-def _open(file: Path, rest: bytes, spans: Sequence[tuple[int, int]]) -> None:
+def _open(file: Path, rest: tuple[int, int], spans: Sequence[tuple[int, int]]) -> None:
     """Start a worker: load the shared object, and end when the parent ends."""
     # Ctrl-C reaches the whole group; the parent tells what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

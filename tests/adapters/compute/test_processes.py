@@ -167,3 +167,33 @@ def _lives(process: int) -> bool:
     # A zombie has ended, but its parent has not collected its exit status.
     status = Path(f"/proc/{process}/stat")
     return not (status.exists() and status.read_text().split()[2] == "Z")
+
+
+UNGUARDED = """
+import os
+from pathlib import Path
+
+from internal_linker.adapters.compute.processes import Processes
+
+said = []
+# A run holds a lock, so that a process can't overwrite the file.
+with Processes(1, Path({file!r} + str(os.getpid())), said.append) as processes:
+    processes.share("x" * 1_000_000)
+    print([*processes.run(len, [()] * 3)], len(said))
+"""
+
+
+def test_a_process_that_dies_while_it_starts_leaves_the_work_to_this_one(tmp_path: Path) -> None:
+    """A script without `if __name__ == "__main__":` is imported by each process, which ends: the run goes on alone."""
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED.format(file=str(tmp_path / "shared.tmp")), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
+    assert done.stdout.strip() == "[1000000, 1000000, 1000000] 1"
