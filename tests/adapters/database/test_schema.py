@@ -97,9 +97,14 @@ def shape(engine: Engine) -> dict[str, tuple[dict[str, bool], set[str]]]:
 
 
 # Statements that take a server back from the present version to an earlier one.
-BACK_TO_2 = ("ALTER TABLE runs DROP COLUMN sequence", "UPDATE schema_versions SET version = 2")
+BACK_TO_3 = ("DROP INDEX edges_judged", "UPDATE schema_versions SET version = 3")
+BACK_TO_2 = (
+    *BACK_TO_3[:1],
+    "ALTER TABLE runs DROP COLUMN sequence",
+    "UPDATE schema_versions SET version = 2",
+)
 BACK_TO_1 = (
-    *BACK_TO_2[:1],
+    *BACK_TO_2[:2],
     "ALTER TABLE serp DROP COLUMN provider",
     "ALTER TABLE serp ADD PRIMARY KEY (query, page, market)",
     "UPDATE schema_versions SET version = 1",
@@ -114,7 +119,8 @@ BACK_TO_0 = (
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("back", "reached"), [(BACK_TO_0, [NOW]), (BACK_TO_1, [1, NOW]), (BACK_TO_2, [2, NOW])]
+    ("back", "reached"),
+    [(BACK_TO_0, [NOW]), (BACK_TO_1, [1, NOW]), (BACK_TO_2, [2, NOW]), (BACK_TO_3, [3, NOW])],
 )
 def test_a_server_is_brought_up_to_date(
     back: Sequence[str], reached: list[int], postgres: str, tmp_path: Path
