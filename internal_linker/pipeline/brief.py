@@ -16,7 +16,9 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.records import (
     Candidate,
     Collected,
+    ExistingLink,
     Link,
+    Page,
     Searched,
     Source,
     Targets,
@@ -68,7 +70,11 @@ def content_brief(
     judged = context.edges.each(judged=True) if context.edges else ()
     decisions = decided(todays(judged, collected.hosts))
     site = plan.collected if plan.exists else collected
-    of_pages = _targets(site, rules) if plan.exists else prepared.targets(lambda: _targets(site, rules))
+
+    def whole() -> Targets:
+        return _targets(site, rules, site.pages, site.sources, site.live_links)
+
+    of_pages = whole() if plan.exists else prepared.targets(whole)
     # The planned page may rewrite a page for which editors have already rejected links.
     of_pages = replace(of_pages, rejected=decisions.rejected_at_ends(site.aliases))
     targets = of_pages if plan.exists else _with_planned(of_pages, plan, rules)
@@ -144,13 +150,20 @@ def _gathered(prepared: Prepared, context: RunContext, progress: Progress) -> Co
     return collected
 
 
-def _targets(site: Collected, rules: Rules) -> Targets:
+def _targets(
+    site: Collected,
+    rules: Rules,
+    pages: Sequence[Page],
+    sources: Sequence[Source],
+    links: Sequence[ExistingLink],
+) -> Targets:
+    """Return where links of these sources may lead, among these pages of the site."""
     return link_targets(
-        site.pages,
-        site.sources,
+        pages,
+        sources,
         rules.search.excluded,
         any_on_site=rules.any_on_site,
-        links=site.live_links,
+        links=links,
         aliases=site.aliases,
         hosts=site.hosts,
         sections=rules.scope.targets,
@@ -160,16 +173,7 @@ def _targets(site: Collected, rules: Rules) -> Targets:
 def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
     """Return the targets with a page that does not exist yet, and the links in its draft."""
     key, site = plan.page.key, plan.collected
-    own = link_targets(
-        [plan.page],
-        [plan.source],
-        rules.search.excluded,
-        any_on_site=rules.any_on_site,
-        links=plan.links,
-        aliases=site.aliases,
-        hosts=site.hosts,
-        sections=rules.scope.targets,
-    )
+    own = _targets(site, rules, [plan.page], [plan.source], plan.links)
     known = {other: url for other, url in targets.known.items() if other != key}
     known.update(own.known)
     barred = {**targets.barred, **own.barred}

@@ -98,7 +98,7 @@ class ReviewWorkbook:
         self._last_read: tuple[bytes, list[list[list[Any]]]] | None = None
 
     def state(self) -> str:
-        """Return a digest of the file's content; "" if there is no file, or it can't be read."""
+        """Return a digest of the file's content, "" if the file is missing or unreadable."""
         return (self._digest() or b"").hex()
 
     def read(self) -> Sequence[Verdict]:
