@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from internal_linker.cli.app import app_
 from internal_linker.cli.audit import audit
 from internal_linker.cli.cache import cache, store
 from internal_linker.cli.calibrate import calibrate
@@ -47,6 +48,7 @@ app = typer.Typer(
 # In the order of --help.
 for command in (
     run,
+    app_,
     lookup,
     content_brief,
     import_,

@@ -1,0 +1,64 @@
+"""What the routes share: the known projects, and the project that an address names."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi import Path as PathParameter
+
+from internal_linker.usecases.known_projects import KnownProjects
+from internal_linker.usecases.project import Project, open_project
+from internal_linker.web.access import Access
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The state of a server, as `app.state.shared`.
+
+    Attributes:
+        access: who may enter.
+        known: the list of projects.
+    """
+
+    access: Access
+    known: KnownProjects
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The answer to a request that failed: one sentence."""
+
+    error: str
+
+
+def shared(request: Request) -> Shared:
+    """Return the state of the server."""
+    found: Shared = request.app.state.shared
+    return found
+
+
+SharedState = Annotated[Shared, Depends(shared)]
+Key = Annotated[str, PathParameter(pattern="^[0-9a-f]{10}$", description="The project's key, from its list.")]
+
+
+def folder(key: Key, state: SharedState) -> Path:
+    """Return the folder of the project in the address.
+
+    Raises:
+        ProjectNotFound: it is not in the list.
+    """
+    return state.known.folder(key)
+
+
+def project(folder: Annotated[Path, Depends(folder)]) -> Project:
+    """Return the project in the address, with its settings as they are now.
+
+    Raises:
+        InternalLinkerError: there is no such project, or a setting is wrong.
+    """
+    return open_project(folder)
+
+
+Folder = Annotated[Path, Depends(folder)]
+OpenedProject = Annotated[Project, Depends(project)]
