@@ -110,6 +110,8 @@ def _catch_interrupts() -> list[int]:
     # cron's and systemd's way to end a run: as an interrupt it leaves a line in the log. nohup ignores Ctrl-C.
     ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     caught = [signal.SIGTERM] if ignored else [signal.SIGTERM, signal.SIGINT]
+    # Windows' way to interrupt a process that has no terminal, such as a run of the app.
+    caught += [each] if (each := getattr(signal, "SIGBREAK", None)) else []
 
     def interrupt(*_: object) -> None:
         for number in caught:

@@ -29,7 +29,7 @@ class ProjectPage:
 
 
 # In the order of the navigation.
-PAGES: tuple[ProjectPage, ...] = ()
+PAGES = (ProjectPage("run", "Run"),)
 _TEMPLATES = Jinja2Templates(
     env=Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -64,7 +64,7 @@ def show_api(request: Request) -> Response:
 @router.get("/p/{key}/")
 def show_project(key: Key) -> Response:
     """Lead to the first page of a project."""
-    return RedirectResponse(f"/p/{key}/{PAGES[0].path}" if PAGES else "/", 303)
+    return RedirectResponse(f"/p/{key}/{PAGES[0].path}", 303)
 
 
 @router.get("/p/{key}/{path}")
