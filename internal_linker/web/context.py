@@ -1,6 +1,6 @@
 """What the routes share: the known projects, and the project that an address names."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -8,8 +8,11 @@ from fastapi import Depends, Request
 from fastapi import Path as PathParameter
 
 from internal_linker.usecases.known_projects import KnownProjects
+from internal_linker.usecases.link_decisions import Decisions
 from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.web.access import Access
+from internal_linker.web.quiet import Notes
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,11 @@ class Shared:
 
     access: Access
     known: KnownProjects
+    _decisions: dict[Path, Decisions] = field(default_factory=dict)
+
+    def decisions(self, folder: Path) -> Decisions:
+        """Return the links of a project folder and the decisions on them, which stay in memory."""
+        return self._decisions.setdefault(folder, Decisions(StoredLinks(folder, Notes())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +68,17 @@ def project(folder: Annotated[Path, Depends(folder)]) -> Project:
     return open_project(folder)
 
 
+def decisions(folder: Annotated[Path, Depends(folder)], state: SharedState) -> Decisions:
+    """Return the decisions on the links of the project in the address."""
+    return state.decisions(folder)
+
+
+def links(decisions: Annotated[Decisions, Depends(decisions)]) -> StoredLinks:
+    """Return the links of the project in the address."""
+    return decisions.links
+
+
 Folder = Annotated[Path, Depends(folder)]
+LinksOfProject = Annotated[StoredLinks, Depends(links)]
+DecisionsOfProject = Annotated[Decisions, Depends(decisions)]
 OpenedProject = Annotated[Project, Depends(project)]

@@ -29,7 +29,11 @@ class ProjectPage:
 
 
 # In the order of the navigation.
-PAGES = (ProjectPage("run", "Run"),)
+PAGES = (
+    ProjectPage("run", "Run"),
+    ProjectPage("links", "Links"),
+    ProjectPage("review", "Review"),
+)
 _TEMPLATES = Jinja2Templates(
     env=Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),

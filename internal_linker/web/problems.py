@@ -18,12 +18,14 @@ from internal_linker.core.errors import (
 )
 from internal_linker.usecases.known_projects import ProjectNotFound
 from internal_linker.usecases.options import plain
+from internal_linker.usecases.stored_links import LinkNotFound
 from internal_linker.web.access import TooManyGuesses
 
 LOGGER = logging.getLogger("internal_linker.web")
 # The first kind that fits counts.
 _STATUSES: tuple[tuple[type[InternalLinkerError], int], ...] = (
     (ProjectNotFound, 404),
+    (LinkNotFound, 404),
     (TooManyGuesses, 429),
     (InputError, 422),
     (ConfigurationError, 422),

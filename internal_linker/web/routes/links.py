@@ -1,0 +1,109 @@
+"""The API of stored links: list them by filters, look at one or at a page, download them."""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse
+
+from internal_linker.usecases.link_tables import Format, write_links
+from internal_linker.usecases.stored_links import (
+    Facets,
+    LinkDetail,
+    LinkFilter,
+    LinkList,
+    Order,
+    PageDetail,
+    PlacedAnchor,
+)
+from internal_linker.web.context import LinksOfProject
+
+router = APIRouter(prefix="/projects/{key}", tags=["Links"])
+_TYPES: dict[Format, str] = {
+    "csv": "text/csv",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+LinkId = Annotated[str, Query(pattern="^[0-9a-f]{20}$")]
+
+
+def link_filter(
+    include: Annotated[list[str], Query(max_length=50, description="Only pages below these paths.")] = [],  # noqa: B006
+    exclude: Annotated[list[str], Query(max_length=50, description="No pages below these paths.")] = [],  # noqa: B006
+    section: Annotated[str, Query(max_length=500)] = "",
+    tier: Literal["", "inline", "sidebar", "review"] = "",
+    origin: Literal["", "serp", "semantic"] = "",
+    status: Annotated[str, Query(max_length=20, description="A status, `waiting` or `decided`.")] = "",
+    text: Annotated[str, Query(max_length=500, description="Words of URLs, titles, anchor or notes.")] = "",
+    source: Annotated[str, Query(max_length=4_000, description="The key of a page, or a query.")] = "",
+    order: Order = "page",
+    descending: bool = False,
+) -> LinkFilter:
+    """Return the filter of an address."""
+    return LinkFilter(
+        include=tuple(filter(str.strip, include)),
+        exclude=tuple(filter(str.strip, exclude)),
+        section=section,
+        tier=tier,
+        origin=origin,
+        status=status,
+        text=text,
+        source=source,
+        order=order,
+        descending=descending,
+    )
+
+
+Wanted = Annotated[LinkFilter, Depends(link_filter)]
+
+
+@router.get("/links")
+def list_links(
+    links: LinksOfProject,
+    wanted: Wanted,
+    offset: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> LinkList:
+    """List stored links."""
+    return links.list(wanted, offset, limit)
+
+
+@router.get("/links/facets")
+def list_facets(links: LinksOfProject) -> Facets:
+    """List the values to filter by, with their counts."""
+    return links.facets()
+
+
+@router.get("/links/file", response_class=FileResponse)
+def download_links(links: LinksOfProject, wanted: Wanted, kind: Format = "xlsx") -> FileResponse:
+    """Download the links that the filter takes."""
+    rows = links.filtered(wanted)
+    folder = tempfile.TemporaryDirectory(prefix="internal-linker-")
+    file = Path(folder.name) / f"links.{kind}"
+    write_links(rows, file, kind)
+    name = f"{links.root.name.encode('ascii', 'ignore').decode() or 'site'}-links.{kind}"
+    done = BackgroundTask(folder.cleanup)
+    return FileResponse(file, media_type=_TYPES[kind], filename=name, background=done)
+
+
+@router.get("/link")
+def show_link(links: LinksOfProject, id: LinkId) -> LinkDetail:
+    """Return a link with all that is needed to decide on it."""
+    return links.detail(id)
+
+
+@router.get("/anchor")
+def place_anchor(
+    links: LinksOfProject, id: LinkId, text: Annotated[str, Query(min_length=1, max_length=500)]
+) -> PlacedAnchor:
+    """Tell whether words can be linked in a link's page, and where they stand."""
+    return links.place(id, text)
+
+
+@router.get("/page")
+def show_page(
+    links: LinksOfProject, address: Annotated[str, Query(min_length=1, max_length=4_000)]
+) -> PageDetail:
+    """Return a page with its links in both directions."""
+    return links.page(address)
