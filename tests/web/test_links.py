@@ -93,7 +93,8 @@ def test_charts_lead_to_pages(app: RunningApp, browser: AppBrowser, key: str) ->
         "(() => { const chart = echarts.getInstanceByDom(document.getElementById('chart')); "
         "const data = chart.getModel().getSeriesByIndex(0).getData(); "
         f"const at = data.mapArray((i) => i).find((i) => data.getRawDataItem(i).key === '{key_of('shop/pot')}'); "
-        "const mark = data.getItemGraphicEl(at).getComputedTransform(); const box = document.getElementById('chart').getBoundingClientRect(); "
+        "const mark = data.getItemGraphicEl(at).getComputedTransform(); "
+        "const box = document.getElementById('chart').getBoundingClientRect(); "
         "return [box.left + mark[4], box.top + mark[5]]; })()"
     )
     page.mouse.click(x, y)
