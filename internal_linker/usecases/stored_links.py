@@ -26,6 +26,8 @@ Order = Literal["page", "score", "source", "target", "status", "tier", "section"
 MOST_OF_A_PAGE = 200
 # Of the tree: links of the page, and of each page that they lead to.
 BRANCHES = 5
+# Lists of different filters that are kept: each is as long as the table at most.
+_MOST_LISTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +229,8 @@ class _Table:
     mark: object = None
     times: Mapping[datetime, int] = field(default_factory=dict)
     texts: SiteTexts = field(default_factory=SiteTexts)
+    # What filters took since the last change: people turn pages.
+    lists: dict[LinkFilter, Sequence[LinkRow]] = field(default_factory=dict)
 
     # Damaged rows: `cache verify` counts them.
     unreadable: int = 0
@@ -249,6 +253,8 @@ class _Table:
                 self.by_target[row.target].append(row.id)
             self.rows[row.id] = row
             taken.append(row)
+        if taken:
+            self.lists = {}
         return taken
 
 
@@ -269,7 +275,7 @@ class StoredLinks:
         """Return the site's pages as they are now."""
         return self._reader.read(open_project(self.root), self._progress)
 
-    def list(self, wanted: LinkFilter, offset: int = 0, limit: int = 100) -> LinkList:
+    def part(self, wanted: LinkFilter, offset: int = 0, limit: int = 100) -> LinkList:
         """Return some of the links that a filter takes, in its order.
 
         Raises:
@@ -283,11 +289,17 @@ class StoredLinks:
         """Return all links that a filter takes, in its order."""
         with self._lock:
             table = self._fresh()
-            rows = [*table.rows.values()]
+            if (kept := table.lists.get(wanted)) is not None:
+                return kept
+            rows, lists = [*table.rows.values()], table.lists
             if wanted.source:
                 rows = [table.rows[each] for each in table.by_source.get(wanted.source, ())]
         takes = _predicate(wanted)
-        return _ordered([row for row in rows if takes(row)], wanted)
+        found = _ordered([row for row in rows if takes(row)], wanted)
+        if len(lists) < _MOST_LISTS:
+            # A change of the table has put another dictionary in its place.
+            lists[wanted] = found
+        return found
 
     def facets(self) -> Facets:
         """Return the values to filter by."""

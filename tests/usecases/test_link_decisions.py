@@ -29,7 +29,7 @@ def stored(decisions: Decisions, link: str = FIRST) -> Edge:
 
 def test_a_decision_is_stored_at_once(decisions: Decisions) -> None:
     """A decision is in the store and in the list when the call returns, with the reviewer's name."""
-    assert decisions.links.list(LinkFilter(status="waiting")).total == 7
+    assert decisions.links.part(LinkFilter(status="waiting")).total == 7
     outcome = decisions.decide([Said(FIRST, "rejected", notes="Not relevant", seen="")], "Anna")
     assert (outcome.changed, outcome.rows[0].status) == (1, "rejected")
     edge = stored(decisions)
@@ -39,7 +39,7 @@ def test_a_decision_is_stored_at_once(decisions: Decisions) -> None:
         "Anna",
         "Not relevant",
     )
-    assert decisions.links.list(LinkFilter(status="waiting")).total == 6
+    assert decisions.links.part(LinkFilter(status="waiting")).total == 6
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_a_filter_decides_on_what_waits(decisions: Decisions) -> None:
     decisions.decide([Said(FIRST, "rejected")], "Anna")
     outcome = decisions.decide_all(LinkFilter(section="/blog"), "accepted", by="Ben")
     assert outcome.changed == 4 and stored(decisions).by == "Anna"
-    assert decisions.links.list(LinkFilter(status="waiting")).total == 2
+    assert decisions.links.part(LinkFilter(status="waiting")).total == 2
     assert decisions.undo(outcome.undo).changed == 4
-    assert decisions.links.list(LinkFilter(status="waiting")).total == 6
+    assert decisions.links.part(LinkFilter(status="waiting")).total == 6
     assert decisions.decide_all(LinkFilter(), "").changed == 1
-    assert decisions.links.list(LinkFilter(status="waiting")).total == 7
+    assert decisions.links.part(LinkFilter(status="waiting")).total == 7
 
 
 def test_unknown_links_keep_all_decisions_out(decisions: Decisions) -> None:

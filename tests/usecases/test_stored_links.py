@@ -46,34 +46,34 @@ def put(links: StoredLinks, *edges: object) -> None:
 )
 def test_filters_take_their_links(links: StoredLinks, wanted: LinkFilter, count: int) -> None:
     """Each filter takes the links that it names, and several take those that fit all."""
-    assert links.list(wanted).total == count
+    assert links.part(wanted).total == count
 
 
 def test_a_list_is_cut_after_it_is_sorted(links: StoredLinks) -> None:
     """Parts of a list follow each other in one order; page by page, the strongest page comes first."""
-    whole = [row.id for row in links.list(LinkFilter()).rows]
-    assert [row.id for at in range(0, 7, 3) for row in links.list(LinkFilter(), at, 3).rows] == whole
-    assert [row.score for row in links.list(LinkFilter()).rows][:2] == [90, 30]
-    best = links.list(LinkFilter(order="score", descending=True)).rows
+    whole = [row.id for row in links.part(LinkFilter()).rows]
+    assert [row.id for at in range(0, 7, 3) for row in links.part(LinkFilter(), at, 3).rows] == whole
+    assert [row.score for row in links.part(LinkFilter()).rows][:2] == [90, 30]
+    best = links.part(LinkFilter(order="score", descending=True)).rows
     assert [row.score for row in best] == [90, 80, 80, 70, 60, 50, 30]
 
 
 def test_what_others_store_is_seen(links: StoredLinks) -> None:
     """A decision from elsewhere, a new link, a removed one and new titles are in the next list."""
-    assert links.list(LinkFilter()).total == 7
+    assert links.part(LinkFilter()).total == 7
     put(links, replace(EDGES[0], status="accepted", verdict="accepted", by="Sheet"))
-    assert [row.by for row in links.list(LinkFilter(status="accepted")).rows] == ["Sheet"]
+    assert [row.by for row in links.part(LinkFilter(status="accepted")).rows] == ["Sheet"]
     new = replace(EDGES[1], target=key("shop/tin"), target_url=url("shop/tin"))
     put(links, new, replace(new, target=key("blog/persian"), kind="duplicate"))
-    assert links.list(LinkFilter()).total == 8
+    assert links.part(LinkFilter()).total == 8
     with sqlite3.connect(links.root / "files/cache.sqlite3") as store:
         store.execute("DELETE FROM edges WHERE id = ?", (new.id,))
-    assert links.list(LinkFilter()).total == 7
+    assert links.part(LinkFilter()).total == 7
     write_csv(
         links.root / "files/urls_rawdata.csv",
         [("URL", "Title", "Main Content"), (url("blog/green"), "New", "x")],
     )
-    assert {row.source_title for row in links.list(LinkFilter(source=key("blog/green"))).rows} == {"New"}
+    assert {row.source_title for row in links.part(LinkFilter(source=key("blog/green"))).rows} == {"New"}
 
 
 def test_a_link_has_its_place(links: StoredLinks) -> None:
@@ -121,7 +121,7 @@ def test_a_page_has_links_in_both_directions(links: StoredLinks) -> None:
 def test_a_site_without_pages_has_its_links(links: StoredLinks) -> None:
     """Without a table of pages, links are listed without titles, and the list says why."""
     (links.root / "files/urls_rawdata.csv").unlink()
-    found = links.list(LinkFilter())
+    found = links.part(LinkFilter())
     assert found.total == 7 and "urls_rawdata.csv not found" in found.problem
     assert links.detail(EDGES[0].id).passage.anchor == "clay pot"
     assert links.place(EDGES[0].id, "water").warning == ""

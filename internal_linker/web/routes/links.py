@@ -66,7 +66,7 @@ def list_links(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> LinkList:
     """List stored links."""
-    return links.list(wanted, offset, limit)
+    return links.part(wanted, offset, limit)
 
 
 @router.get("/links/facets")

@@ -141,7 +141,7 @@ window.addEventListener("resize", draw);
 document.addEventListener("colours", draw);
 
 let table = null;
-await watchFilters(() => table.setPage(1));
+watchFilters(() => table.setPage(1));
 table = linkTable(document.getElementById("table"), { columns, loaded });
 const asked = new URLSearchParams(location.search).get("page");
 if (asked) openPanel(asked);

@@ -54,7 +54,7 @@ export function query(more = {}) {
 }
 
 // Calls `changed` soon after a filter changes, and keeps the filters in the page's address.
-export async function watchFilters(changed) {
+export function watchFilters(changed) {
   const given = new URLSearchParams(location.search);
   let waiting = 0;
   const told = () => {
@@ -72,12 +72,10 @@ export async function watchFilters(changed) {
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   for (const name of FIELDS) form.elements[name].dataset.usual = form.elements[name].value;
-  try {
-    await showFacets(given.get("section") || "");
-  } catch (error) {
-    showProblem(error);
-  }
+  const chosen = given.get("section");
+  if (chosen) form.elements.section.append(element("option", { value: chosen }, chosen));
   for (const name of FIELDS) if (given.has(name)) form.elements[name].value = given.get(name);
+  showFacets(chosen).catch(showProblem);
   if (given.has("origin") || given.has("include") || given.has("exclude")) form.querySelector("details").open = true;
 }
 
@@ -85,9 +83,10 @@ async function showFacets(chosen) {
   const { sections } = await projectApi("links/facets");
   const select = form.elements.section;
   for (const [name, count] of Object.entries(sections)) {
-    select.append(element("option", { value: name }, `${name || "queries without a page"} (${number(count)})`));
+    const text = `${name || "queries without a page"} (${number(count)})`;
+    if (name === chosen) select.selectedOptions[0].textContent = text;
+    else select.append(element("option", { value: name }, text));
   }
-  select.value = chosen;
 }
 
 // The table, filled from the server part by part.

@@ -401,6 +401,6 @@ for (const each of document.querySelectorAll("button[data-view]")) {
 by.value = localStorage.getItem("reviewer") || "";
 if (!by.value) projectApi("reviewer").then(({ name }) => { by.value ||= name; }).catch(showProblem);
 setView(view);
-await watchFilters(refresh);
+watchFilters(refresh);
 byId("which").open = location.search.replace("view=table", "").length > 1;
 refresh();
