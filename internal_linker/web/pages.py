@@ -66,9 +66,13 @@ def show_api(request: Request) -> Response:
 
 
 @router.get("/p/{key}/")
-def show_project(key: Key) -> Response:
-    """Lead to the first page of a project."""
-    return RedirectResponse(f"/p/{key}/{PAGES[0].path}", 303)
+def show_project(key: Key, state: SharedState) -> Response:
+    """Lead to where the work on a project goes on: the review of its links or, without any, the first page."""
+    try:
+        has_links = (state.known.folder(key) / "files/links.csv").is_file()
+    except ProjectNotFound:
+        return RedirectResponse("/", 303)
+    return RedirectResponse(f"/p/{key}/{'review' if has_links else PAGES[0].path}", 303)
 
 
 @router.get("/p/{key}/{path}")
