@@ -67,6 +67,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A line of a summary."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A run that was started as a job, as far as it tells.
 
@@ -81,7 +89,7 @@ class Job:
         steps: its steps so far.
         notes: what a person should read, in order.
         sentence: how it ended.
-        summary: names and values of its result.
+        summary: its result.
     """
 
     id: str
@@ -94,7 +102,7 @@ class Job:
     steps: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()
     sentence: str = ""
-    summary: tuple[tuple[str, str], ...] = ()
+    summary: tuple[Figure, ...] = ()
 
 
 @dataclass(slots=True)
@@ -109,7 +117,7 @@ class _Told:
     steps: list[Step] = field(default_factory=list)
     began: float = 0.0
     notes: list[str] = field(default_factory=list)
-    summary: list[tuple[str, str]] = field(default_factory=list)
+    summary: list[Figure] = field(default_factory=list)
 
 
 def start_run(root: Path, options: RunOptions) -> Job:
@@ -292,7 +300,7 @@ def _add(told: _Told, event: Mapping[str, Any]) -> None:
             told.notes.append(str(event["message"]))
         case "end":
             told.code, told.sentence, told.ended_at = int(event["code"]), str(event["sentence"]), event["at"]
-            told.summary = [(str(name), str(value)) for name, value in event["summary"]]
+            told.summary = [Figure(str(name), str(value)) for name, value in event["summary"]]
 
 
 def _timed(told: _Told, *, running: bool) -> Iterator[Step]:

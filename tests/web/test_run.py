@@ -94,7 +94,7 @@ def test_a_run_is_a_job(app: RunningApp, folder: Path) -> None:
     job = ended(folder)
     assert job.state == "finished" and "successfully" in job.sentence and job.ended_at
     assert {"Input", "Matching", "Delivery"} <= {step.name for step in job.steps}
-    assert all(step.outcome for step in job.steps) and dict(job.summary)["Pages"] == "6"
+    assert all(step.outcome for step in job.steps) and jobs.Figure("Pages", "6") in job.summary
     assert (folder / "files/links.csv").exists()
     assert app.client.get(f"/api/projects/{key}/job").json()["job"]["id"] == job.id
 

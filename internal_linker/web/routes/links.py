@@ -4,7 +4,8 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
@@ -28,45 +29,44 @@ _TYPES: dict[Format, str] = {
 LinkId = Annotated[str, Query(pattern="^[0-9a-f]{20}$")]
 
 
-def link_filter(
-    include: Annotated[list[str], Query(max_length=50, description="Only pages below these paths.")] = [],  # noqa: B006
-    exclude: Annotated[list[str], Query(max_length=50, description="No pages below these paths.")] = [],  # noqa: B006
-    section: Annotated[str, Query(max_length=500)] = "",
-    tier: Literal["", "inline", "sidebar", "review"] = "",
-    origin: Literal["", "serp", "semantic"] = "",
-    status: Annotated[str, Query(max_length=20, description="A status, `waiting` or `decided`.")] = "",
-    text: Annotated[str, Query(max_length=500, description="Words of URLs, titles, anchor or notes.")] = "",
-    source: Annotated[str, Query(max_length=4_000, description="The key of a page, or a query.")] = "",
-    order: Order = "page",
-    descending: bool = False,
-) -> LinkFilter:
-    """Return the filter of an address."""
-    return LinkFilter(
-        include=tuple(filter(str.strip, include)),
-        exclude=tuple(filter(str.strip, exclude)),
-        section=section,
-        tier=tier,
-        origin=origin,
-        status=status,
-        text=text,
-        source=source,
-        order=order,
-        descending=descending,
-    )
+class FilterGiven(BaseModel):
+    """Which links, and in which order; an empty value leaves none out."""
+
+    include: Annotated[list[str], Field(max_length=50, description="Only pages below these paths.")] = []
+    exclude: Annotated[list[str], Field(max_length=50, description="No pages below these paths.")] = []
+    section: Annotated[str, Field(max_length=500)] = ""
+    tier: Literal["", "inline", "sidebar", "review"] = ""
+    origin: Literal["", "serp", "semantic"] = ""
+    status: Annotated[str, Field(max_length=20, description="A status, `waiting` or `decided`.")] = ""
+    text: Annotated[str, Field(max_length=500, description="Words of URLs, titles, anchor or notes.")] = ""
+    source: Annotated[str, Field(max_length=4_000, description="The key of a page, or a query.")] = ""
+    order: Order = "page"
+    descending: bool = False
+
+    def wanted(self) -> LinkFilter:
+        """Return the filter as the use case takes it."""
+        given = {name: getattr(self, name) for name in FilterGiven.model_fields}
+        paths = {name: tuple(filter(str.strip, given[name])) for name in ("include", "exclude")}
+        return LinkFilter(**{**given, **paths})
 
 
-Wanted = Annotated[LinkFilter, Depends(link_filter)]
+class PartGiven(FilterGiven):
+    """A part of the links that a filter takes."""
+
+    offset: Annotated[int, Field(ge=0, le=100_000_000)] = 0
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
+class FileGiven(FilterGiven):
+    """The kind of a file of links."""
+
+    kind: Format = "xlsx"
 
 
 @router.get("/links")
-def list_links(
-    links: LinksOfProject,
-    wanted: Wanted,
-    offset: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
-    limit: Annotated[int, Query(ge=1, le=500)] = 100,
-) -> LinkList:
+def list_links(links: LinksOfProject, given: Annotated[PartGiven, Query()]) -> LinkList:
     """List stored links."""
-    return links.part(wanted, offset, limit)
+    return links.part(given.wanted(), given.offset, given.limit)
 
 
 @router.get("/links/facets")
@@ -76,9 +76,9 @@ def list_facets(links: LinksOfProject) -> Facets:
 
 
 @router.get("/links/file", response_class=FileResponse)
-def download_links(links: LinksOfProject, wanted: Wanted, kind: Format = "xlsx") -> FileResponse:
+def download_links(links: LinksOfProject, given: Annotated[FileGiven, Query()]) -> FileResponse:
     """Download the links that the filter takes."""
-    rows = links.filtered(wanted)
+    rows, kind = links.filtered(given.wanted()), given.kind
     folder = tempfile.TemporaryDirectory(prefix="internal-linker-")
     file = Path(folder.name) / f"links.{kind}"
     write_links(rows, file, kind)

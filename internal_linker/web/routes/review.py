@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from internal_linker.usecases.link_decisions import Decision, Outcome, Said
 from internal_linker.usecases.review import login
-from internal_linker.usecases.stored_links import LinkFilter
-from internal_linker.web.context import DecisionsOfProject, SharedState
+from internal_linker.web.context import DecisionsOfProject, Folder, SharedState
+from internal_linker.web.routes.links import FilterGiven
 
 router = APIRouter(prefix="/projects/{key}", tags=["Review"])
 Name = Annotated[str, Field(max_length=100, description="Who decides.")]
@@ -19,7 +19,7 @@ Notes = Annotated[str | None, Field(max_length=5_000, description="Notes; null: 
 class OneDecision(BaseModel):
     """What a person says of a link."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     id: Annotated[str, Field(pattern="^[0-9a-f]{20}$")]
     status: Annotated[Decision | None, Field(description='"" takes a decision back; null: it stays.')] = None
@@ -33,18 +33,24 @@ class OneDecision(BaseModel):
 class DecisionsGiven(BaseModel):
     """Decisions on links."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     decisions: Annotated[list[OneDecision], Field(min_length=1, max_length=1_000)]
     by: Name = ""
 
 
+class FilterInBody(FilterGiven):
+    """A filter of which every value has its own type, unlike in an address."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
 class FilterDecision(BaseModel):
     """One decision on all links that a filter takes and that nobody has decided."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
-    filter: LinkFilter
+    filter: FilterInBody
     status: Annotated[Decision, Field(description='"" takes back the decisions on them.')]
     notes: Notes = None
     by: Name = ""
@@ -64,7 +70,7 @@ class Reviewer:
 
 
 @router.get("/reviewer")
-def show_reviewer(state: SharedState) -> Reviewer:
+def show_reviewer(state: SharedState, folder: Folder) -> Reviewer:
     """Return the name of the login; "" where several people use the app."""
     return Reviewer(login() if state.access.local else "")
 
@@ -79,7 +85,7 @@ def decide(given: DecisionsGiven, decisions: DecisionsOfProject) -> Outcome:
 @router.post("/decisions/filter")
 def decide_all(given: FilterDecision, decisions: DecisionsOfProject) -> Outcome:
     """Keep one decision on all links that a filter takes and that nobody has decided."""
-    return decisions.decide_all(given.filter, given.status, notes=given.notes, by=given.by.strip())
+    return decisions.decide_all(given.filter.wanted(), given.status, notes=given.notes, by=given.by.strip())
 
 
 @router.post("/decisions/undo")

@@ -27,7 +27,7 @@ _ALIVE_S = 15.0
 class RunChoice(BaseModel):
     """The options of a run, as those of the command `run`."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     limit: Annotated[int, Field(ge=0, le=1_000_000, description="A trial of the first rows; 0: all.")] = 0
     publish: Annotated[bool, Field(description="With a limit: write the links where a whole run does.")] = (
@@ -48,14 +48,14 @@ class RunPlan:
     """What a run would do; nothing was spent or written.
 
     Attributes:
-        summary: names and values for people.
+        summary: all figures, for people.
         notes: what is unusual.
         seconds: about how long it would take.
         cost_usd: the most that the embeddings would cost, in US dollars.
         searches, credits, texts: searches, credits for them at most, and texts to embed.
     """
 
-    summary: Sequence[tuple[str, str]]
+    summary: Sequence[jobs.Figure]
     notes: Sequence[str]
     seconds: float
     cost_usd: float
@@ -81,7 +81,7 @@ def plan_run(given: RunChoice, project: OpenedProject) -> RunPlan:
     notes = Notes()
     found = usecase.plan(project, given.options(), notes)
     return RunPlan(
-        found.summary,
+        [jobs.Figure(name, value) for name, value in found.summary],
         notes.told,
         found.seconds,
         found.usage.cost_usd,

@@ -46,8 +46,8 @@ async function showPlan() {
   plan.setAttribute("aria-busy", "false");
 }
 
-function rows(pairs) {
-  return element("table", {}, element("tbody", {}, ...pairs.map(([name, value]) =>
+function rows(figures) {
+  return element("table", {}, element("tbody", {}, ...figures.map(({ name, value }) =>
     element("tr", {}, element("th", { scope: "row" }, name.trim()), sited("td", value)))));
 }
 
@@ -61,7 +61,7 @@ function step(each, running) {
   return element("li", { class: done ? "done" : running ? "now" : "stopped" },
     element("span", { class: "name" }, each.name), running && !done ? bar : null,
     element("span", { class: "told", dir: "auto" }, told),
-    element("span", { class: "time" }, each.seconds ? duration(each.seconds) : ""));
+    element("span", { class: "time" }, each.seconds < 10 ? `${each.seconds.toFixed(1)} s` : duration(each.seconds)));
 }
 
 function show({ job }) {
