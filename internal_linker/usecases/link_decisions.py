@@ -10,10 +10,11 @@ from internal_linker.core.edges import Edge, is_link
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import EdgeStore
 from internal_linker.core.sequences import batched
+from internal_linker.usecases.link_lists import LinkFilter, LinkRow
 from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decided, login
-from internal_linker.usecases.stored_links import LinkFilter, LinkNotFound, LinkRow, StoredLinks
+from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
 
 Decision = Literal["accepted", "rejected", "edited", ""]
 # Decisions that can be taken back, by everybody together.

@@ -7,7 +7,7 @@ from typing import Literal
 from internal_linker.adapters.tables.csv_writer import ResultCsv
 from internal_linker.adapters.tables.xlsx_writer import Cell, Column, ResultsXlsx, Sheet
 from internal_linker.core.edges import TIER_NAMES
-from internal_linker.usecases.stored_links import LinkRow
+from internal_linker.usecases.link_lists import LinkRow
 
 Format = Literal["xlsx", "csv"]
 _COLUMNS = (

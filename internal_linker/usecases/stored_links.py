@@ -2,97 +2,28 @@
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
 from pathlib import Path
-from typing import Any, Literal
 
 from internal_linker.adapters.database.engine import file_of
-from internal_linker.core.edges import TIER_NAMES, Edge, Status, Tier, is_link, score_of
+from internal_linker.core.edges import Edge, is_link
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Origin
-from internal_linker.core.sections import SectionFilter, Sections, section_of
 from internal_linker.core.urls import is_address, normal_form
 from internal_linker.review.rows import review_row, warning_of
+from internal_linker.usecases.link_lists import LinkFilter, LinkRow, best_first, link_row, ordered, predicate
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.site_texts import Passage, SiteTexts, TextReader
 
-Order = Literal["page", "score", "source", "target", "status", "tier", "section", "anchor"]
 # Links of a page that are listed one by one.
 MOST_OF_A_PAGE = 200
 # Of the tree: links of the page, and of each page that they lead to.
 BRANCHES = 5
 # Lists of different filters that are kept: each is as long as the table at most.
 _MOST_LISTS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class LinkRow:
-    """A stored link in a list.
-
-    Attributes:
-        id: its id.
-        source, target: keys; `source` is the query if there is no page.
-        source_url, target_url: as the user writes them.
-        source_title, target_title: "" for a page without one, or that is not listed.
-        section: the first folder of the source.
-        score: 0 to 100; None: unknown.
-        tier, status, origin: as in links.csv.
-        rank: its place among the page's links; 0: it waits for approval.
-        anchor: the text to link.
-        decided: the editor's last decision, "" without one.
-        by, at: who set the status, and when.
-        notes: the editor's notes.
-    """
-
-    id: str
-    source: str
-    source_url: str
-    source_title: str
-    target: str
-    target_url: str
-    target_title: str
-    section: str
-    score: int | None
-    tier: Tier
-    status: Status
-    origin: Origin
-    rank: int
-    anchor: str
-    decided: str
-    by: str
-    at: str
-    notes: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkFilter:
-    """Which links are listed, and in which order; an empty attribute leaves none out.
-
-    Attributes:
-        include, exclude: paths of the pages that the links start at, as in `Sections`.
-        section, tier, origin: as in `LinkRow`.
-        status: a status; "waiting" for links that nobody has decided, "decided" for the others with a decision.
-        text: words that URLs, titles, anchor or notes contain, in any case.
-        source: the key of the page or the query that the links start at.
-        order: the column to sort by; "page": page by page, those with the strongest waiting links first.
-        descending: from the end.
-    """
-
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    section: str = ""
-    tier: str = ""
-    origin: str = ""
-    status: str = ""
-    text: str = ""
-    source: str = ""
-    order: Order = "page"
-    descending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +178,7 @@ class _Table:
             if not is_link(edge):
                 self.others.add(edge.id)
                 continue
-            row = _row(edge, self.texts)
+            row = link_row(edge, self.texts)
             if row.id not in self.rows:
                 self.by_source[row.source].append(row.id)
                 self.by_target[row.target].append(row.id)
@@ -294,8 +225,8 @@ class StoredLinks:
             rows, lists = [*table.rows.values()], table.lists
             if wanted.source:
                 rows = [table.rows[each] for each in table.by_source.get(wanted.source, ())]
-        takes = _predicate(wanted)
-        found = _ordered([row for row in rows if takes(row)], wanted)
+        takes = predicate(wanted)
+        found = ordered([row for row in rows if takes(row)], wanted)
         if len(lists) < _MOST_LISTS:
             # A change of the table has put another dictionary in its place.
             lists[wanted] = found
@@ -320,7 +251,7 @@ class StoredLinks:
         if edge is None:
             raise LinkNotFound("This link is no longer stored: reload the list.")
         with self._lock:
-            row = self._fresh().rows.get(link) or _row(edge, self.texts())
+            row = self._fresh().rows.get(link) or link_row(edge, self.texts())
         texts, shown, chosen = self.texts(), review_row(edge), edge.chosen
         others = [
             OtherAnchor(one.text, one.sentence, "" if one.verbatim else "not in the text")
@@ -367,8 +298,8 @@ class StoredLinks:
         with self._lock:
             table, texts = self._fresh(), self.texts()
             key = _key(address, table, texts)
-            outbound = _best(table.rows[each] for each in table.by_source.get(key, ()))
-            inbound = _best(table.rows[each] for each in table.by_target.get(key, ()))
+            outbound = best_first(table.rows[each] for each in table.by_source.get(key, ()))
+            inbound = best_first(table.rows[each] for each in table.by_target.get(key, ()))
             tree = _tree(table, key, texts)
         shown = [*outbound[:MOST_OF_A_PAGE], *inbound[:MOST_OF_A_PAGE]]
         reasons = {
@@ -444,93 +375,6 @@ def _mark(project: Project) -> object:
     return tuple(found)
 
 
-def _row(edge: Edge, texts: SiteTexts) -> LinkRow:
-    return LinkRow(
-        edge.id,
-        edge.source,
-        edge.source_url,
-        texts.title(edge.source),
-        edge.target,
-        edge.target_url,
-        texts.title(edge.target),
-        section_of(edge.source),
-        score_of(edge.strength),
-        edge.tier,
-        edge.status,
-        edge.origin,
-        edge.rank,
-        edge.chosen.text,
-        edge.verdict,
-        edge.by,
-        edge.at,
-        edge.notes,
-    )
-
-
-def _predicate(wanted: LinkFilter) -> Callable[[LinkRow], bool]:
-    """Return whether a filter takes a row; only the conditions that are set are looked at."""
-    tests: list[Callable[[LinkRow], bool]] = []
-    for name in ("section", "tier", "origin"):
-        if value := getattr(wanted, name):
-            tests.append(lambda row, name=name, value=value: getattr(row, name) == value)  # type: ignore[misc]
-    if wanted.status == "waiting":
-        tests.append(lambda row: row.status == "proposed")
-    elif wanted.status == "decided":
-        tests.append(lambda row: bool(row.decided))
-    elif wanted.status:
-        tests.append(lambda row: row.status == wanted.status)
-    if paths := SectionFilter(Sections(wanted.include), Sections(wanted.exclude)):
-        held = cache(paths.hold)
-        tests.append(lambda row: held(row.source))
-    if words := wanted.text.casefold().split():
-        tests.append(lambda row: all(word in _told(row) for word in words))
-    return lambda row: all(test(row) for test in tests)
-
-
-def _told(row: LinkRow) -> str:
-    """Return all words of a row that people search for."""
-    texts = (row.source_url, row.source_title, row.target_url, row.target_title, row.anchor, row.notes)
-    return "\n".join(texts).casefold()
-
-
-_KEYS: Mapping[str, Callable[[LinkRow], Any]] = {
-    "score": lambda row: -1 if row.score is None else row.score,
-    "source": lambda row: row.source_url,
-    "target": lambda row: row.target_url,
-    "status": lambda row: row.status,
-    "tier": lambda row: [*TIER_NAMES].index(row.tier),
-    "section": lambda row: row.section,
-    "anchor": lambda row: row.anchor.casefold(),
-}
-
-
-def _ordered(rows: list[LinkRow], wanted: LinkFilter) -> list[LinkRow]:
-    if wanted.order == "page":
-        return _by_page(rows)
-    # Rows of the same value keep one order, so that pages of the list don't overlap.
-    rows.sort(key=lambda row: row.id)
-    return sorted(rows, key=_KEYS[wanted.order], reverse=wanted.descending)
-
-
-def _by_page(rows: list[LinkRow]) -> list[LinkRow]:
-    """Return rows page by page: pages with the strongest waiting links first, and of a page waiting links first."""
-    best: defaultdict[str, int] = defaultdict(lambda: -1)
-    for row in rows:
-        if row.status == "proposed" and row.score is not None:
-            best[row.source] = max(best[row.source], row.score)
-
-    def place(row: LinkRow) -> tuple[Any, ...]:
-        score = -1 if row.score is None else row.score
-        return (-best[row.source], row.source_url, row.status != "proposed", -score, row.rank, row.id)
-
-    return sorted(rows, key=place)
-
-
-def _best(rows: Iterable[LinkRow]) -> list[LinkRow]:
-    known = (row for row in rows if row.status != "withdrawn")
-    return sorted(known, key=lambda row: (row.rank == 0, -(row.score or 0), row.rank, row.id))
-
-
 def _key(address: str, table: _Table, texts: SiteTexts) -> str:
     """Return the key of a page or query that is listed, or an end of a link."""
     if address in table.by_source or address in table.by_target:
@@ -549,7 +393,7 @@ def _tree(table: _Table, key: str, texts: SiteTexts) -> TreeNode:
     """Return a page with its best links and, below each, the best links of that page."""
 
     def below(of: str, depth: int) -> Iterator[TreeNode]:
-        rows = _best(table.rows[each] for each in table.by_source.get(of, ()))
+        rows = best_first(table.rows[each] for each in table.by_source.get(of, ()))
         for row in [row for row in rows if row.status != "rejected"][:BRANCHES]:
             children = tuple(below(row.target, depth - 1)) if depth > 1 else ()
             yield TreeNode(

@@ -8,9 +8,10 @@ import pytest
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import InputError
 from internal_linker.usecases.link_decisions import MOST_UNDONE, Decisions, Said
+from internal_linker.usecases.link_lists import LinkFilter
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
-from internal_linker.usecases.stored_links import LinkFilter, LinkNotFound, StoredLinks
+from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
 from internal_linker.web.quiet import Notes
 from tests.support.linked_site import EDGES, make_linked
 

@@ -146,7 +146,7 @@ def test_the_table_decides_row_by_row(app: RunningApp, browser: AppBrowser, fold
     page.get_by_role("button", name="Accept: link to Green tea").first.click()
     page.locator(".tabulator-row .badge.accepted").wait_for()
     assert [edge.verdict for edge in stored(folder).values() if edge.verdict] == ["accepted"]
-    page.keyboard.press("u")
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
     page.get_by_text("Undone: 1 decision").wait_for()
     assert not any(edge.verdict for edge in stored(folder).values())
 

@@ -9,16 +9,9 @@ from pydantic import BaseModel, Field
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
+from internal_linker.usecases.link_lists import LinkFilter, Order
 from internal_linker.usecases.link_tables import Format, write_links
-from internal_linker.usecases.stored_links import (
-    Facets,
-    LinkDetail,
-    LinkFilter,
-    LinkList,
-    Order,
-    PageDetail,
-    PlacedAnchor,
-)
+from internal_linker.usecases.stored_links import Facets, LinkDetail, LinkList, PageDetail, PlacedAnchor
 from internal_linker.web.context import LinksOfProject
 
 router = APIRouter(prefix="/projects/{key}", tags=["Links"])

@@ -247,7 +247,8 @@ function small(text, label, act, more = {}) {
 
 async function decideRow(row, status) {
   try {
-    await decide(row, status);
+    const outcome = await decide(row, status);
+    if (outcome.changed) say(`The link is ${status}.`, { action: "Undo", act: undo });
   } catch (error) {
     showProblem(error);
   }
