@@ -17,8 +17,6 @@ from internal_linker.usecases.review import LinkDecision, decided, login
 from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
 
 Decision = Literal["accepted", "rejected", "edited", ""]
-# Decisions that can be taken back, by everybody together.
-MOST_UNDONE = 500
 # Links that are stored at once: a decision on a filter is many.
 _BLOCK = 2_000
 _SAID = ("status", "verdict", "by", "at", "anchor", "notes", "placed")
@@ -73,9 +71,11 @@ class Decisions:
 
     Attributes:
         links: the project's links.
+        most: how many decisions can be taken back, by everybody together.
     """
 
     links: StoredLinks
+    most: int = 500
     _undone: OrderedDict[str, list[tuple[Edge, Edge]]] = field(default_factory=OrderedDict, init=False)
     # Read, decide, store: two people at once must not overwrite each other unseen.
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -171,7 +171,7 @@ class Decisions:
             name = new_run_id() if pairs else ""
             if pairs:
                 self._undone[name] = pairs
-                while len(self._undone) > MOST_UNDONE:
+                while len(self._undone) > self.most:
                     self._undone.popitem(last=False)
         rows = self.links.changed(after for _, after in pairs)
         return Outcome(name, len(pairs), rows[:_BLOCK])

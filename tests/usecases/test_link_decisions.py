@@ -7,7 +7,7 @@ import pytest
 
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import InputError
-from internal_linker.usecases.link_decisions import MOST_UNDONE, Decisions, Said
+from internal_linker.usecases.link_decisions import Decisions, Said
 from internal_linker.usecases.link_lists import LinkFilter
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
@@ -116,11 +116,15 @@ def test_unknown_links_keep_all_decisions_out(decisions: Decisions) -> None:
 
 
 def test_no_change_is_no_undo(decisions: Decisions) -> None:
-    """The same decision again changes nothing, and what can be undone is bounded."""
+    """The same decision again changes nothing, so that there is nothing to undo."""
     decisions.decide([Said(FIRST, "accepted")], "Anna")
     assert decisions.decide([Said(FIRST, "accepted")], "Anna").undo == ""
-    first = decisions.decide([Said(SECOND, notes="0")]).undo
-    for number in range(MOST_UNDONE):
-        decisions.decide([Said(SECOND, notes=str(number + 1))])
+
+
+def test_what_can_be_undone_is_bounded(decisions: Decisions) -> None:
+    """Of many decisions, the last ones can be taken back."""
+    short = Decisions(decisions.links, most=2)
+    names = [short.decide([Said(SECOND, notes=str(number))]).undo for number in range(3)]
     with pytest.raises(InputError):
-        decisions.undo(first)
+        short.undo(names[0])
+    assert short.undo(names[2]).changed == 1
