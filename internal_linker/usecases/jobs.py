@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,8 @@ from internal_linker.usecases.options import Options, RunOptions, declared_optio
 State = Literal["running", "finished", "gaps", "failed", "cancelled", "lost"]
 
 FOLDER = Path("files/job")
+# The id names a file.
+_ID = re.compile(r"[\w-]{1,60}")
 _KEPT = ("id", "kind", "options", "started_at")
 _ENDS: Mapping[int, State] = {
     ExitCode.SUCCESS: "finished",
@@ -140,6 +143,8 @@ def current_job(root: Path) -> Job | None:
     try:
         kept = json.loads((folder / "job.json").read_text(encoding="utf-8"))
         job = Job(**{name: kept[name] for name in _KEPT})
+        if not _ID.fullmatch(job.id):
+            return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
     told = _told(_progress(folder, job))
@@ -168,8 +173,15 @@ def cancel_job(root: Path) -> Job:
     if job is None or job.state != "running" or not told.pid:
         raise InputError("No run of the app is active in this project, so there is nothing to cancel.")
     (folder / "cancelled").touch()
-    with suppress(ProcessLookupError):
+    try:
         os.kill(told.pid, getattr(signal, "CTRL_BREAK_EVENT", signal.SIGTERM))
+    except ProcessLookupError:
+        pass  # it has just ended
+    except OSError as error:
+        # Windows reaches only the processes of the same window.
+        raise OutputError(
+            f"The run can't be asked to stop from here ({error.strerror}): end process {told.pid} in the Task Manager."
+        ) from None
     return replace(job, cancelling=True)
 
 

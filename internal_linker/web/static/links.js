@@ -20,7 +20,7 @@ const columns = [
     return opening(row.target, pageName(row.target_title, row.target_url));
   } },
   { title: "Anchor", field: "anchor", widthGrow: 2, minWidth: 150, responsive: 3, formatter: (cell) => sited("span", cell.getValue()) },
-  { title: "Score", field: "score", width: 90, hozAlign: "right", responsive: 2, formatter: (cell) => score(cell.getValue()) },
+  { title: "Score", field: "score", width: 110, hozAlign: "right", responsive: 2, formatter: (cell) => score(cell.getValue()) },
   { title: "Tier", field: "tier", width: 120, responsive: 4, formatter: (cell) => TIERS[cell.getValue()] },
   { title: "Status", field: "status", width: 125, responsive: 1, formatter: (cell) => badge(cell.getValue()) },
 ];
@@ -88,18 +88,26 @@ function short(text, most) {
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
 }
 
-function node(page) {
+function node(page, depth = 0) {
   // Isolated, so that a right-to-left title doesn't reorder what stands beside it.
-  return { name: `\u2068${short(page.name, 200)}\u2069`, key: page.key, score: page.score, children: page.children.map(node) };
+  const made = { name: `\u2068${short(page.name, 200)}\u2069`, key: page.key, score: page.score,
+    children: page.children.map((child) => node(child, depth + 1)) };
+  if (layout === "radial" && depth === 0) made.label = { show: false }; // the heading says it
+  if (layout === "radial" && depth === 1) {
+    made.label = { rotate: 0, position: "top", align: "center", distance: 5, backgroundColor: colour("paper"), padding: [1, 3],
+      formatter: () => `\u2068${short(page.name, 15)}\u2069` };
+  }
+  return made;
 }
 
 function draw() {
   if (!tree || !panel.open) return;
   const chart = echarts.getInstanceByDom(place) || echarts.init(place, null, { renderer: "canvas" });
+  const radial = layout === "radial";
+  place.classList.toggle("round", radial);
   chart.resize();
   const narrow = place.clientWidth < 600;
-  const radial = layout === "radial";
-  const most = radial ? (narrow ? 12 : 20) : narrow ? 16 : 34;
+  const most = radial ? (narrow ? 11 : 21) : narrow ? 16 : 34;
   const label = { color: colour("ink"), fontFamily: getComputedStyle(document.body).fontFamily, fontSize: narrow ? 10 : 12,
     formatter: ({ name }) => `\u2068${short(name.slice(1, -1), most)}\u2069`, textBorderColor: colour("paper"), textBorderWidth: 3 };
   const sides = { position: "right", align: "left", distance: 6 };
@@ -111,7 +119,7 @@ function draw() {
       formatter: ({ data }) => `${short(data.name, 80)}${data.score === null ? "" : `\nscore ${data.score}`}` },
     series: [{
       type: "tree", data: [node(tree)], layout, roam: false, expandAndCollapse: false, initialTreeDepth: -1, symbolSize: 9,
-      top: radial ? "16%" : "4%", bottom: radial ? "16%" : "4%", left: radial ? "20%" : narrow ? "2%" : "3%", right: radial ? "20%" : narrow ? "30%" : "24%",
+      top: radial ? "24%" : "4%", bottom: radial ? "24%" : "4%", left: radial ? "20%" : narrow ? "2%" : "3%", right: radial ? "20%" : narrow ? "30%" : "24%",
       itemStyle: { color: colour("accent"), borderColor: colour("accent") }, lineStyle: { color: colour("line"), width: 1.5 },
       label: radial ? label : { ...label, position: "top", align: "left", verticalAlign: "bottom", distance: 4 },
       leaves: { label: radial ? label : { ...label, ...sides, verticalAlign: "middle" } },

@@ -274,7 +274,7 @@ const wideColumns = [
   { title: "From", field: "source", widthGrow: 3, minWidth: 150, responsive: 0, formatter: (cell) => pageName(cell.getData().source_title, cell.getData().source_url) },
   { title: "To", field: "target", widthGrow: 3, minWidth: 150, responsive: 1, formatter: (cell) => pageName(cell.getData().target_title, cell.getData().target_url) },
   { title: "Anchor", field: "anchor", widthGrow: 2, minWidth: 140, responsive: 3, formatter: (cell) => sited("span", cell.getValue()) },
-  { title: "Score", field: "score", width: 100, hozAlign: "right", responsive: 3, formatter: (cell) => score(cell.getValue()) },
+  { title: "Score", field: "score", width: 110, hozAlign: "right", responsive: 3, formatter: (cell) => score(cell.getValue()) },
   { title: "Tier", field: "tier", width: 115, responsive: 4, formatter: (cell) => TIERS[cell.getValue()] },
   { title: "Status", field: "status", width: 120, responsive: 2, formatter: (cell) => badge(cell.getValue()) },
   decision,
