@@ -45,7 +45,9 @@ def test_a_download_is_a_file(app: RunningApp, key: str, kind: str, begins: byte
     assert answer.headers["content-disposition"] == f'attachment; filename="site-links.{kind}"'
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark"), (1920, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "light"), (1280, "dark"), pytest.param(1920, "light", marks=pytest.mark.long)]
+)
 def test_the_page_is_sound(app: RunningApp, browser: AppBrowser, key: str, width: int, scheme: Any) -> None:
     """Table and panel have no finding of axe, with hostile and right-to-left titles, on any screen."""
     page = browser.page(app, f"/p/{key}/links", width=width, scheme=scheme)

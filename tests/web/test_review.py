@@ -34,7 +34,9 @@ def begin(app: RunningApp, browser: AppBrowser, key: str, **more: Any) -> Page:
     return page
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "dark"), (1280, "light"), pytest.param(1920, "dark", marks=pytest.mark.long)]
+)
 def test_the_page_is_sound(app: RunningApp, browser: AppBrowser, key: str, width: int, scheme: Any) -> None:
     """Both views have no finding of axe, with hostile and right-to-left texts, on any screen."""
     page = begin(app, browser, key, width=width, scheme=scheme)

@@ -152,6 +152,7 @@ class TestWaitingRun:
         assert job.state == "cancelled" and "in the cache" in job.sentence
         assert app.client.post(f"/api/projects/{key}/job/cancel").status_code == 422
 
+    @pytest.mark.long
     def test_a_killed_job_is_lost(self, waiting: Path) -> None:
         """A job that is killed leaves a state that says so, and the next one can start."""
         jobs.start_run(waiting, RunOptions())
@@ -164,6 +165,7 @@ class TestWaitingRun:
         jobs.start_run(waiting, RunOptions())
         assert ended(waiting).state == "finished"
 
+    @pytest.mark.long
     def test_a_job_outlives_its_server(self, waiting: Path, tmp_path: Path) -> None:
         """After kill -9 of the server the run goes on; another server sees and cancels it."""
         data = str(tmp_path / "data")

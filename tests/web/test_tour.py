@@ -4,11 +4,14 @@ import re
 import signal
 from pathlib import Path
 
+import pytest
+
 from internal_linker.usecases.project import open_project
 from tests.support.app_browser import AppBrowser
 from tests.support.small_project import finish, start
 
 
+@pytest.mark.long
 def test_from_the_sample_to_a_run_that_heeds_a_decision(browser: AppBrowser, tmp_path: Path) -> None:
     """A person creates the sample, runs it, accepts and rejects links; the next run keeps both decisions."""
     words = ("-m", "internal_linker", "app", "--no-browser")
