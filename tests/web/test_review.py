@@ -63,6 +63,7 @@ def test_a_review_by_keyboard(app: RunningApp, browser: AppBrowser, folder: Path
     page.get_by_label("Your name").blur()
     page.keyboard.press("a")
     page.get_by_text("Link 2 of 7").wait_for()
+    page.get_by_text("6 links waiting for a decision").wait_for()
     page.keyboard.press("r")
     page.keyboard.press("2")
     page.get_by_text("Link 3 of 7").wait_for()
@@ -74,6 +75,7 @@ def test_a_review_by_keyboard(app: RunningApp, browser: AppBrowser, folder: Path
     assert decided == {"accepted", "rejectedWrong target", "rejectedToo old"}
     page.keyboard.press("u")
     page.get_by_text("Link 3 of 7").wait_for()
+    page.get_by_text("5 links waiting for a decision").wait_for()
     assert sum(edge.by == "Anna" for edge in stored(folder).values()) == 2
     page.keyboard.press("k")
     page.get_by_text("Link 2 of 7").wait_for()
@@ -130,7 +132,7 @@ def test_a_filter_is_decided_and_undone(app: RunningApp, browser: AppBrowser, fo
     page.keyboard.type("tin")
     page.get_by_label("Section").select_option("/shop")
     page.get_by_text("2 links waiting").wait_for()
-    page.get_by_role("button", name="Reject all shown").click()
+    page.get_by_role("button", name="Reject all waiting").click()
     page.get_by_role("heading", name="Reject 2 links?").wait_for()
     require_sound(page, browser)
     page.get_by_role("button", name="Yes").click()

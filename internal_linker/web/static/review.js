@@ -8,6 +8,8 @@ const by = byId("by");
 const undone = [];
 // The links that are reviewed one by one: a part of those that the filter takes.
 let queue = { rows: [], at: 0, total: 0, done: false };
+// How many links of the filter nobody has decided.
+let waiting = 0;
 let current = null;
 let anchor = "";
 let table = null;
@@ -20,7 +22,7 @@ async function startQueue() {
   details.clear();
   current = null;
   const found = await projectApi(`links?${query({ limit: WINDOW })}`);
-  showTextsProblem(found);
+  showFound(found);
   queue = { rows: found.rows, at: 0, total: found.total, done: found.rows.length >= found.total };
   await show();
 }
@@ -29,8 +31,8 @@ async function startQueue() {
 async function extend() {
   if (queue.done || queue.at < queue.rows.length - 20) return;
   queue.done = true;
-  const waiting = byId("status").value === "waiting";
-  const passed = queue.rows.filter((row) => !waiting || row.status === "proposed").length;
+  const leave = byId("status").value === "waiting";
+  const passed = queue.rows.filter((row) => !leave || row.status === "proposed").length;
   const found = await projectApi(`links?${query({ limit: WINDOW, offset: passed })}`);
   const known = new Set(queue.rows.map((row) => row.id));
   const more = found.rows.filter((row) => !known.has(row.id));
@@ -49,8 +51,6 @@ function detail(id) {
 
 async function show() {
   const row = queue.rows[queue.at];
-  const waiting = queue.rows.filter((each) => each.status === "proposed").length;
-  showCount(queue.total);
   byId("pages").hidden = view !== "pages" || !row;
   byId("empty").hidden = Boolean(row) || view !== "pages";
   byId("empty").textContent = byId("text").value || location.search.length > 1
@@ -60,7 +60,7 @@ async function show() {
   if (queue.rows[queue.at]?.id !== row.id) return;
   current = shown;
   showCard(queue.rows[queue.at], shown);
-  showOthers(waiting);
+  showOthers();
   for (const next of queue.rows.slice(queue.at + 1, queue.at + 4)) detail(next.id).catch(() => {});
   extend().catch(showProblem);
 }
@@ -127,7 +127,7 @@ async function choose(text) {
   }
 }
 
-function showOthers(waiting) {
+function showOthers() {
   const from = Math.max(0, queue.at - 2);
   byId("others-title").textContent = "Around this link";
   byId("others").replaceChildren(...queue.rows.slice(from, from + 9).map((row, at) => element("li", {},
@@ -135,7 +135,6 @@ function showOthers(waiting) {
       element("span", { class: "row" }, badge(row.status), element("strong", {}, score(row.score))),
       sited("span", row.source_title || row.source_url, { class: "title" }),
       sited("span", `→ ${row.target_title || row.target_url}`, { class: "help" })))));
-  byId("others").dataset.waiting = waiting;
 }
 
 function go(at) {
@@ -162,8 +161,11 @@ function remember(outcome) {
 function update(row) {
   details.delete(row.id);
   const at = queue.rows.findIndex((each) => each.id === row.id);
+  const before = at >= 0 ? queue.rows[at] : table?.getRow(row.id)?.getData();
+  if (before) waiting += (row.status === "proposed") - (before.status === "proposed");
+  showCount();
   if (at >= 0) queue.rows[at] = row;
-  table?.updateData([row]).catch(() => {});
+  if (table?.getRow(row.id)) table.updateData([row]);
 }
 
 async function decide(row, status, more = {}) {
@@ -221,8 +223,7 @@ function reject(reason) {
 }
 
 async function decideAll(status) {
-  const total = Number(byId("count").dataset.total);
-  byId("sure-title").textContent = `${status === "accepted" ? "Accept" : "Reject"} ${counted(total, "link")}?`;
+  byId("sure-title").textContent = `${status === "accepted" ? "Accept" : "Reject"} ${counted(waiting, "link")}?`;
   const dialog = byId("sure");
   dialog.returnValue = "no";
   dialog.showModal();
@@ -281,8 +282,7 @@ const wideColumns = [
 ];
 
 function loaded(found) {
-  showTextsProblem(found);
-  showCount(found.total);
+  showFound(found);
   if (view !== "table") return;
   byId("empty").hidden = found.total > 0;
   byId("empty").textContent = "No links match these filters.";
@@ -291,16 +291,19 @@ function loaded(found) {
 
 // -- both views --
 
-function showTextsProblem(found) {
+function showFound(found) {
   byId("texts-problem").hidden = !found.problem;
   byId("texts-problem").textContent = found.problem;
+  waiting = found.statuses.proposed || 0;
+  byId("count").dataset.total = found.total;
+  showCount();
 }
 
-function showCount(total) {
-  const waiting = byId("status").value === "waiting";
-  byId("count").textContent = waiting ? `${counted(total, "link")} waiting for a decision` : counted(total, "link");
-  byId("count").dataset.total = total;
-  for (const id of ["accept-all", "reject-all"]) byId(id).disabled = !total;
+function showCount() {
+  const all = counted(Number(byId("count").dataset.total), "link");
+  byId("count").textContent = byId("status").value === "waiting"
+    ? `${counted(waiting, "link")} waiting for a decision` : `${all}, ${number(waiting)} waiting for a decision`;
+  for (const id of ["accept-all", "reject-all"]) byId(id).disabled = !waiting;
 }
 
 async function refresh() {
