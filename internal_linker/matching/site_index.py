@@ -176,7 +176,7 @@ class Site:
         self._near = _served(joined) if joined else self._near
         self._workers = None
         self.forget()
-        self.know(np.full((2, len(self.with_text)), np.nan, np.float32))
+        self._hubness = np.full((2, len(self.with_text)), np.nan, np.float32)
         least = vars(self).pop("_least", None) or self._duplicates.least
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), least)
 
@@ -195,8 +195,9 @@ class Site:
         self._pools = {}
 
     def know(self, hubness: Vectors) -> None:
-        """Take the `known_hubness` of a site with the same texts: that of a text is the same in any company."""
-        self._hubness = np.array(hubness)
+        """Take the `known_hubness` of the pages where it is known: that of a text is the same in any company."""
+        found = self._hubness[:, : hubness.shape[1]]
+        found[:] = np.where(np.isnan(hubness), found, hubness)
 
     @property
     def languages(self) -> Ints:
@@ -225,6 +226,10 @@ class Site:
             return None
         return self._workers.run(Comparison.searched, ((block,) for block in blocks))
 
+    def know_duplicates(self, pairs: Mapping[tuple[int, int], Pair]) -> None:
+        """Take pairs of near-duplicates that were found before, by their rows."""
+        self._duplicates.pairs.update(pairs)
+
     @property
     def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
         """The pairs of near-duplicates found so far, by their rows."""
@@ -243,6 +248,10 @@ class Site:
         tasks = ((some, self._nearest(some)) for some in blocks)
         for some, pools in zip(blocks, self._each(Comparison.pools, tasks), strict=True):
             self._pools.update(zip(some.tolist(), pools, strict=True))
+
+    def closer(self, rows: Ints, floors: Vectors) -> Bools:
+        """Return `Comparer.closer`: which texts are more similar to one of some rows than their floors."""
+        return self._comparer.closer(rows, floors)
 
     def matches(self, texts: Ints, among: Bools, lexical_weight: float, asked: Pairs = NO_PAIRS) -> Matches:
         """Return the matches of some texts, best first: their candidates and the rows in `asked`.
