@@ -62,11 +62,11 @@ def preferences(ranked: Ranked, earlier: Earlier | None) -> Preferences:
         place = np.where(former[at] == keys, places[at], -1)
     changed = np.zeros(n, np.bool_)
     changed[: len(earlier.changed)] = earlier.changed[:n]
-    near, former = earlier.unsettled.copy(), place >= 0
+    near, linked = earlier.unsettled.copy(), place >= 0
     least = np.full(len(near), np.inf)
-    np.minimum.at(least, ranked.of[former], score[former])
+    np.minimum.at(least, ranked.of[linked], score[linked])
     # A changed page that scores less than all links of a list is nobody's reason to change it.
-    competing = changed[ranked.targets] & (former | (score > least[ranked.of]))
+    competing = changed[ranked.targets] & (linked | (score > least[ranked.of]))
     near[ranked.of[competing]] = True
     settled = ~near[ranked.of]
     above_all = 4 * (float(np.ptp(score)) + MARGIN) if len(score) else 0.0
