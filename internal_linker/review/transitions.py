@@ -3,10 +3,9 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Literal
 
-from internal_linker.core.edges import VERDICTS, Cells, Decided, Edge, Status, Verdict
+from internal_linker.core.edges import VERDICTS, Cells, Decided, Edge, Status, Verdict, altered
 
 # Decisions of editors who choose one of the tool's own statuses: live means accepted, withdrawn means rejected.
 _MEANT: dict[str, Status] = {"live": "accepted", "withdrawn": "rejected"}
@@ -32,10 +31,10 @@ def heard(edge: Edge, said: Verdict, at: str) -> Edge:
         elif not anchor and verdict == "edited":
             verdict = "accepted"
     notes = said.notes if said.notes != edge.cells.notes else edge.notes
-    edge = replace(edge, anchor=anchor, notes=notes, cells=cells)
+    edge = altered(edge, anchor=anchor, notes=notes, cells=cells)
     if verdict == edge.verdict:
         return edge
-    return replace(edge, verdict=verdict, status=verdict or "proposed", by=said.by, at=at)
+    return altered(edge, verdict=verdict, status=verdict or "proposed", by=said.by, at=at)
 
 
 def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edge:
@@ -53,7 +52,7 @@ def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edg
     if old and now:
         best = old.anchors[0].text if old.anchors else ""
         moved = best and (not now.anchors or now.anchors[0].text != best) and best not in old.formerly
-        edge = replace(
+        edge = altered(
             now,
             first_run=old.first_run,
             formerly=(*old.formerly, best) if moved else old.formerly,
@@ -69,7 +68,7 @@ def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edg
     status = _status(edge, proposed=now is not None, linked=linked)
     if status != (old or edge).status:
         by = edge.by if status == edge.verdict else ""
-        edge = replace(edge, status=status, by=by, at=at)
+        edge = altered(edge, status=status, by=by, at=at)
     return edge
 
 
