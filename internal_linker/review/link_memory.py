@@ -17,11 +17,13 @@ from internal_linker.core.balance import Balance
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import (
     Anchor,
+    Cells,
     Decided,
     Edge,
     ReviewRow,
     Status,
     Tier,
+    Verdict,
     altered,
     is_link,
     kind_of,
@@ -44,7 +46,7 @@ from internal_linker.core.records import (
 )
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
-from internal_linker.review.former_links import carry_over, hear, note_cells, todays
+from internal_linker.review.former_links import carry_over, hear, new_cells, note_cells, todays
 from internal_linker.review.rows import REVIEWABLE, by_page, distinct, review_row, urgency, warning
 from internal_linker.review.transitions import decided, remembered
 from internal_linker.text.words import word_count
@@ -163,6 +165,7 @@ class Memory:
     left_out: set[tuple[str, str]] = field(default_factory=set)
     recalled: str = ""
     settled: bool = False
+    _reviewed: Mapping[str, Edge] = field(default_factory=dict)
     _repeated: Sequence[Recommendation] | None = None
     _barred: Callable[[str], bool] = lambda _: False
     _unlinked: Callable[[str], bool] = lambda _: False
@@ -179,12 +182,25 @@ class Memory:
         self.decided = decided(todays(self.store.each(judged=True), self.hosts))
         return gaps
 
-    def note_cells(self, desk: ReviewDesk | None) -> bool:
-        """Store that the editors' cells were read; return whether reading them again would change nothing."""
+    def note_cells(self, desk: ReviewDesk | None, foreseen: Mapping[str, Cells] | None) -> bool:
+        """Store that the editors' cells were read; return whether reading them again would change nothing.
+
+        Args:
+            desk: the editors' place.
+            foreseen: the cells to store, as `written_cells` returned them; None: they have to be read.
+        """
         try:
-            return self.heard and (desk is None or note_cells(self.store, self.hosts, desk.read()))
+            if foreseen is None and self.heard and desk:
+                foreseen = new_cells(self.store, self.hosts, desk.read(), {})
         except (InputError, ServiceError):
             return False
+        if desk is None:
+            return self.heard
+        return self.heard and foreseen is not None and note_cells(self.store, foreseen)
+
+    def written_cells(self, said: Sequence[Verdict]) -> Mapping[str, Cells] | None:
+        """Return the cells that `review_rows` led to, and that were never read, by link; None if they say something."""
+        return new_cells(self.store, self.hosts, said, self._reviewed)
 
     def approved(self, source: Source) -> Callable[[str], bool]:
         """Return a function that says whether a link of this source to a page needs no approval."""
@@ -384,7 +400,8 @@ class Memory:
         beyond = of_run + former_links - len(shown)
         parts = [(of_run, "links of this run"), (former_links, "of earlier runs")]
         self.reviewed = Balance([*parts, (-beyond, f"beyond the {SHOWN:,} foremost")])
-        known = titles or {}
+        known, rows = titles or {}, by_page(shown)
+        self._reviewed = {edge.id: edge for edge in rows}
         return [
             review_row(edge, known.get(edge.source, ""), known.get(edge.target, ""))
             for edge in by_page(shown)

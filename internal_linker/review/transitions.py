@@ -20,7 +20,7 @@ def heard(edge: Edge, said: Verdict, at: str) -> Edge:
         said: the cells as they are now.
         at: the time, ISO 8601.
     """
-    cells = Cells(said.status, said.anchor, said.notes)
+    cells = cells_of(said)
     if cells == edge.cells:
         return edge
     verdict = _verdict(edge, said)
@@ -35,6 +35,19 @@ def heard(edge: Edge, said: Verdict, at: str) -> Edge:
     if verdict == edge.verdict:
         return edge
     return altered(edge, verdict=verdict, status=verdict or "proposed", by=said.by, at=at)
+
+
+def cells_of(said: Verdict) -> Cells:
+    """Return the cells in which an editor said this."""
+    return Cells(said.status, said.anchor, said.notes)
+
+
+def says_nothing_new(edge: Edge, said: Verdict) -> bool:
+    """Return whether `heard` changes nothing but the cells of an edge."""
+    if cells_of(said) == edge.cells:
+        return True
+    noted = said.notes in (edge.cells.notes, edge.notes)
+    return noted and _anchor(edge, said) == edge.anchor and _verdict(edge, said) == edge.verdict
 
 
 def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edge:
