@@ -6,8 +6,9 @@ from contextlib import suppress
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import compress
 from math import isnan, nan
-from operator import attrgetter
+from operator import attrgetter, ne
 from typing import Any, get_args
 
 from sqlalchemy import (
@@ -85,10 +86,9 @@ def _typed(values: Sequence[Any], types: Sequence[type]) -> Sequence[Any]:
 
 def _anchor(values: Sequence[Any]) -> Anchor:
     # Earlier versions knew no quality.
-    *known, quality = values if len(values) == 6 else (*values, None)
-    return Anchor(
-        *_typed(known, (str, str, int, bool, bool)), *_typed([nan if quality is None else quality], (float,))
-    )
+    text, sentence, start, verbatim, asked, quality = values if len(values) == 6 else (*values, None)
+    known = text, sentence, start, verbatim, asked, nan if quality is None else quality
+    return Anchor(*_typed(known, (str, str, int, bool, bool, float)))
 
 
 # JSON turns these into lists.
@@ -276,8 +276,8 @@ def read_edge(row: Row[Any]) -> Edge | None:
 
 
 def _text(edge: Edge) -> str:
-    facts = zip(_DEFAULTS.items(), _VALUES(edge), strict=True)
-    known = {name: value for (name, default), value in facts if value != default}
+    values = _VALUES(edge)
+    known = dict(compress(zip(_DEFAULTS, values, strict=True), map(ne, values, _DEFAULTS.values())))
     for name in _FLOATS:
         # NaN differs from itself, too.
         if isnan(known.get(name, 0.0)):
@@ -309,4 +309,4 @@ def _edge(row: Row[Any]) -> Edge:
             facts[name] = read(facts[name])
     if not all(map(isinstance, facts.values(), map(_TYPES.__getitem__, facts))):
         raise TypeError("a fact of another type")
-    return Edge(**facts, **{name: getattr(row, name) for name in _COLUMNS})
+    return Edge(**facts, status=row.status, verdict=row.verdict, kind=row.kind, last_run=row.last_run)
