@@ -3,7 +3,7 @@
     python -m tests.benchmarks                     every section (takes hours)
     python -m tests.benchmarks join runs           these sections; the file keeps the others
     python -m tests.benchmarks --quick             small sizes, once each, as a smoke test
-    python -m tests.benchmarks first-run lookup rerun large --base COMMIT
+    python -m tests.benchmarks lookup rerun large --base COMMIT
                                                    compared with an earlier commit (HEAD~1 without the option)
     python -m tests.benchmarks cells --real DIR    with the real texts and vectors of DIR
 
@@ -98,12 +98,6 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         "A whole first run without keys, with every vector in the cache, by step.",
         lambda scale: whole.cached(scale.cached, scale.times),
     ),
-    "first-run": (
-        "The first run of a site without keys, with the default encoder, compared with an earlier commit.",
-        lambda scale: commits.compared(
-            commits.first_run, scale.compared, scale.base, scale.times, commits.FIRST_RUN_TARGETS
-        ),
-    ),
     "lookup": (
         "Lookups and a brief from the start of the program, and lookups of an open site, compared with an earlier "
         "commit.",
@@ -112,7 +106,7 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         ),
     ),
     "rerun": (
-        "Runs whose vectors are cached, compared with an earlier commit. The local model embeds changed texts.",
+        "First runs and reruns without keys, with the default encoder, compared with an earlier commit.",
         lambda scale: commits.compared(
             commits.rerun, scale.compared, scale.base, scale.times, commits.RERUN_TARGETS
         ),
