@@ -215,6 +215,8 @@ class Prepared:
             if found and examples.are_nearly(found[1]):
                 found = (state, *found[1:])
             else:
+                # All sources will be weighed by the new weights.
+                ranking.site.share()
                 better, adaptation = adapted(ranking, links)
                 found = state, examples, better.ranker, adaptation
             self._keep(RANKER, model, found)

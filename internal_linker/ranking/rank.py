@@ -167,7 +167,10 @@ class Ranking:
         return sections
 
     def work(self, workers: Workers | None) -> None:
-        """Let other processes compare and search the texts of a large site from here on; None: this one goes on."""
+        """Let other processes compare and search the texts of a large site where many sources are ranked.
+
+        None: this one goes on.
+        """
         self.site.work(workers, self._candidates.searches)
 
     @property
