@@ -196,9 +196,8 @@ class Site:
         self._pools = {}
 
     def know(self, hubness: Vectors) -> None:
-        """Take the `known_hubness` of the pages where it is known: that of a text is the same in any company."""
-        found = self._hubness[:, : hubness.shape[1]]
-        found[:] = np.where(np.isnan(hubness), found, hubness)
+        """Replace the `known_hubness` of the pages: that of a text is the same in any company."""
+        self._hubness[:, : hubness.shape[1]] = hubness
 
     @property
     def languages(self) -> Ints:

@@ -53,7 +53,7 @@ class Candidates:
         ranked: the candidates.
         near: (s, `NEIGHBOURS`) int32 rows of the most similar pages; -1 past the last one.
         floors: (s, 2) float32 similarity, by vectors and by words, of the page in place `CLOSE`; -inf if there are
-            fewer.
+            fewer, inf without vectors.
         below_floor: (s,) how many search results are below `serp_floor`.
         offered: row of a page and row of a source that it is offered to.
         duplicates: near-duplicates by their rows.
@@ -222,7 +222,7 @@ class Weighing:
         nothing = Candidates.none(s, len(self._ranking.site.pages))
         known = history.known(self._ranking) if history else None
         found = self._weighed(known or nothing, keep=keep)
-        if known and _differs(known.ranked, found.ranked):
+        if known and _differs(known, found.ranked):
             found = self._weighed(nothing, keep=keep)
         self._tell(s)
         return found
@@ -329,23 +329,20 @@ def _checked(known: Bools) -> Ints:
     return places[:: max(1, len(places) // CHECKED)][:CHECKED]
 
 
-def _differs(known: Ranked, now: Ranked) -> bool:
-    """Return whether too many sources that were weighed again have a candidate with another score than before.
-
-    Args:
-        known: the known candidates.
-        now: the candidates of all sources; those of sources that were not weighed again are among the known ones.
-    """
+def _differs(known: Candidates, now: Ranked) -> bool:
+    """Return whether too many of the checked sources have a candidate with another score than before."""
+    checked = _checked(known.known)
+    before, now = (each.at(is_in(each.of, checked)) for each in (known.ranked, now))
     if not len(now.of):
         return False
-    n = 1 + int(max(known.targets.max(initial=0), now.targets.max(initial=0)))
-    before, keys = (Pairs(each.of, each.targets).keys(n) for each in (known, now))
+    n = 1 + int(max(before.targets.max(initial=0), now.targets.max(initial=0)))
+    wanted, keys = (Pairs(each.of, each.targets).keys(n) for each in (before, now))
     order = np.argsort(keys)
-    at = order[np.searchsorted(keys, before, sorter=order).clip(max=len(keys) - 1)]
-    there = keys[at] == before
-    moved = np.abs(now.score[at[there]] - known.score[there])
-    differing = np.unique(known.of[there][moved > MOST_DIFFERENT])
-    return len(differing) > MOST_DIFFERING * CHECKED
+    at = order[np.searchsorted(keys, wanted, sorter=order).clip(max=len(keys) - 1)]
+    there = keys[at] == wanted
+    moved = np.abs(now.score[at[there]] - before.score[there])
+    differing = np.unique(before.of[there][moved > MOST_DIFFERENT])
+    return len(differing) > MOST_DIFFERING * len(checked)
 
 
 def _nearest(similar: Matches, count: int) -> Ints:
@@ -358,11 +355,12 @@ def _nearest(similar: Matches, count: int) -> Ints:
 
 
 def _floors(similar: Matches, count: int) -> Vectors:
-    """Return (count, 2) float32 similarity, by vectors and by words, of the page in place `CLOSE` of each text."""
+    """Return (count, 2) float32 `Candidates.floors` of each text; inf for a text without a vector."""
     found = np.full((count, 2), -np.inf, np.float32)
     for column, signal in enumerate((similar.similarity, similar.lexical)):
+        has = np.bincount(similar.of, np.isfinite(signal), count) > 0
         known = np.nan_to_num(signal, nan=-np.inf)
         order = np.lexsort((-known, similar.of))
         last = order[ranks(similar.of[order]) == CLOSE - 1]
-        found[similar.of[last], column] = known[last]
+        found[similar.of[last], column] = np.where(has[similar.of[last]], known[last], np.inf)
     return found

@@ -175,3 +175,37 @@ def test_damaged_candidates_are_weighed_again(root: Path, weighed: list[int]) ->
     write(root, pages, LINKS)
     assert lists_of(root) == anew(root)
     assert weighed[0] == len(pages)
+
+
+def test_all_are_weighed_if_the_weights_of_words_moved(
+    root: Path, weighed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the sources that are checked have other scores than those kept for them, all are weighed anew."""
+    monkeypatch.setattr("internal_linker.ranking.weighed.MOST_DIFFERENT", -1.0)
+    pages = site()
+    _text(pages, LINKS)
+    write(root, pages, LINKS)
+    full = anew(root)
+    weighed.clear()
+    assert lists_of(root) == full
+    assert weighed[0] < len(pages) == weighed[1]
+
+
+def test_without_vectors_words_decide_what_is_near(
+    tmp_path: Path, weighed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages in a language that the model doesn't know are compared by words, and weighed again only near a change."""
+    monkeypatch.setattr("internal_linker.ranking.weighed.LEAST_SOURCES", 100)
+    root, pages = tmp_path / "project", site()
+    for step in range(2):
+        rows = [(*page, "fa") for page in pages]
+        write(root, pages, LINKS)
+        write_csv(root / "files/urls_rawdata.csv", [("URL", "Title", "Content", "Lang"), *rows])
+        if not step:
+            write_settings(root, {})
+            lists_of(root)
+            _text(pages, LINKS)
+    full = anew(root)
+    weighed.clear()
+    assert lists_of(root) == full
+    assert len(weighed) == 1 and weighed[0] < len(pages) / 3
