@@ -3,7 +3,7 @@
     python -m tests.benchmarks                     every section (takes hours)
     python -m tests.benchmarks join runs           these sections; the file keeps the others
     python -m tests.benchmarks --quick             small sizes, once each, as a smoke test
-    python -m tests.benchmarks lookup rerun large --base COMMIT
+    python -m tests.benchmarks first-run lookup rerun large --base COMMIT
                                                    compared with an earlier commit (HEAD~1 without the option)
     python -m tests.benchmarks cells --real DIR    with the real texts and vectors of DIR
 
@@ -97,6 +97,12 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "cached": (
         "A whole first run without keys, with every vector in the cache, by step.",
         lambda scale: whole.cached(scale.cached, scale.times),
+    ),
+    "first-run": (
+        "The first run of a site without keys, with the default encoder, compared with an earlier commit.",
+        lambda scale: commits.compared(
+            commits.first_run, scale.compared, scale.base, scale.times, commits.FIRST_RUN_TARGETS
+        ),
     ),
     "lookup": (
         "Lookups and a brief from the start of the program, and lookups of an open site, compared with an earlier "
