@@ -300,7 +300,7 @@ class Run:
             self._untouched = last is not None and is_untouched(last[1].get("heard"), self.context, memory)
         gaps = memory.recall(None if self._untouched else desk)
         if self.context.sinks:
-            memory.recalled = memory.store.state()
+            memory.recalled = memory.recalled or memory.store.state()
         return memory, gaps
 
     def _is_same(self, kept: Mapping[str, Any]) -> bool:

@@ -148,6 +148,8 @@ def is_untouched(before: Mapping[str, Any] | None, context: RunContext, memory: 
     if not before or not now or any(before.get(name) != now[name] for name in ("edges", "desk", "hosts")):
         return False
     if before["read"]:
+        # Nothing is stored now, so nobody has to look again.
+        memory.recalled = now["edges"]
         return True
     cells = before.get("cells")
     foreseen = None if cells is None else {key: Cells(*three) for key, three in cells.items()}
