@@ -60,22 +60,9 @@ _SHOWN = attrgetter("status", "kind", "tier", "anchors", "anchor", "placed")
 # All that is stored of an edge, besides the run that proposed it last.
 _BESIDES_RUN = attrgetter(*(one.name for one in fields(Edge) if one.name != "last_run"))
 # What the next run takes from a stored edge as it is, or compares with what it finds.
-_LASTING = attrgetter(
-    *(
-        "anchors",
-        "placed",
-        "formerly",
-        "status",
-        "verdict",
-        "by",
-        "at",
-        "anchor",
-        "notes",
-        "cells",
-        "first_run",
-    ),
-    "former_ids",
-)
+_ANCHORED = ("anchors", "placed", "formerly", "anchor")
+_DECIDED = ("status", "verdict", "by", "at", "notes", "cells", "first_run", "former_ids")
+_LASTING = attrgetter(*_ANCHORED, *_DECIDED)
 # Share of common text from which one of two pages should rather be removed than linked.
 SHARED = 0.9
 
@@ -166,6 +153,7 @@ class Memory:
     recalled: str = ""
     settled: bool = False
     _reviewed: Mapping[str, Edge] = field(default_factory=dict)
+    _copies: set[str] = field(default_factory=set)
     _repeated: Sequence[Recommendation] | None = None
     _barred: Callable[[str], bool] = lambda _: False
     _unlinked: Callable[[str], bool] = lambda _: False
@@ -200,7 +188,8 @@ class Memory:
 
     def written_cells(self, said: Sequence[Verdict]) -> Mapping[str, Cells] | None:
         """Return the cells that `review_rows` led to, and that were never read, by link; None if they say something."""
-        return new_cells(self.store, self.hosts, said, self._reviewed)
+        known = {key: edge for key, edge in self._reviewed.items() if key not in self._copies}
+        return new_cells(self.store, self.hosts, said, known)
 
     def approved(self, source: Source) -> Callable[[str], bool]:
         """Return a function that says whether a link of this source to a page needs no approval."""
@@ -276,6 +265,7 @@ class Memory:
         for pairs in batched(duplicates, BLOCK):
             before = self.store.by_id(edge.id for edge in pairs)
             self.store.put([remembered(before.get(edge.id), edge, False, self.at) for edge in pairs])
+            self._copies.update(edge.id for edge in pairs)
 
     @property
     def counted(self) -> str:
@@ -635,7 +625,7 @@ def _looked_for(
     *,
     unchanged: bool,
 ) -> Edge:
-    """Return an edge with anchors, whose anchor was looked for in the page's text: a decided one, or a foreign one.
+    """Return an edge with its anchors; a decided one, or one that isn't from there, was looked for in the page's text.
 
     Args:
         edge: the edge without anchors.

@@ -13,6 +13,8 @@ from typing import Any
 import openpyxl
 import pytest
 
+from internal_linker.core.edges import Verdict
+from internal_linker.review.workbook import ReviewWorkbook
 from internal_linker.usecases.history import diff
 from internal_linker.usecases.options import DiffOptions, RunOptions
 from internal_linker.usecases.project import open_project
@@ -125,6 +127,22 @@ def test_a_first_rerun_takes_the_short_cut(tmp_path: Path) -> None:
     write_settings(root, {})
     done(root)
     assert compared(root, tmp_path)[0]
+
+
+def test_what_a_run_wrote_into_the_review_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run after the first one knows from it what the workbook says."""
+    root = tmp_path / "project"
+    write(root, site(), LINKS)
+    write_settings(root, {})
+    done(root)
+
+    def read(self: ReviewWorkbook) -> list[Verdict]:
+        raise AssertionError("the workbook is read")
+
+    monkeypatch.setattr(ReviewWorkbook, "read", read)
+    assert done(root)[1]
 
 
 def test_untouched_files_are_not_written(root: Path) -> None:
