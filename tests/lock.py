@@ -27,12 +27,15 @@ TEST_HEADER = """\
 """
 INTEL_MAC = "sys_platform == 'darwin' and platform_machine == 'x86_64'"
 OTHERS = "sys_platform != 'darwin' or platform_machine != 'x86_64'"
-# onnxruntime 1.23.2 and cryptography 48 are the last with wheels for Intel Macs; other platforms take later ones.
+# onnxruntime 1.23.2, cryptography 48 and argon2-cffi-bindings 25 are the last with wheels for Intel Macs; other
+# platforms take later ones.
 CONSTRAINTS = f"""\
 onnxruntime<1.24 ; {INTEL_MAC}
 onnxruntime>=1.24 ; {OTHERS}
 cryptography<49 ; {INTEL_MAC}
 cryptography>=49 ; {OTHERS}
+argon2-cffi-bindings<26 ; {INTEL_MAC}
+argon2-cffi-bindings>=25 ; {OTHERS}
 """
 PYTHONS = ("3.11", "3.12", "3.13")
 PLATFORMS = (

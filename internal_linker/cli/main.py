@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from internal_linker.cli.app import app_
 from internal_linker.cli.audit import audit
 from internal_linker.cli.cache import cache, store
 from internal_linker.cli.calibrate import calibrate
@@ -47,6 +48,7 @@ app = typer.Typer(
 # In the order of --help.
 for command in (
     run,
+    app_,
     lookup,
     content_brief,
     import_,
@@ -108,6 +110,8 @@ def _catch_interrupts() -> list[int]:
     # cron's and systemd's way to end a run: as an interrupt it leaves a line in the log. nohup ignores Ctrl-C.
     ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     caught = [signal.SIGTERM] if ignored else [signal.SIGTERM, signal.SIGINT]
+    # Windows' way to interrupt a process that has no terminal, such as a run of the app.
+    caught += [each] if (each := getattr(signal, "SIGBREAK", None)) else []
 
     def interrupt(*_: object) -> None:
         for number in caught:

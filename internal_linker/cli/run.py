@@ -1,8 +1,10 @@
 """The commands that search for links: run, lookup, content-brief and schedule."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,6 +36,10 @@ def run(
             "--dry-run", help="Show what would be fetched, embedded and written; spend and write nothing."
         ),
     ] = False,
+    progress_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the progress to FILE, too: one JSON object per line."),
+    ] = None,
     *,
     options: RunOptions,
 ) -> None:
@@ -45,7 +51,7 @@ def run(
     context.obj.logs = not dry_run
     opened = opened_project(context, project)
     if not dry_run:
-        raise typer.Exit(_run(opened, options))
+        raise typer.Exit(_run(opened, options, progress=progress_file))
     from internal_linker.cli.output import print_rows
     from internal_linker.usecases import run as usecase
 
@@ -131,17 +137,29 @@ def schedule(context: typer.Context, project: ProjectOption = None) -> None:
 
 
 def _run(
-    project: "Project", options: RunOptions, should_stop: Callable[[], bool] = lambda: False
+    project: "Project",
+    options: RunOptions,
+    should_stop: Callable[[], bool] = lambda: False,
+    *,
+    progress: Path | None = None,
 ) -> ExitCode:
     from internal_linker.cli.output import print_rows, print_trial
     from internal_linker.usecases import run as usecase
+    from internal_linker.usecases.progress_file import progress_file
 
     with reporting(stderr=False) as reporter:
-        found = usecase.run(project, options, reporter, should_stop=should_stop)
+        secrets = project.settings.secrets
+        with progress_file(progress, reporter, secrets) if progress else nullcontext() as told:
+            found = usecase.run(project, options, told or reporter, should_stop=should_stop)
+            code = found.failure.exit_code if found.failure else _code(found.gaps)
+            if told:
+                told.end(code, usecase.closing_line(found), found.summary)
         if found.trial:
             print_trial(reporter.console, found)
         print_rows(reporter.console, "Summary", found.summary)
         reporter.console.print(usecase.closing_line(found))
-    if found.failure:
-        return found.failure.exit_code
-    return ExitCode.GAPS if found.gaps else ExitCode.SUCCESS
+    return code
+
+
+def _code(gaps: Sequence[str]) -> ExitCode:
+    return ExitCode.GAPS if gaps else ExitCode.SUCCESS

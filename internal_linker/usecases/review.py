@@ -117,12 +117,12 @@ def decide(
         before = {
             key: edge for key, edge in edges.by_id(one.link_id for one in given).items() if is_link(edge)
         }
-        after, counts, by = dict(before), Counter[str](), by or _login()
+        after, counts, by = dict(before), Counter[str](), by or login()
         for number, decision in enumerate(given, 1):
             _require_known(number, decision, before)
             edge = after[decision.link_id]
-            after[edge.id] = decided = _decided(edge, decision, by)
-            counts[_change(edge, decided)] += 1
+            after[edge.id] = now = decided(edge, decision, by)
+            counts[change_of(edge, now)] += 1
         edges.put([edge for key, edge in after.items() if edge != before[key]])
         return session.ReviewCounts(**counts, left=edges.counts().get("proposed", 0))
 
@@ -147,7 +147,7 @@ def review(
             )
             face.say(f"Links that wait for a decision: {waiting(counts)}.{chosen}")
         queue = EdgeQueue(edges, texts, only)
-        return session.review(queue, face, options.by or _login())
+        return session.review(queue, face, options.by or login())
 
 
 def _source(text: str, hosts: CanonicalHosts) -> str:
@@ -227,8 +227,8 @@ def _status(decision: LinkDecision) -> str | None:
     return None if decision.status is None else decision.status.strip().casefold()
 
 
-def _decided(edge: Edge, decision: LinkDecision, by: str) -> Edge:
-    """Return the edge with a decision."""
+def decided(edge: Edge, decision: LinkDecision, by: str) -> Edge:
+    """Return the edge with a decision, by the rules of the review's workbook."""
     row = review_row(edge)
     status = next((each for each in STATUSES if each == _status(decision)), None)
     if status == "proposed" and row.status != "proposed":
@@ -243,14 +243,15 @@ def _decided(edge: Edge, decision: LinkDecision, by: str) -> Edge:
     return answered(edge, said)
 
 
-def _change(before: Edge, after: Edge) -> str:
+def change_of(before: Edge, after: Edge) -> str:
     """Return which of the `ReviewCounts` a decision adds to."""
     if (before.verdict, before.anchor) == (after.verdict, after.anchor):
         return "skipped"
     return after.verdict or "taken_back"
 
 
-def _login() -> str:
+def login() -> str:
+    """Return the name that stands for the person who uses this computer."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):

@@ -32,10 +32,22 @@ from tests.support.small_project import (
 )
 
 COMMANDS = (
-    *"run lookup content-brief import check pairs clusters review history diff rollback audit evaluate".split(),
+    *"run app lookup content-brief import check pairs clusters review history diff rollback audit evaluate".split(),
     *("backtest", "calibrate", "init", "export-vectors", "schedule", "store copy"),
 )
-HEAVY = ("numpy", "sklearn", "scipy", "onnxruntime", "openai", "gspread", "sqlalchemy", "pydantic", "rich")
+HEAVY = (
+    "numpy",
+    "sklearn",
+    "scipy",
+    "onnxruntime",
+    "openai",
+    "gspread",
+    "sqlalchemy",
+    "pydantic",
+    "rich",
+    "fastapi",
+    "uvicorn",
+)
 KEY = "sk-secret-0123456789"
 
 

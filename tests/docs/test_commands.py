@@ -22,6 +22,7 @@ FIRST = {arguments for each in PAGES if each.name in _READ_FIRST for arguments i
 SHOWN = [
     pytest.param(arguments, marks=[pytest.mark.long] * (arguments not in FIRST))
     for arguments in sorted({arguments for each in PAGES for arguments in each.commands})
+    if arguments.split()[:1] != ["app"]
 ]
 OUTPUTS = [shown for each in PAGES for shown in each.outputs]
 PYTHON = [
@@ -29,8 +30,8 @@ PYTHON = [
     for each in PAGES
     for number, block in enumerate(block for block in each.blocks if block.language == "python")
 ]
-# This command never ends.
-NOT_RUN = {"schedule"}
+# These commands never end.
+NOT_RUN = {"app", "schedule"}
 FETCHED = "https://www.example.com"
 RUN_ID = r"\b20\d{6}-\d{6}(?:-[a-z]{4})?\b"
 

@@ -216,6 +216,18 @@ class EdgeStore:
         told = "\n".join(sorted(map(repr, groups)))
         return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
+    def times(self) -> Mapping[datetime, int]:
+        """Return when the stored edges were last written, with the count of those that were written then."""
+        at = EDGES.c.updated_at
+        wanted: Select[Any] = select(at, func.count().label("edges"))
+        rows = self._rows(wanted.where(EDGES.c.site == self._site).group_by(at))
+        return {row.updated_at: row.edges for row in rows}
+
+    def written(self, times: Iterable[datetime]) -> Iterator[Edge]:
+        """Yield the edges that were last written at one of these times."""
+        for some in batched(times, KEYS_A_QUERY):
+            yield from self._read(self._all.where(EDGES.c.updated_at.in_(some)))
+
     def _now(self) -> datetime:
         now = datetime.now(UTC)
         self._times.add(now)

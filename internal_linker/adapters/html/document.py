@@ -12,7 +12,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 _HERE = Path(__file__).parent
-_ECHARTS = _HERE / "echarts"
+# The app serves it, too.
+ECHARTS = _HERE / "echarts"
 
 
 def document(
@@ -30,7 +31,7 @@ def document(
     environment.filters |= filters or {}
     style = template.with_suffix(".css")
     scripts = (
-        _text(_ECHARTS / "echarts.min.js"),
+        _text(ECHARTS / "echarts.min.js"),
         "".join(map(_text, (_HERE / "common.js", _HERE / "tables.js", template.with_suffix(".js")))),
     )
     inlined = {
@@ -38,7 +39,7 @@ def document(
         "style": Markup(_text(_HERE / "common.css") + (_text(style) if style.exists() else "")),
         "echarts": Markup(scripts[0]),
         "script": Markup(scripts[1]),
-        "notices": [_text(_ECHARTS / "NOTICE"), _text(_ECHARTS / "LICENSE-d3")],
+        "notices": [_text(ECHARTS / "NOTICE"), _text(ECHARTS / "LICENSE-d3")],
     }
     yield from environment.get_template(template.name).generate({**inlined, **shown})
 

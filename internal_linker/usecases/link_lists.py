@@ -1,0 +1,169 @@
+"""Lists of stored links: the rows that they show, which of them a filter takes, and in which order."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from internal_linker.core.edges import TIER_NAMES, Edge, Status, Tier, score_of
+from internal_linker.core.records import Origin
+from internal_linker.core.sections import SectionFilter, Sections, section_of
+from internal_linker.usecases.site_texts import SiteTexts
+
+Order = Literal["page", "score", "source", "target", "status", "tier", "section", "anchor"]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A stored link in a list.
+
+    Attributes:
+        id: its id.
+        source, target: keys; `source` is the query if there is no page.
+        source_url, target_url: as the user writes them.
+        source_title, target_title: "" for a page without one, or that is not listed.
+        section: the first folder of the source.
+        score: 0 to 100; None: unknown.
+        tier, status, origin: as in links.csv.
+        rank: its place among the page's links; 0: it waits for approval.
+        anchor: the text to link.
+        decided: the editor's last decision, "" without one.
+        by, at: who set the status, and when.
+        notes: the editor's notes.
+    """
+
+    id: str
+    source: str
+    source_url: str
+    source_title: str
+    target: str
+    target_url: str
+    target_title: str
+    section: str
+    score: int | None
+    tier: Tier
+    status: Status
+    origin: Origin
+    rank: int
+    anchor: str
+    decided: str
+    by: str
+    at: str
+    notes: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkFilter:
+    """Which links are listed, and in which order; an empty attribute leaves none out.
+
+    Attributes:
+        include, exclude: paths of the pages that the links start at, as in `Sections`.
+        section, tier, origin: as in `LinkRow`.
+        status: a status; "waiting" for links that nobody has decided, "decided" for the others with a decision.
+        text: words that URLs, titles, anchor or notes contain, in any case.
+        source: the key of the page or the query that the links start at.
+        order: the column to sort by; "page": page by page, those with the strongest waiting links first.
+        descending: from the end.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    section: str = ""
+    tier: str = ""
+    origin: str = ""
+    status: str = ""
+    text: str = ""
+    source: str = ""
+    order: Order = "page"
+    descending: bool = False
+
+
+def link_row(edge: Edge, texts: SiteTexts) -> LinkRow:
+    """Return the row of a link."""
+    return LinkRow(
+        edge.id,
+        edge.source,
+        edge.source_url,
+        texts.title(edge.source),
+        edge.target,
+        edge.target_url,
+        texts.title(edge.target),
+        section_of(edge.source),
+        score_of(edge.strength),
+        edge.tier,
+        edge.status,
+        edge.origin,
+        edge.rank,
+        edge.chosen.text,
+        edge.verdict,
+        edge.by,
+        edge.at,
+        edge.notes,
+    )
+
+
+def predicate(wanted: LinkFilter) -> Callable[[LinkRow], bool]:
+    """Return whether a filter takes a row; only the conditions that are set are looked at."""
+    tests: list[Callable[[LinkRow], bool]] = []
+    for name in ("section", "tier", "origin"):
+        if value := getattr(wanted, name):
+            tests.append(lambda row, name=name, value=value: getattr(row, name) == value)  # type: ignore[misc]
+    if wanted.status == "waiting":
+        tests.append(lambda row: row.status == "proposed")
+    elif wanted.status == "decided":
+        tests.append(lambda row: bool(row.decided))
+    elif wanted.status:
+        tests.append(lambda row: row.status == wanted.status)
+    if paths := SectionFilter(Sections(wanted.include), Sections(wanted.exclude)):
+        held = cache(paths.hold)
+        tests.append(lambda row: held(row.source))
+    if words := wanted.text.casefold().split():
+        tests.append(lambda row: all(word in _told(row) for word in words))
+    return lambda row: all(test(row) for test in tests)
+
+
+def _told(row: LinkRow) -> str:
+    """Return all words of a row that people search for."""
+    texts = (row.source_url, row.source_title, row.target_url, row.target_title, row.anchor, row.notes)
+    return "\n".join(texts).casefold()
+
+
+_KEYS: Mapping[str, Callable[[LinkRow], Any]] = {
+    "score": lambda row: -1 if row.score is None else row.score,
+    "source": lambda row: row.source_url,
+    "target": lambda row: row.target_url,
+    "status": lambda row: row.status,
+    "tier": lambda row: [*TIER_NAMES].index(row.tier),
+    "section": lambda row: row.section,
+    "anchor": lambda row: row.anchor.casefold(),
+}
+
+
+def ordered(rows: list[LinkRow], wanted: LinkFilter) -> list[LinkRow]:
+    """Return rows in the order of a filter."""
+    if wanted.order == "page":
+        return _by_page(rows)
+    # Rows of the same value keep one order, so that pages of the list don't overlap.
+    rows.sort(key=lambda row: row.id)
+    return sorted(rows, key=_KEYS[wanted.order], reverse=wanted.descending)
+
+
+def _by_page(rows: list[LinkRow]) -> list[LinkRow]:
+    """Return rows page by page: pages with the strongest waiting links first, and of a page waiting links first."""
+    best: defaultdict[str, int] = defaultdict(lambda: -1)
+    for row in rows:
+        if row.status == "proposed" and row.score is not None:
+            best[row.source] = max(best[row.source], row.score)
+
+    def place(row: LinkRow) -> tuple[Any, ...]:
+        score = -1 if row.score is None else row.score
+        return (-best[row.source], row.source_url, row.status != "proposed", -score, row.rank, row.id)
+
+    return sorted(rows, key=place)
+
+
+def best_first(rows: Iterable[LinkRow]) -> list[LinkRow]:
+    """Return rows without withdrawn ones, the best first."""
+    known = (row for row in rows if row.status != "withdrawn")
+    return sorted(known, key=lambda row: (row.rank == 0, -(row.score or 0), row.rank, row.id))

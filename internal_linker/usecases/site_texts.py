@@ -1,0 +1,150 @@
+"""The pages of a project as editors see them beside links: titles, paragraphs and first lines; kept in memory."""
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from internal_linker.adapters.files.text_spool import TextSpool
+from internal_linker.anchors.finder import Anchoring
+from internal_linker.core.edges import Anchor
+from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.ports import Progress
+from internal_linker.core.records import Collected, Page
+from internal_linker.ingest.collect import gather
+from internal_linker.text.sentences import around, paragraphs
+from internal_linker.text.spans import spans
+from internal_linker.usecases.index_inputs import inputs_status
+from internal_linker.usecases.project import Project
+
+# Enough to see what a page is about.
+_FIRST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence in its paragraph, cut into parts that follow each other.
+
+    Attributes:
+        before, after: the paragraph around the sentence.
+        lead, anchor, rest: the sentence; `anchor` is "" if the words are not in it.
+    """
+
+    before: str = ""
+    lead: str = ""
+    anchor: str = ""
+    rest: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class SiteTexts:
+    """The pages of a site at one time.
+
+    Attributes:
+        site: the pages and their existing links; None: there is no table of pages that can be used.
+        problem: why there are no pages; "" if there are.
+    """
+
+    site: Collected | None = None
+    problem: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @cached_property
+    def _anchoring(self) -> Anchoring | None:
+        return Anchoring(self.site) if self.site else None
+
+    def page(self, key: str) -> Page | None:
+        """Return the page with this key; None if it is not listed."""
+        return self.site.find(self.site.hosts.restored(key)) if self.site else None
+
+    def title(self, key: str) -> str:
+        """Return a page's title, else its H1; "" for an unknown page."""
+        page = self.page(key)
+        return (page.title or page.h1) if page else ""
+
+    def placed(self, source: str, text: str) -> Anchor | None:
+        """Return a text as an anchor where it stands in a page, as `PageTexts.placed`; None without pages."""
+        # It keeps what it read of pages, so that one thread at a time may use it.
+        with self._lock:
+            return self._anchoring.placed(source, text) if self._anchoring else None
+
+    def first_lines(self, key: str) -> str:
+        """Return the first words of a page's content; "" for an unknown page."""
+        page = self.page(key)
+        text = " ".join(str(page.content)[: 3 * _FIRST].split()) if page else ""
+        return text if len(text) <= _FIRST else f"{text[:_FIRST].rpartition(' ')[0] or text[:_FIRST]} …"
+
+    def passage(self, source: str, anchor: Anchor) -> Passage:
+        """Return the place of an anchor in its page: the sentence around it, in its paragraph.
+
+        Of an anchor that the page's text doesn't contain, it is the paragraph in which it fits.
+        """
+        sentence, words = anchor.sentence, anchor.text if anchor.verbatim else ""
+        if not sentence:
+            return Passage()
+        page = self.page(source)
+        content = str(page.content) if page else ""
+        # The sentence may stand in the page twice: the one at the anchor counts.
+        at = content.find(sentence, content.rfind("\n", 0, anchor.start) + 1)
+        at = content.find(sentence) if at < 0 else at
+        whole = sentence if at < 0 else around(content, paragraphs(content), at, at + len(sentence))
+        before, found, after = whole.partition(sentence)
+        if not found:
+            before, after = "", ""
+        place = next(iter(spans(sentence, words)), None) if words else None
+        if place is None:
+            return Passage(before, sentence, "", "", after)
+        return Passage(before, sentence[: place[0]], sentence[slice(*place)], sentence[place[1] :], after)
+
+    @cached_property
+    def inbound(self) -> Counter[str]:
+        """How many existing links lead to each page, by its key."""
+        return Counter(link.target for link in self.site.live_links) if self.site else Counter()
+
+
+class TextReader:
+    """Reads the pages of a project, and again whenever their files change; several threads may use it.
+
+    Args:
+        root: the project folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root, self._lock = root, threading.Lock()
+        self._status: object = None
+        self._texts, self._spool = SiteTexts(), TextSpool(root / "files")
+
+    def read(self, project: Project, progress: Progress) -> SiteTexts:
+        """Return the pages as they are now."""
+        with self._lock:
+            # Looked at before the files are read, so that a change in the meantime is another change.
+            status = inputs_status(self._root, project.settings)
+            if status != self._status:
+                # The former spool is closed when nobody has its texts any more.
+                self._spool = TextSpool(self._root / "files")
+                self._texts, self._status = _read(project, self._spool, progress), status
+            return self._texts
+
+
+def _read(project: Project, spool: TextSpool, progress: Progress) -> SiteTexts:
+    pages = project.table("urls_rawdata.csv", [])
+    if pages is None:
+        return SiteTexts(
+            problem="files/urls_rawdata.csv not found: links are shown without titles and texts."
+        )
+    try:
+        site = gather(
+            None,
+            pages,
+            project.existing_links(),
+            None,
+            queries_in_sheet=False,
+            progress=progress,
+            keep=spool.keep,
+            hosts=project.settings.hosts,
+        )
+    except (InputError, OutputError) as error:
+        return SiteTexts(problem=f"Links are shown without titles and texts: {error}")
+    return SiteTexts(site)

@@ -1,0 +1,53 @@
+"""The app as an ASGI application: pages, API and static files behind the guard."""
+
+import mimetypes
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from internal_linker.adapters.html.document import ECHARTS
+from internal_linker.core.version import __version__
+from internal_linker.usecases.known_projects import KnownProjects
+from internal_linker.web import pages
+from internal_linker.web.access import Access
+from internal_linker.web.context import Problem, Shared
+from internal_linker.web.guard import Guard
+from internal_linker.web.problems import explain_errors
+from internal_linker.web.routes import links, projects, review, run, session
+
+STATIC = Path(__file__).parent / "static"
+_ABOUT = (
+    "The API of the app's pages, for scripts, too. Send the token of the start address as `Authorization: Bearer "
+    'TOKEN`. A request that fails is answered with `{"error": "one sentence"}`.'
+)
+_FAILURES: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 502)
+}
+
+
+def create_app(access: Access, known: KnownProjects) -> ASGIApp:
+    """Return the application.
+
+    Args:
+        access: who may use it.
+        known: the list of projects.
+    """
+    # Windows may have another type for them in its registry, and browsers run no script of another type.
+    for ending in (".js", ".mjs"):
+        mimetypes.add_type("text/javascript", ending)
+    app = FastAPI(
+        title="Internal Linker", version=__version__, description=_ABOUT, docs_url=None, redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )  # fmt: skip
+    app.state.shared = Shared(access, known)
+    explain_errors(app)
+    for router in (session.router, projects.router, run.router, links.router, review.router):
+        app.include_router(router, prefix="/api", responses=_FAILURES)
+    app.include_router(pages.router)
+    # The reports have the same file.
+    app.mount("/static/vendor/echarts", StaticFiles(directory=ECHARTS), name="echarts")
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    return Guard(app, access)

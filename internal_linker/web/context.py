@@ -1,0 +1,84 @@
+"""What the routes share: the known projects, and the project that an address names."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi import Path as PathParameter
+
+from internal_linker.usecases.known_projects import KnownProjects
+from internal_linker.usecases.link_decisions import Decisions
+from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.stored_links import StoredLinks
+from internal_linker.web.access import Access
+from internal_linker.web.quiet import Notes
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The state of a server, as `app.state.shared`.
+
+    Attributes:
+        access: who may enter.
+        known: the list of projects.
+    """
+
+    access: Access
+    known: KnownProjects
+    _decisions: dict[Path, Decisions] = field(default_factory=dict)
+
+    def decisions(self, folder: Path) -> Decisions:
+        """Return the links of a project folder and the decisions on them, which stay in memory."""
+        return self._decisions.setdefault(folder, Decisions(StoredLinks(folder, Notes())))
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The answer to a request that failed: one sentence."""
+
+    error: str
+
+
+def shared(request: Request) -> Shared:
+    """Return the state of the server."""
+    found: Shared = request.app.state.shared
+    return found
+
+
+SharedState = Annotated[Shared, Depends(shared)]
+Key = Annotated[str, PathParameter(pattern="^[0-9a-f]{10}$", description="The project's key, from its list.")]
+
+
+def folder(key: Key, state: SharedState) -> Path:
+    """Return the folder of the project in the address.
+
+    Raises:
+        ProjectNotFound: it is not in the list.
+    """
+    return state.known.folder(key)
+
+
+def project(folder: Annotated[Path, Depends(folder)]) -> Project:
+    """Return the project in the address, with its settings as they are now.
+
+    Raises:
+        InternalLinkerError: there is no such project, or a setting is wrong.
+    """
+    return open_project(folder)
+
+
+def decisions(folder: Annotated[Path, Depends(folder)], state: SharedState) -> Decisions:
+    """Return the decisions on the links of the project in the address."""
+    return state.decisions(folder)
+
+
+def links(decisions: Annotated[Decisions, Depends(decisions)]) -> StoredLinks:
+    """Return the links of the project in the address."""
+    return decisions.links
+
+
+Folder = Annotated[Path, Depends(folder)]
+LinksOfProject = Annotated[StoredLinks, Depends(links)]
+DecisionsOfProject = Annotated[Decisions, Depends(decisions)]
+OpenedProject = Annotated[Project, Depends(project)]

@@ -1,0 +1,153 @@
+"""The guard in front of all routes: checks of Host, Origin and session, limits on bodies, and headers of safety."""
+
+import re
+from collections.abc import MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from internal_linker.web.access import Access
+
+# The largest decision on a filter names no links, so that nothing needs more.
+MOST_BYTES = 1_000_000
+# Files are read as they come; the route that takes them has a limit of its own.
+UPLOAD = re.compile(r"/api/projects/[0-9a-f]{10}/uploads/[\w.-]*")
+_SAFE = frozenset({"GET", "HEAD"})
+# Without a session: the way in, and what it looks like.
+_OPEN = re.compile(r"/(?:login|api/login|static/[\w./-]+)")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Guard:
+    """ASGI middleware around the app.
+
+    Args:
+        app: what is guarded.
+        access: who may enter.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app, self._access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = self._refusal(scope) or self._app
+        await answer(scope, _limited(scope, receive), _with_headers(send, scope))
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that may not go on; None: it may."""
+        headers = Headers(scope=scope)
+        path, method = scope["path"], scope["method"]
+        if not self._access.takes_host(headers.get("host", "")):
+            return _refused(400, "This address is not the app's: use the one that the command printed.")
+        if problem := self._foreign(method, headers):
+            return _refused(403, problem)
+        given = self._token(scope)
+        if given and method in _SAFE and self._access.knows_token(given):
+            return self._let_in(scope)
+        if _OPEN.fullmatch(path) or self._known(headers):
+            return None
+        if path.startswith("/api/") or method not in _SAFE:
+            return _refused(401, "Not signed in: open the address that the command printed.")
+        return RedirectResponse("/login", 303)
+
+    def _foreign(self, method: str, headers: Headers) -> str:
+        """Return why a request comes from another site; "" if it doesn't."""
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != host:
+            return "The request comes from another site."
+        if method in _SAFE or origin is not None or self._bearer(headers):
+            return ""
+        # All browsers send an origin with what changes something.
+        return "The request has no Origin: send the header, or the token as Authorization: Bearer."
+
+    def _known(self, headers: Headers) -> bool:
+        return self._bearer(headers) or self._access.knows_session(session_of(headers, self._access))
+
+    def _bearer(self, headers: Headers) -> bool:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and self._access.knows_token(token.strip())
+
+    @staticmethod
+    def _token(scope: Scope) -> str:
+        query: str = scope["query_string"].decode("latin-1")
+        return dict(parse_qsl(query)).get("token", "")
+
+    def _let_in(self, scope: Scope) -> Response:
+        """Return the same address without its token, which would stay in the history."""
+        query = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != "token"]
+        # A path that begins with // would be another host's.
+        path = "/" + scope["path"].lstrip("/\\")
+        response = RedirectResponse(f"{path}?{urlencode(query)}" if query else path, 303)
+        set_session(response, self._access, secure=scope["scheme"] == "https")
+        return response
+
+
+def set_session(response: Response, access: Access, *, secure: bool) -> None:
+    """Open a session and give it to the browser."""
+    secret = access.open_session()
+    response.set_cookie(access.cookie, secret, httponly=True, samesite="strict", secure=secure)
+
+
+def session_of(headers: Headers, access: Access) -> str:
+    """Return the secret of the session in a request's cookie; "" without one."""
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(access.cookie)
+    except CookieError:
+        return ""
+    return str(found.value) if found else ""
+
+
+def _refused(status: int, sentence: str) -> Response:
+    return JSONResponse({"error": sentence}, status)
+
+
+def _limited(scope: Scope, receive: Receive) -> Receive:
+    """Return a `receive` that ends a body at its limit."""
+    if UPLOAD.fullmatch(scope["path"]):
+        return receive
+    read = 0
+
+    async def within() -> Message:
+        nonlocal read
+        message = await receive()
+        read += len(message.get("body", b""))
+        if read > MOST_BYTES:
+            raise HTTPException(413, "The request is too large")
+        return message
+
+    return within
+
+
+def _with_headers(send: Send, scope: Scope) -> Send:
+    """Return a `send` that adds the headers of safety."""
+
+    async def safer(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(_HEADERS)
+            # Vendored files have their version in the address.
+            headers.setdefault(
+                "Cache-Control", "no-cache" if scope["path"].startswith("/static/") else "no-store"
+            )
+        await send(message)
+
+    return safer

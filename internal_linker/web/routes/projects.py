@@ -1,0 +1,83 @@
+"""The API of project folders: list, open, create, forget."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException
+from pydantic import BaseModel, Field
+
+from internal_linker.usecases.known_projects import KnownProject, sample_there
+from internal_linker.web.context import Key, Shared, SharedState
+from internal_linker.web.routes.session import Done
+
+router = APIRouter(tags=["Projects"])
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectList:
+    """The known projects.
+
+    Attributes:
+        projects: the one that was opened last first.
+        home: a folder in which new projects could be.
+        sample: whether the sample site can be had.
+        opens: whether folders can be opened and created: only where nobody else reaches the app.
+    """
+
+    projects: Sequence[KnownProject]
+    home: str
+    sample: bool
+    opens: bool
+
+
+class FolderChoice(BaseModel):
+    """A folder to open."""
+
+    folder: Annotated[str, Field(min_length=1, max_length=4_000, description="The folder's whole path.")]
+
+
+class NewProject(FolderChoice):
+    """A folder to make a project."""
+
+    sample: Annotated[bool, Field(description="Fill it with the sample site.")] = False
+
+
+@router.get("/projects")
+def list_projects(state: SharedState) -> ProjectList:
+    """List the known projects."""
+    local = state.access.local
+    return ProjectList(state.known.all(), str(Path.home()) if local else "", sample_there(), local)
+
+
+@router.post("/projects/open")
+def open_project(given: FolderChoice, state: SharedState) -> KnownProject:
+    """Open a project folder: it becomes the first in the list."""
+    _require_local(state)
+    return state.known.open(Path(given.folder.strip()))
+
+
+@router.post("/projects", status_code=201)
+def create_project(given: NewProject, state: SharedState) -> KnownProject:
+    """Make a folder a project; files that are there stay as they are."""
+    _require_local(state)
+    return state.known.create(Path(given.folder.strip()), sample=given.sample)
+
+
+@router.delete("/projects/{key}")
+def forget_project(key: Key, state: SharedState) -> Done:
+    """Take a project off the list; nothing in its folder changes."""
+    _require_local(state)
+    state.known.forget(key)
+    return Done()
+
+
+def _require_local(state: Shared) -> None:
+    """Let nobody else choose which folders of this computer the app reaches.
+
+    Raises:
+        HTTPException: others can reach the app (status 403).
+    """
+    if not state.access.local:
+        raise HTTPException(403, "This app is shared: open or create projects on its own computer")

@@ -1,0 +1,135 @@
+"""The API of runs: what one would do, start it, watch it, cancel it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from internal_linker.usecases import jobs
+from internal_linker.usecases import run as usecase
+from internal_linker.usecases.options import RunOptions
+from internal_linker.web.context import Folder, OpenedProject
+from internal_linker.web.quiet import Notes
+
+router = APIRouter(prefix="/projects/{key}", tags=["Run"])
+# Often enough for a bar that moves, seldom enough for a laptop on battery.
+_BETWEEN_S = 0.5
+# A proxy closes a connection on which nothing comes for a minute.
+_ALIVE_S = 15.0
+
+
+class RunChoice(BaseModel):
+    """The options of a run, as those of the command `run`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    limit: Annotated[int, Field(ge=0, le=1_000_000, description="A trial of the first rows; 0: all.")] = 0
+    publish: Annotated[bool, Field(description="With a limit: write the links where a whole run does.")] = (
+        False
+    )
+    only: Annotated[list[str], Field(max_length=1_000, description="Only these pages.")] = []
+    sections: Annotated[list[str], Field(max_length=100, description="Only these sections.")] = []
+    search: Annotated[bool, Field(description="Use search results.")] = True
+    accept_drift: Annotated[bool, Field(description="Publish links that moved far.")] = False
+
+    def options(self) -> RunOptions:
+        """Return the options as the use case takes them."""
+        return RunOptions(**{**self.model_dump(), "only": tuple(self.only), "sections": tuple(self.sections)})
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What a run would do; nothing was spent or written.
+
+    Attributes:
+        summary: all figures, for people.
+        notes: what is unusual.
+        seconds: about how long it would take.
+        cost_usd: the most that the embeddings would cost, in US dollars.
+        searches, credits, texts: searches, credits for them at most, and texts to embed.
+    """
+
+    summary: Sequence[jobs.Figure]
+    notes: Sequence[str]
+    seconds: float
+    cost_usd: float
+    searches: int
+    credits: int
+    texts: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentJob:
+    """The job of a project: the one that is running, or the last one.
+
+    Attributes:
+        job: None: there was none.
+    """
+
+    job: jobs.Job | None
+
+
+@router.post("/plan")
+def plan_run(given: RunChoice, project: OpenedProject) -> RunPlan:
+    """Tell what a run would fetch, embed and cost, and how long it would take."""
+    notes = Notes()
+    found = usecase.plan(project, given.options(), notes)
+    return RunPlan(
+        [jobs.Figure(name, value) for name, value in found.summary],
+        notes.told,
+        found.seconds,
+        found.usage.cost_usd,
+        found.search.searches,
+        found.search.most,
+        found.texts,
+    )
+
+
+@router.get("/job")
+def show_job(folder: Folder) -> CurrentJob:
+    """Return the job that is running, or the last one."""
+    return CurrentJob(jobs.current_job(folder))
+
+
+@router.post("/job", status_code=201)
+def start_job(given: RunChoice, project: OpenedProject) -> jobs.Job:
+    """Start a run as a process of its own; it goes on when the app ends."""
+    return jobs.start_run(project.root, given.options())
+
+
+@router.post("/job/cancel")
+def cancel_job(folder: Folder) -> jobs.Job:
+    """Ask the run to stop. It ends in order; asked twice, it ends at once."""
+    return jobs.cancel_job(folder)
+
+
+@router.get("/job/events", response_class=StreamingResponse)
+def watch_job(folder: Folder, request: Request) -> StreamingResponse:
+    """Send the job whenever it changes, as server-sent events, until it has ended."""
+
+    async def events() -> AsyncIterator[str]:
+        sent, quiet = "", 0.0
+        while not await request.is_disconnected():
+            job = await run_in_threadpool(jobs.current_job, folder)
+            text = json.dumps(_told(job), ensure_ascii=False)
+            if text != sent:
+                sent, quiet = text, 0.0
+                yield f"data: {text}\n\n"
+            if job is None or job.state != "running":
+                return
+            if (quiet := quiet + _BETWEEN_S) >= _ALIVE_S:
+                quiet = 0.0
+                yield ": still there\n\n"
+            await asyncio.sleep(_BETWEEN_S)
+
+    return StreamingResponse(events(), media_type="text/event-stream")
+
+
+def _told(job: jobs.Job | None) -> Mapping[str, Any]:
+    return {"job": asdict(job) if job else None}

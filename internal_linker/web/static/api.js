@@ -1,0 +1,3 @@
+import "./shared.js";
+
+window.SwaggerUIBundle({ url: "/api/openapi.json", dom_id: "#api", deepLinking: true, validatorUrl: null });

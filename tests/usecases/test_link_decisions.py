@@ -1,0 +1,126 @@
+"""Decisions on stored links: saved at once, by the workbook's rules, by several people, with undo."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from internal_linker.core.edges import Edge
+from internal_linker.core.errors import InputError
+from internal_linker.usecases.link_decisions import MOST_UNDONE, Decisions, Said
+from internal_linker.usecases.link_lists import LinkFilter
+from internal_linker.usecases.project import open_project
+from internal_linker.usecases.review import LinkDecision, decide
+from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
+from internal_linker.web.quiet import Notes
+from tests.support.linked_site import EDGES, make_linked
+
+FIRST, SECOND = EDGES[0].id, EDGES[1].id
+
+
+@pytest.fixture
+def decisions(tmp_path: Path) -> Decisions:
+    return Decisions(StoredLinks(make_linked(tmp_path / "site"), Notes()))
+
+
+def stored(decisions: Decisions, link: str = FIRST) -> Edge:
+    with open_project(decisions.links.root).graph() as (edges, _):
+        return edges.by_id([link])[link]
+
+
+def test_a_decision_is_stored_at_once(decisions: Decisions) -> None:
+    """A decision is in the store and in the list when the call returns, with the reviewer's name."""
+    assert decisions.links.part(LinkFilter(status="waiting")).total == 7
+    outcome = decisions.decide([Said(FIRST, "rejected", notes="Not relevant", seen="")], "Anna")
+    assert (outcome.changed, outcome.rows[0].status) == (1, "rejected")
+    edge = stored(decisions)
+    assert (edge.status, edge.verdict, edge.by, edge.notes) == (
+        "rejected",
+        "rejected",
+        "Anna",
+        "Not relevant",
+    )
+    assert decisions.links.part(LinkFilter(status="waiting")).total == 6
+
+
+@pytest.mark.parametrize(
+    ("status", "anchor"),
+    [("accepted", None), ("accepted", "soft water"), ("edited", "green tea"), ("rejected", None), ("", None)],
+)
+def test_the_rules_are_those_of_decide(
+    decisions: Decisions, tmp_path: Path, status: str, anchor: str | None
+) -> None:
+    """The app and the Python function `decide` leave the same edge."""
+    other = make_linked(tmp_path / "other")
+    decide(open_project(other), [LinkDecision(FIRST, status, anchor)], by="Anna")
+    decisions.decide([Said(FIRST, status, anchor)], "Anna")  # type: ignore[arg-type]
+    with open_project(other).graph() as (edges, _):
+        theirs = edges.by_id([FIRST])[FIRST]
+    ours = stored(decisions)
+    assert replace(ours, at="", placed=theirs.placed) == replace(theirs, at="")
+    # Beyond that, the next look at the link needs no search for the anchor.
+    assert ours.placed.text == (anchor or "")
+
+
+def test_two_people_never_overwrite_each_other_unseen(decisions: Decisions) -> None:
+    """A decision on a link that somebody else decided since it was shown is a conflict; a second one counts."""
+    decisions.decide([Said(FIRST, "rejected", seen="")], "Anna")
+    outcome = decisions.decide([Said(FIRST, "accepted", seen=""), Said(SECOND, "accepted", seen="")], "Ben")
+    assert outcome.changed == 1 and [one.row.by for one in outcome.conflicts] == ["Anna"]
+    assert stored(decisions).verdict == "rejected" and stored(decisions, SECOND).verdict == "accepted"
+    decisions.decide([Said(FIRST, "accepted", seen="rejected")], "Ben")
+    assert (stored(decisions).verdict, stored(decisions).by) == ("accepted", "Ben")
+
+
+def test_undo_restores_what_was_before(decisions: Decisions) -> None:
+    """Undo takes back status, anchor and notes of exactly its decision, once."""
+    before = stored(decisions)
+    first = decisions.decide([Said(FIRST, "accepted", "soft water", "good")])
+    second = decisions.decide([Said(SECOND, "rejected")])
+    assert decisions.undo(first.undo).changed == 1
+    assert stored(decisions) == before and stored(decisions, SECOND).verdict == "rejected"
+    with pytest.raises(InputError, match="nothing to undo"):
+        decisions.undo(first.undo)
+    assert decisions.undo(second.undo).rows[0].status == "proposed"
+
+
+def test_undo_leaves_later_decisions(decisions: Decisions) -> None:
+    """What somebody else decided since then stays, and what a run changed does, too."""
+    mine = decisions.decide([Said(FIRST, "accepted"), Said(SECOND, "accepted")], "Anna")
+    decisions.decide([Said(FIRST, "rejected")], "Ben")
+    with open_project(decisions.links.root).graph(read_only=False) as (edges, _):
+        edges.put([replace(stored(decisions, SECOND), last_run="later")])
+    outcome = decisions.undo(mine.undo)
+    assert outcome.changed == 1 and [one.row.by for one in outcome.conflicts] == ["Ben"]
+    assert stored(decisions).by == "Ben"
+    assert (stored(decisions, SECOND).verdict, stored(decisions, SECOND).last_run) == ("", "later")
+
+
+def test_a_filter_decides_on_what_waits(decisions: Decisions) -> None:
+    """One decision on a filter leaves decided links alone, and is undone as a whole."""
+    decisions.decide([Said(FIRST, "rejected")], "Anna")
+    outcome = decisions.decide_all(LinkFilter(section="/blog"), "accepted", by="Ben")
+    assert outcome.changed == 4 and stored(decisions).by == "Anna"
+    assert decisions.links.part(LinkFilter(status="waiting")).total == 2
+    assert decisions.undo(outcome.undo).changed == 4
+    assert decisions.links.part(LinkFilter(status="waiting")).total == 6
+    assert decisions.decide_all(LinkFilter(), "").changed == 1
+    assert decisions.links.part(LinkFilter(status="waiting")).total == 7
+
+
+def test_unknown_links_keep_all_decisions_out(decisions: Decisions) -> None:
+    """With a link that is not stored, none of the decisions is kept."""
+    with pytest.raises(LinkNotFound, match="reload"):
+        decisions.decide([Said(FIRST, "accepted"), Said("0" * 20, "accepted")])
+    assert stored(decisions).verdict == ""
+
+
+def test_no_change_is_no_undo(decisions: Decisions) -> None:
+    """The same decision again changes nothing, and what can be undone is bounded."""
+    decisions.decide([Said(FIRST, "accepted")], "Anna")
+    assert decisions.decide([Said(FIRST, "accepted")], "Anna").undo == ""
+    first = decisions.decide([Said(SECOND, notes="0")]).undo
+    for number in range(MOST_UNDONE):
+        decisions.decide([Said(SECOND, notes=str(number + 1))])
+    with pytest.raises(InputError):
+        decisions.undo(first)

@@ -1,0 +1,144 @@
+"""Stored links in memory: lists by filters, details of links and pages, always as the store has them."""
+
+import csv
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from internal_linker.usecases.link_lists import LinkFilter
+from internal_linker.usecases.link_tables import write_links
+from internal_linker.usecases.project import open_project
+from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
+from internal_linker.web.quiet import Notes
+from tests.support.linked_site import EDGES, PERSIAN, SCRIPT, key, make_linked, url
+from tests.support.small_project import write_csv
+
+
+@pytest.fixture
+def links(tmp_path: Path) -> StoredLinks:
+    return StoredLinks(make_linked(tmp_path / "site"), Notes())
+
+
+def put(links: StoredLinks, *edges: object) -> None:
+    with open_project(links.root).graph(read_only=False) as (store, _):
+        store.put(edges)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "count"),
+    [
+        (LinkFilter(), 7),
+        (LinkFilter(section="/blog"), 5),
+        (LinkFilter(include=("/shop",)), 2),
+        (LinkFilter(exclude=("/shop", "/blog/green")), 3),
+        (LinkFilter(include=("/blog",), exclude=("/blog/black",)), 3),
+        (LinkFilter(tier="inline"), 3),
+        (LinkFilter(origin="serp"), 0),
+        (LinkFilter(status="waiting"), 7),
+        (LinkFilter(status="accepted"), 0),
+        (LinkFilter(text="CLAY pot"), 4),
+        (LinkFilter(text="قوری"), 1),
+        (LinkFilter(source=key("blog/green")), 2),
+        (LinkFilter(source="unknown"), 0),
+    ],
+)
+def test_filters_take_their_links(links: StoredLinks, wanted: LinkFilter, count: int) -> None:
+    """Each filter takes the links that it names, and several take those that fit all."""
+    assert links.part(wanted).total == count
+
+
+def test_a_list_is_cut_after_it_is_sorted(links: StoredLinks) -> None:
+    """Parts of a list follow each other in one order; page by page, the strongest page comes first."""
+    whole = [row.id for row in links.part(LinkFilter()).rows]
+    assert [row.id for at in range(0, 7, 3) for row in links.part(LinkFilter(), at, 3).rows] == whole
+    assert [row.score for row in links.part(LinkFilter()).rows][:2] == [90, 30]
+    best = links.part(LinkFilter(order="score", descending=True)).rows
+    assert [row.score for row in best] == [90, 80, 80, 70, 60, 50, 30]
+
+
+def test_what_others_store_is_seen(links: StoredLinks) -> None:
+    """A decision from elsewhere, a new link, a removed one and new titles are in the next list."""
+    assert links.part(LinkFilter()).total == 7
+    put(links, replace(EDGES[0], status="accepted", verdict="accepted", by="Sheet"))
+    assert [row.by for row in links.part(LinkFilter(status="accepted")).rows] == ["Sheet"]
+    new = replace(EDGES[1], target=key("shop/tin"), target_url=url("shop/tin"))
+    put(links, new, replace(new, target=key("blog/persian"), kind="duplicate"))
+    assert links.part(LinkFilter()).total == 8
+    with sqlite3.connect(links.root / "files/cache.sqlite3") as store:
+        store.execute("DELETE FROM edges WHERE id = ?", (new.id,))
+    assert links.part(LinkFilter()).total == 7
+    write_csv(
+        links.root / "files/urls_rawdata.csv",
+        [("URL", "Title", "Main Content"), (url("blog/green"), "New", "x")],
+    )
+    assert {row.source_title for row in links.part(LinkFilter(source=key("blog/green"))).rows} == {"New"}
+
+
+def test_a_link_has_its_place(links: StoredLinks) -> None:
+    """A link's detail has the sentence in its paragraph, its anchors, and the target's first lines."""
+    detail = links.detail(EDGES[0].id)
+    passage = detail.passage
+    assert (passage.before, passage.lead, passage.anchor) == (
+        "Steep green tea in soft water. ",
+        "A ",
+        "clay pot",
+    )
+    assert (passage.rest, passage.after) == (" keeps it warm.", " Enjoy.")
+    assert detail.in_text and not detail.warning and detail.others[0].warning == "not in the text"
+    assert detail.target_lines.startswith("A clay pot keeps the water hot. Ours")
+    assert (detail.source_links, detail.target_links) == (1, 0)
+    persian = links.detail(EDGES[4].id)
+    assert persian.passage.anchor == "قوری سفالی" and persian.row.source_title == PERSIAN
+    assert not links.detail(EDGES[1].id).in_text and links.detail(EDGES[1].id).row.target_title == SCRIPT
+
+
+def test_words_are_looked_for_in_the_page(links: StoredLinks) -> None:
+    """Words that an editor selects are placed in the text, or there is a warning."""
+    placed = links.place(EDGES[0].id, "soft  water")
+    assert (placed.text, placed.warning, placed.passage.anchor) == ("soft water", "", "soft water")
+    assert "not in the text" in links.place(EDGES[0].id, "no such words").warning
+    with pytest.raises(LinkNotFound):
+        links.place("0" * 20, "water")
+
+
+def test_a_page_has_links_in_both_directions(links: StoredLinks) -> None:
+    """A page, by URL or key, comes with proposed and existing links both ways, reasons, and a tree of five by five."""
+    page = links.page("www.links.example/blog/green")
+    assert [row.target for row in page.outbound] == [key("shop/pot"), key("blog/black")]
+    assert [row.source for row in page.inbound] == [key("shop/tin"), key("blog/black")]
+    assert set(page.reasons) == {row.id for row in (*page.outbound, *page.inbound)}
+    assert [end.anchor for end in (*page.links, *page.linked_from)] == ["tin", "green tea"]
+    assert [[leaf.key for leaf in node.children] for node in page.tree.children] == [
+        [key("shop/tin")],
+        [key("shop/pot"), key("blog/green")],
+    ]
+    with pytest.raises(LinkNotFound, match="neither in your pages"):
+        links.page("https://elsewhere.example/")
+
+
+def test_a_site_without_pages_has_its_links(links: StoredLinks) -> None:
+    """Without a table of pages, links are listed without titles, and the list says why."""
+    (links.root / "files/urls_rawdata.csv").unlink()
+    found = links.part(LinkFilter())
+    assert found.total == 7 and "urls_rawdata.csv not found" in found.problem
+    assert links.detail(EDGES[0].id).passage.anchor == "clay pot"
+    assert links.place(EDGES[0].id, "water").warning == ""
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_a_file_has_the_filtered_links(links: StoredLinks, tmp_path: Path, kind: str) -> None:
+    """A downloaded file has the rows of the filter, and no text in it is a formula."""
+    put(links, replace(EDGES[0], notes="=1+1"))
+    file = tmp_path / f"links.{kind}"
+    write_links(links.filtered(LinkFilter(section="/blog")), file, kind)  # type: ignore[arg-type]
+    if kind == "csv":
+        rows = [*csv.reader(file.read_text(encoding="utf-8-sig").splitlines())]
+        assert "'=1+1" in rows[1] + rows[2] + rows[3] + rows[4]
+    else:
+        sheet = openpyxl.load_workbook(file).active
+        rows = [[cell.value for cell in row] for row in sheet.rows]
+        assert all(cell.data_type != "f" for row in sheet.rows for cell in row)
+    assert len(rows) == 6 and rows[0][:2] == ["Source", "Source Title"]

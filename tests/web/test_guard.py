@@ -1,0 +1,150 @@
+"""The guard: who may enter the app, and what other sites can't do."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.web.access import Access, hashed
+from internal_linker.web.guard import MOST_BYTES
+from internal_linker.web.server import listening, serve
+from tests.support.app_server import RunningApp, running_app
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def shared_app(tmp_path: Path) -> Iterator[RunningApp]:
+    with running_app(tmp_path, PASSWORD) as running:
+        yield running
+
+
+def test_the_start_address_opens_a_session(app: RunningApp) -> None:
+    """The token becomes a cookie that scripts and other sites can't use, and leaves the address."""
+    client = app.stranger()
+    answer = client.get(f"/?token={app.access.token}&a=b")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?a=b")
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=strict" in cookie and app.access.token not in cookie
+    assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/p/0123456789/run", "/docs", "/api/projects", "/api/openapi.json"])
+def test_strangers_see_nothing(app: RunningApp, path: str) -> None:
+    """Without token or session, pages lead to the entry and the API refuses."""
+    for token in ("", "?token=wrong"):
+        answer = app.stranger().get(path + token)
+        assert answer.status_code == (401 if path.startswith("/api") else 303)
+        assert answer.headers.get("location", "/login") == "/login"
+    assert "start address" in app.stranger().get("/login").text
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", ""],
+)
+def test_other_host_names_are_refused(app: RunningApp, host: str) -> None:
+    """A site whose name leads to this computer can't talk to the app, even with the token (DNS rebinding)."""
+    answer = app.client.get("/api/projects", headers={"Host": host.format(port=app.access.port)})
+    assert answer.status_code == 400 and "projects" not in answer.json()
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1", None])
+def test_other_sites_change_nothing(app: RunningApp, origin: str | None, tmp_path: Path) -> None:
+    """A request that changes something must come from the app's own pages, even with a session."""
+    client = app.stranger()
+    assert client.get(f"/?token={app.access.token}").status_code == 303
+    headers = {"Origin": origin} if origin else {}
+    body = {"folder": str(tmp_path / "new")}
+    assert client.post("/api/projects", json=body, headers=headers).status_code == 403
+    assert not (tmp_path / "new").exists()
+    assert client.post("/api/projects", json=body, headers={"Origin": app.url}).status_code == 201
+
+
+def test_scripts_use_the_token(app: RunningApp, tmp_path: Path) -> None:
+    """A script needs no Origin: it sends the token, which no other site knows."""
+    assert app.client.post("/api/projects", json={"folder": str(tmp_path / "new")}).status_code == 201
+    wrong = {"Authorization": "Bearer wrong"}
+    assert app.stranger().get("/api/projects", headers=wrong).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/", "/static/shared.js", "/api/projects", "/nowhere", "/api/nowhere"])
+def test_every_answer_is_fenced_in(app: RunningApp, path: str) -> None:
+    """All answers forbid inline scripts, other sites' resources and frames."""
+    headers = app.client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff" and headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_bodies_are_bounded(app: RunningApp, declared: bool) -> None:
+    """A body beyond a megabyte is refused, also one that doesn't tell its length."""
+    text = b'{"folder": "' + b"x" * MOST_BYTES + b'"}'
+    content = text if declared else iter([text[:100], text[100:]])
+    headers = {"Content-Type": "application/json"}
+    assert app.client.post("/api/projects", content=content, headers=headers).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/vendor/echarts/..%2f..%2fdocument.py"]
+)
+def test_static_files_stay_in_their_folder(app: RunningApp, path: str) -> None:
+    """No address leads out of the folder of static files."""
+    assert app.client.get(path).status_code == 404
+
+
+def test_a_token_leads_to_no_other_host(app: RunningApp) -> None:
+    """The redirect after the start address stays on the app."""
+    answer = app.stranger().get(f"//evil.example/?token={app.access.token}")
+    assert answer.headers.get("location", "/").startswith("/") and "//evil" not in answer.headers.get(
+        "location", ""
+    )
+
+
+def test_a_shared_app_needs_its_password(shared_app: RunningApp, tmp_path: Path) -> None:
+    """Beyond this computer the password opens a session, the token nothing, and no other folder can be reached."""
+    with shared_app.stranger(headers={"Origin": shared_app.url}) as client:
+        assert client.get(f"/?token={shared_app.access.token}").headers["location"] == "/login"
+        assert "Password" in client.get("/login").text
+        assert client.post("/api/login", json={"password": "wrong"}).status_code == 401
+        assert client.get("/api/projects").status_code == 401
+        assert client.post("/api/login", json={"password": PASSWORD}).status_code == 200
+        assert client.get("/api/projects").json()["opens"] is False
+        for path in ("/api/projects", "/api/projects/open"):
+            answer = client.post(path, json={"folder": str(tmp_path / "new")})
+            assert answer.status_code == 403 and "on its own computer" in answer.json()["error"]
+        assert client.post("/api/logout").status_code == 200
+        assert client.get("/api/projects").status_code == 401
+
+
+def test_guesses_are_limited(shared_app: RunningApp) -> None:
+    """After five wrong passwords in a minute even the right one waits."""
+    with shared_app.stranger(headers={"Origin": shared_app.url}, timeout=60) as client:
+        answers = [client.post("/api/login", json={"password": f"wrong {n}"}).status_code for n in range(5)]
+        assert answers == [401] * 5
+        answer = client.post("/api/login", json={"password": PASSWORD})
+        assert answer.status_code == 429 and "wait a minute" in answer.json()["error"]
+
+
+def test_others_never_get_in_without_a_password() -> None:
+    """Another address than this computer's needs a password of some length."""
+    with pytest.raises(ConfigurationError, match="needs a password"):
+        serve(print, host="0.0.0.0", browser=False)
+    with pytest.raises(ConfigurationError, match="12 characters or more"):
+        serve(print, host="0.0.0.0", password="short", browser=False)
+
+
+def test_a_taken_port_is_named() -> None:
+    """A port that is taken ends the command with one sentence."""
+    with listening("127.0.0.1", range(1)) as sock:
+        port = sock.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=f"Port {port} of 127.0.0.1 can't be used"):
+            serve(print, port=port, browser=False)
+
+
+def test_the_password_is_kept_as_a_hash() -> None:
+    """Only the argon2 hash of the password stays in memory."""
+    access = Access("0.0.0.0", 1, hashed(PASSWORD))
+    assert access.password.startswith("$argon2id$") and PASSWORD not in repr(access)

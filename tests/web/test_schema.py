@@ -1,0 +1,36 @@
+"""The API against its own description, by schemathesis."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.app_server import RunningApp
+from tests.support.linked_site import make_linked
+from tests.support.small_project import environment, write_text
+
+# Endless, or of no use to others: the stream, what starts processes and opens folders, and the session.
+_LEFT_OUT = r"events|/job$|/api/projects(/open|/\{key\})?$|login|logout"
+# A method that a path lacks is answered by the framework.
+_NOT_CHECKED = "unsupported_method,positive_data_acceptance"
+
+
+@pytest.mark.long
+def test_the_api_is_as_described(app: RunningApp, tmp_path: Path) -> None:
+    """Any request, valid or not, gets an answer that the description has, and never an unexpected error."""
+    key = app.open(make_linked(tmp_path / "site")).key
+    write_text(tmp_path / "schemathesis.toml", f'[parameters]\n"path.key" = "{key}"\n')
+    program = str(Path(sys.executable).parent / "schemathesis")
+    command = [
+        program,
+        "run",
+        f"{app.url}/api/openapi.json",
+        "-H",
+        f"Authorization: Bearer {app.access.token}",
+    ]
+    command += ["--max-examples", "20", "--exclude-path-regex", _LEFT_OUT, "--exclude-checks", _NOT_CHECKED]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=580, check=False
+    )
+    assert done.returncode == 0, done.stdout[-6_000:]
