@@ -1,7 +1,7 @@
 """Import uploads in steps: preview their columns, see what each filter would leave out, then import."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +35,7 @@ from internal_linker.ingest.web.saved_pages import SavedPages, html_files
 from internal_linker.usecases.import_crawl import CrawlImport, filters_of
 from internal_linker.usecases.options import ImportOptions
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.stopping import Stop, Stoppable
 from internal_linker.usecases.uploads import Upload, delete_uploads, path_of, upload
 
 # Rows that a preview shows, and from which it recognises columns.
@@ -52,7 +53,7 @@ _SWITCHES = {
     "parameters": ImportOptions(parameters=False),
     "duplicates": ImportOptions(duplicates=False),
 }
-Stop = Callable[[], bool]
+_CANCELLED = "The import was cancelled; nothing was changed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,22 +287,11 @@ def import_uploads(
         raise InputError("Nothing to import: upload a file, or name a sitemap.")
     with link_spool(project.file("")) as links:
         tables = _tables(project, choices, links, options.base_url, should_stop)
-        done = CrawlImport(project, options, _Stopping(progress, should_stop), tables, links).execute()
+        done = CrawlImport(
+            project, options, Stoppable(progress, should_stop, _CANCELLED), tables, links
+        ).execute()
     delete_uploads(project, [choice.upload for choice in choices])
     return done
-
-
-class _Stopping:
-    """A Progress that ends the work when it should stop."""
-
-    def __init__(self, progress: Progress, should_stop: Stop) -> None:
-        self._progress, self._should_stop = progress, should_stop
-        self.start, self.finish, self.warn = progress.start, progress.finish, progress.warn
-
-    def advance(self, count: int = 1) -> None:
-        """Count on, unless the work should stop."""
-        _stop_if(self._should_stop)
-        self._progress.advance(count)
 
 
 def _tables(
@@ -413,7 +403,7 @@ def _stoppable(
 
 def _stop_if(should_stop: Stop) -> None:
     if should_stop():
-        raise Interrupted("The import was cancelled; nothing was changed.")
+        raise Interrupted(_CANCELLED)
 
 
 def _counted(table: TableStream, rows: Counter[str], progress: Progress) -> TableStream:
