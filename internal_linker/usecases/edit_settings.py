@@ -15,7 +15,7 @@ import tomlkit
 from pydantic.fields import FieldInfo
 from tomlkit.exceptions import TOMLKitError
 
-from internal_linker.adapters.files.atomic import replace_whole
+from internal_linker.adapters.files.atomic import replace_whole, require_in_place
 from internal_linker.adapters.files.plain_text import plain_text
 from internal_linker.adapters.google_sheets.client import key_fields
 from internal_linker.core.errors import ConfigurationError, OutputError
@@ -335,11 +335,7 @@ def _write(path: Path, text: str) -> None:
     def write(file: TextIO) -> None:
         file.write(text)
 
-    landed = replace_whole(path, write)
-    if landed != path:
-        # The next reader would not see it there.
-        landed.unlink()
-        raise OutputError(f"{path} is open in another program. Close it there, and repeat the change.")
+    require_in_place(path, replace_whole(path, write))
 
 
 def _plain(value: Any) -> Any:

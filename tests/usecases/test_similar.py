@@ -49,7 +49,7 @@ def test_each_cut_off_answers_as_the_full_matrix() -> None:
         found = view.at(step / STEPS)
         assert found.pairs == int((np.triu(steps >= step, 1)).sum())
         alone = np.flatnonzero(~(steps >= step).any(axis=1))
-        assert {page.url for page in found.alone} == {view.urls[row] for row in alone}
+        assert {page.url for page in found.alone} == {view.urls[int(row)] for row in alone}
         assert found.off_topic == len(alone) and found.listed == len(found.shown) <= found.pairs
         assert all(pair.similarity >= step / STEPS - 1e-6 for pair in found.shown)
 
@@ -65,7 +65,7 @@ def test_off_topic_pages_name_their_best_match() -> None:
     for page in alone[:20]:
         row = view.urls.index(page.url)
         assert page.best == pytest.approx(matrix[row].max(), abs=1e-5)
-        assert page.match == view.urls[int(matrix[row].argmax())]
+        assert page.match == view.urls[int(np.argmax(matrix[row]))]
 
 
 def test_a_cut_off_answers_within_a_fifth_of_a_second() -> None:

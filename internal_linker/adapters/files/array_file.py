@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.adapters.files.atomic import replace_binary
+from internal_linker.adapters.files.atomic import replace_binary, require_in_place
 
 _FACTS = "facts"
 
@@ -31,9 +31,7 @@ def write_arrays(path: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
     def write(file: BinaryIO) -> None:
         np.savez(file, allow_pickle=False, **{_FACTS: np.frombuffer(text, np.uint8)}, **arrays)
 
-    landed = replace_binary(path, write)
-    if landed != path:  # nobody would look for it there
-        landed.unlink()
+    require_in_place(path, replace_binary(path, write))
 
 
 def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
