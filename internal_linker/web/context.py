@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, HTTPException, Request
 from fastapi import Path as PathParameter
 
 from internal_linker.usecases.known_projects import KnownProjects
@@ -44,6 +44,16 @@ def shared(request: Request) -> Shared:
     """Return the state of the server."""
     found: Shared = request.app.state.shared
     return found
+
+
+def require_own_computer(state: Annotated[Shared, Depends(shared)]) -> None:
+    """Refuse what could reveal keys or files of this computer where others can reach the app.
+
+    Raises:
+        HTTPException: they can (status 403).
+    """
+    if not state.access.local:
+        raise HTTPException(403, "This app is shared: change settings and keys on its own computer")
 
 
 SharedState = Annotated[Shared, Depends(shared)]

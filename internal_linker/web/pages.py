@@ -33,6 +33,7 @@ PAGES = (
     ProjectPage("run", "Run"),
     ProjectPage("links", "Links"),
     ProjectPage("review", "Review"),
+    ProjectPage("settings", "Settings"),
 )
 _TEMPLATES = Jinja2Templates(
     env=Environment(
