@@ -200,6 +200,10 @@ class _Head:
 def _previewed(head: _Head, table: CrawlTable | None) -> TablePreview:
     rows_are: Literal["pages", "links"] = head.choice.rows_are
     columns = dict(head.choice.columns or {})
+    if head.choice.columns is None:
+        # Without a column of URLs, a person needs to choose only that.
+        found = {kind.value: find_column(head.stream.header, kind) for kind in READ}
+        columns = {name: at for name, at in found.items() if at is not None}
     if table:
         rows_are = "links" if table.links else "pages"
         columns = {kind.value: at for kind, at in table.columns.items()}

@@ -13,6 +13,7 @@ from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.web.access import Access
 from internal_linker.web.quiet import Notes
+from internal_linker.web.tasks import Tasks
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Shared:
     Attributes:
         access: who may enter.
         known: the list of projects.
+        tasks: the work that goes on.
     """
 
     access: Access
@@ -31,6 +33,7 @@ class Shared:
     def decisions(self, folder: Path) -> Decisions:
         """Return the links of a project folder and the decisions on them, which stay in memory."""
         return self._decisions.setdefault(folder, Decisions(StoredLinks(folder, Notes())))
+    tasks: Tasks = field(default_factory=Tasks)
 
 
 @dataclass(frozen=True, slots=True)

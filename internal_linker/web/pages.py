@@ -30,6 +30,7 @@ class ProjectPage:
 
 # In the order of the navigation.
 PAGES = (
+    ProjectPage("import", "Import"),
     ProjectPage("run", "Run"),
     ProjectPage("links", "Links"),
     ProjectPage("review", "Review"),

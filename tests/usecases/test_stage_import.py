@@ -77,6 +77,7 @@ def test_unknown_columns_can_be_chosen(project: Project, tmp_path: Path) -> None
     choice = put_rows(project, tmp_path, rows)
     (shown,) = preview(project, [choice])
     assert "no column with the pages' URLs" in shown.problem and shown.rows == (rows[1],)
+    assert shown.columns == {"Main Content": 2}
     with pytest.raises(InputError, match="no column with the pages' URLs"):
         import_uploads(project, [choice], ImportOptions(), Told())
     chosen = replace(choice, columns={"URL": 0, "Title": 1, "Main Content": 2})
