@@ -30,7 +30,6 @@ from internal_linker.usecases.options import ClustersOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.stopping import Stop, Stoppable
 
-_FILE = "clusters.npz"
 # Characters of a name: more fit in no chart.
 _LONGEST_NAME = 80
 
@@ -68,6 +67,11 @@ class ClusterView(Result):
         return parts(self.found)
 
 
+def clusters_file(project: Project) -> Path:
+    """Return where the result is kept."""
+    return project.file("clusters.npz")
+
+
 def group_pages(
     project: Project, options: ClustersOptions, progress: Progress, should_stop: Stop = lambda: False
 ) -> ClusterView:
@@ -101,7 +105,7 @@ def group_pages(
 
 def grouped_pages(project: Project) -> ClusterView | None:
     """Return the result of the last `group_pages`, with the names chosen since; None without one."""
-    stored = read_arrays(project.file(_FILE))
+    stored = read_arrays(clusters_file(project))
     if stored is None:
         return None
     facts, arrays = stored
@@ -196,4 +200,4 @@ def _store(project: Project, view: ClusterView) -> None:
         "map_rows": view.page_map.rows,
         "places": view.page_map.places,
     }
-    write_arrays(project.file(_FILE), facts, arrays)
+    write_arrays(clusters_file(project), facts, arrays)

@@ -18,9 +18,13 @@ from internal_linker.usecases.options import CompareOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.stopping import Stop, Stoppable
 
-_FILE = "similar_pages.npz"
 _ARRAYS = ("first", "second", "scores", "links", "linked", "histogram")
 _FACTS = ("made", "by", "encoder", "urls", "titles", "left_out")
+
+
+def similar_file(project: Project) -> Path:
+    """Return where the result is kept."""
+    return project.file("similar_pages.npz")
 
 
 def find_similar(
@@ -71,13 +75,13 @@ def find_similar(
             left_out=dict(compared.left_out),
         )
         facts = {name: getattr(view, name) for name in _FACTS}
-        write_arrays(project.file(_FILE), facts, {name: getattr(view, name) for name in _ARRAYS})
+        write_arrays(similar_file(project), facts, {name: getattr(view, name) for name in _ARRAYS})
     return view
 
 
 def similar_pages(project: Project) -> SimilarityView | None:
     """Return the result of the last `find_similar`; None without one."""
-    stored = read_arrays(project.file(_FILE))
+    stored = read_arrays(similar_file(project))
     if stored is None:
         return None
     facts, arrays = stored

@@ -14,6 +14,7 @@ from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.web.access import Access
 from internal_linker.web.quiet import Notes
 from internal_linker.web.tasks import Tasks
+from internal_linker.web.views import Views
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Shared:
         access: who may enter.
         known: the list of projects.
         tasks: the work that goes on.
+        views: the results that pages look at.
     """
 
     access: Access
@@ -34,6 +36,7 @@ class Shared:
         """Return the links of a project folder and the decisions on them, which stay in memory."""
         return self._decisions.setdefault(folder, Decisions(StoredLinks(folder, Notes())))
     tasks: Tasks = field(default_factory=Tasks)
+    views: Views = field(default_factory=Views)
 
 
 @dataclass(frozen=True, slots=True)

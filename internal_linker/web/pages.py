@@ -34,6 +34,8 @@ PAGES = (
     ProjectPage("run", "Run"),
     ProjectPage("links", "Links"),
     ProjectPage("review", "Review"),
+    ProjectPage("similar", "Similar pages"),
+    ProjectPage("clusters", "Clusters"),
     ProjectPage("settings", "Settings"),
 )
 _TEMPLATES = Jinja2Templates(

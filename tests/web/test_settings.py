@@ -96,7 +96,7 @@ def test_a_person_changes_a_setting(app: RunningApp, browser: AppBrowser, shop: 
     page.get_by_role("button", name="Restore default: links_per_page").click()
     assert box.input_value() == "5"
     page.get_by_role("button", name="Save changes").click()
-    page.get_by_text("1 setting saved").wait_for()
+    page.get_by_role("button", name="Restore default: links_per_page").wait_for(state="detached")
     assert load_settings(shop).links_per_page == 5
 
 
