@@ -36,6 +36,7 @@ PAGES = (
     ProjectPage("review", "Review"),
     ProjectPage("similar", "Similar pages"),
     ProjectPage("clusters", "Clusters"),
+    ProjectPage("history", "History"),
     ProjectPage("settings", "Settings"),
 )
 _TEMPLATES = Jinja2Templates(

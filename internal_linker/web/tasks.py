@@ -12,7 +12,7 @@ from internal_linker.core.errors import InternalLinkerError, Interrupted, RunAct
 from internal_linker.core.ports import Progress
 
 LOGGER = logging.getLogger("internal_linker.web")
-Kind = Literal["survey", "import", "similar", "clusters", "audit"]
+Kind = Literal["survey", "import", "similar", "clusters", "audit", "rollback"]
 Status = Literal["none", "running", "done", "failed", "cancelled"]
 Work = Callable[[Progress, Callable[[], bool]], Any]
 # Notes that a page shows: more are repetitions.

@@ -11,7 +11,8 @@ function bar(state) {
 }
 
 // Follows the task of this kind until it ends; calls `ended` with its last state. Returns at once if there is none.
-export async function follow(kind, place, ended = () => {}) {
+// Some tasks must not end half-way: without `cancels` there is no button.
+export async function follow(kind, place, ended = () => {}, { cancels = true } = {}) {
   let buttons = null;
   const line = element("div", { class: "row task" });
   for (;;) {
@@ -36,7 +37,7 @@ export async function follow(kind, place, ended = () => {}) {
         event.currentTarget.disabled = true;
         await projectApi(`tasks/${kind}/cancel`, { method: "POST" }).catch(showProblem);
       } }, "Cancel");
-      place.replaceChildren(line, buttons);
+      place.replaceChildren(line, ...(cancels ? [buttons] : []));
     }
     line.replaceChildren(...bar(state));
     await new Promise((resolve) => { setTimeout(resolve, EVERY_MS); });
