@@ -36,6 +36,7 @@ PAGES = (
     ProjectPage("review", "Review"),
     ProjectPage("similar", "Similar pages"),
     ProjectPage("clusters", "Clusters"),
+    ProjectPage("audit", "Audit"),
     ProjectPage("history", "History"),
     ProjectPage("settings", "Settings"),
 )
