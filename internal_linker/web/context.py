@@ -30,13 +30,13 @@ class Shared:
 
     access: Access
     known: KnownProjects
+    tasks: Tasks = field(default_factory=Tasks)
+    views: Views = field(default_factory=Views)
     _decisions: dict[Path, Decisions] = field(default_factory=dict)
 
     def decisions(self, folder: Path) -> Decisions:
         """Return the links of a project folder and the decisions on them, which stay in memory."""
         return self._decisions.setdefault(folder, Decisions(StoredLinks(folder, Notes())))
-    tasks: Tasks = field(default_factory=Tasks)
-    views: Views = field(default_factory=Views)
 
 
 @dataclass(frozen=True, slots=True)
