@@ -9,9 +9,11 @@ import numpy as np
 from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet
 from internal_linker.analysis.similarity.pairs import PagePair, bar_of
 from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.results import Columns, Result
 from internal_linker.core.sequences import Lazy
+from internal_linker.core.urls import NormalForms, keys_meant
 
 # Steps of the cut-off from 0 to 1: finer ones can't be told apart on a slider.
 STEPS = 100
@@ -129,6 +131,43 @@ class SimilarityView(Result):
             len(alone),
             Lazy(len(places), lambda at: self._pair(int(places[at]))),
             Lazy(len(alone), lambda at: self._off_topic(int(alone[at]))),
+        )
+
+    def matches(self, page: str, hosts: CanonicalHosts) -> list[PagePair]:
+        """Return the pairs of a page, with it as the first of the two, the most similar first.
+
+        Args:
+            page: its URL, with or without https://, or its path.
+            hosts: hosts that stand for others.
+
+        Raises:
+            InputError: it is none of the compared pages.
+        """
+        forms = NormalForms(of=hosts.identity)
+        rows = {forms[url]: row for row, url in enumerate(self.urls)}
+        try:
+            found = keys_meant(page, rows, lambda url: hosts.identity(hosts.key(url)))
+        except ValueError as error:
+            raise InputError(f"{page}: {error}.") from None
+        if len(found) != 1 or found[0] not in rows:
+            raise InputError(f"{page} is none of the pages that were compared: use a page's whole URL.")
+        row = rows[found[0]]
+        places = np.flatnonzero((self.first == row) | (self.second == row)).tolist()
+        return [self._turned(self._pair(place), self.urls[row]) for place in places]
+
+    @staticmethod
+    def _turned(pair: PagePair, url: str) -> PagePair:
+        """Return a pair with this page as the first one."""
+        if pair.page == url:
+            return pair
+        return PagePair(
+            page=pair.match,
+            title=pair.match_title,
+            match=pair.page,
+            match_title=pair.title,
+            similarity=pair.similarity,
+            links=pair.linked,
+            linked=pair.links,
         )
 
     def sheets(self, cut_off: float, *, unlinked: bool = False) -> list[Sheet]:
