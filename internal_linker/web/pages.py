@@ -30,9 +30,15 @@ class ProjectPage:
 
 # In the order of the navigation.
 PAGES = (
+    ProjectPage("import", "Import"),
     ProjectPage("run", "Run"),
     ProjectPage("links", "Links"),
     ProjectPage("review", "Review"),
+    ProjectPage("similar", "Similar pages"),
+    ProjectPage("clusters", "Clusters"),
+    ProjectPage("audit", "Audit"),
+    ProjectPage("history", "History"),
+    ProjectPage("settings", "Settings"),
 )
 _TEMPLATES = Jinja2Templates(
     env=Environment(
