@@ -120,9 +120,9 @@ class Anchoring:
             by_language[page.lang].append(page)
         return {
             language: NameCounts.of(
-                ([self._reader.read(name, language).stems for name in self._titles(page)] for page in pages),
+                ([self._reader.stems(name, language) for name in self._titles(page)] for page in pages),
                 (name for name, _ in self._anchors(language)),
-                (self._read(page).stems for page in pages),
+                (self._read(page) for page in pages),
             )
             for language, pages in by_language.items()
         }

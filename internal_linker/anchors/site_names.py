@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from internal_linker.anchors.site_words import WORDS_AT_ONCE
 from internal_linker.core.arrays import Bools, Ints
 from internal_linker.ranking.named_pages import FEW, MOSTLY
-from internal_linker.text.phrases import Hashes, mixed
+from internal_linker.text.phrases import Hashes, Phrases, joined, mixed
 
 # Names of more stems are not counted.
 _LONGEST = 5
@@ -103,14 +104,14 @@ class NameCounts:
 
     @classmethod
     def of(
-        cls, titles: Iterable[Sequence[Hashes]], known: Iterable[int], contents: Iterable[Hashes]
+        cls, titles: Iterable[Sequence[Hashes]], known: Iterable[int], contents: Iterable[Phrases]
     ) -> "NameCounts":
         """Count.
 
         Args:
             titles: the stems of the title and H1 of each page.
             known: the sets of stems of the anchors of known links.
-            contents: the stems of the text of each page; iterate once.
+            contents: the text of each page; iterate once.
         """
         of_titles = [
             np.unique(np.concatenate([np.empty(0, np.uint64), *(_runs(stems, 2) for stems in some)]))
@@ -119,12 +120,13 @@ class NameCounts:
         sets, counts = np.unique(np.concatenate([np.empty(0, np.uint64), *of_titles]), return_counts=True)
         wanted = np.unique(np.fromiter(known, np.uint64))
         pages = np.zeros(len(wanted), np.int64)
-        for stems in contents:
-            if len(wanted):
-                runs = _runs(stems, 1)
-                at = np.minimum(np.searchsorted(wanted, runs), len(wanted) - 1)
-                # Fancy indexing counts a set once per page, even if the page has it several times.
-                pages[at[wanted[at] == runs]] += 1
+        for phrases, text in joined(contents, WORDS_AT_ONCE) if len(wanted) else ():
+            runs, places = _runs_of_texts(phrases.stems, text)
+            at = np.minimum(np.searchsorted(wanted, runs), len(wanted) - 1)
+            there = wanted[at] == runs
+            # A page counts once for a set, even if it has the set several times.
+            found = np.unique(text[places[there]] * len(wanted) + at[there])
+            pages += np.bincount(found % len(wanted), minlength=len(wanted))
         return cls(sets, counts, wanted, pages)
 
     def titles_with(self, sets: Ints) -> Ints:
@@ -142,6 +144,23 @@ def _runs(stems: Hashes, shortest: int) -> Ints:
     np.cumsum(mixed(stems), out=total[1:])
     runs = [total[n:] - total[:-n] for n in range(shortest, min(_LONGEST, len(stems)) + 1)]
     return np.concatenate([np.empty(0, np.uint64), *runs])
+
+
+def _runs_of_texts(stems: Hashes, texts: Ints) -> tuple[Ints, Ints]:
+    """Return the sets of all runs of up to five consecutive stems of a text, and where each run begins.
+
+    Args:
+        stems: (m,) the stems of all texts.
+        texts: (m,) the number of the text of each.
+    """
+    total = np.zeros(len(stems) + 1, np.uint64)
+    np.cumsum(mixed(stems), out=total[1:])
+    runs, places = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    for n in range(1, min(_LONGEST, len(stems)) + 1):
+        begins = np.flatnonzero(texts[n - 1 :] == texts[: len(texts) - n + 1])
+        runs.append(total[begins + n] - total[begins])
+        places.append(begins)
+    return np.concatenate(runs), np.concatenate(places)
 
 
 def _looked_up(sets: Ints, counts: Ints, wanted: Ints) -> Ints:

@@ -1,6 +1,6 @@
 """What a site's texts tell about its words: how rare each is, and what stands beside it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from internal_linker.anchors.source_text import ARTICLES, JOINING_WORDS, as_hashes
 from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.text.phrases import Hashes, Phrases, breaks
+from internal_linker.text.phrases import Hashes, Phrases, breaks, joined
 
 # Words are counted by part of their hash: two frequent words of a site hardly ever share one, and the counts take 5 MB.
 SLOTS = 1 << 18
@@ -16,6 +16,8 @@ SLOTS = 1 << 18
 _PAIR_SLOTS = 1 << 20
 # Each word counts as if it had occurred this many times more in average company: a few occurrences prove little.
 _DOUBT = 3.0
+# Words of pages that are counted together: a page alone is too short for NumPy.
+WORDS_AT_ONCE = 50_000
 # A number of the counts' own type: NumPy adds others a hundred times as slowly.
 ONE = np.float32(1)
 _BOUND = 4
@@ -65,10 +67,16 @@ class SiteWords:
         pages, total, opened, closed, verbal, nominal = (np.zeros(SLOTS, np.float32) for _ in range(6))
         together = np.zeros((2, _PAIR_SLOTS), np.float32)
         n = 0
-        for phrases in contents:
-            # Fancy indexing counts a stem once per page, even if the page has it several times.
-            pages[slots(phrases.stems)] += 1
-            n += 1
+
+        def counted() -> Iterator[Phrases]:
+            nonlocal n
+            for phrases in contents:
+                # Fancy indexing counts a stem once per page, even if the page has it several times.
+                pages[slots(phrases.stems)] += 1
+                n += 1
+                yield phrases
+
+        for phrases, _ in joined(counted(), WORDS_AT_ONCE):
             begins, ends = breaks(phrases)
             within = ~ends[:-1]
             stops, words = phrases.stops, slots(phrases.words)

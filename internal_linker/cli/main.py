@@ -23,6 +23,7 @@ from internal_linker.cli.evaluate import backtest, evaluate
 from internal_linker.cli.exit import Start, guarded
 from internal_linker.cli.history import diff, history, rollback
 from internal_linker.cli.import_ import import_
+from internal_linker.cli.mcp import mcp
 from internal_linker.cli.pairs import pairs
 from internal_linker.cli.project import check, export_vectors, init
 from internal_linker.cli.review import review
@@ -66,6 +67,7 @@ for command in (
     init,
     export_vectors,
     schedule,
+    mcp,
 ):
     # A module can't have a function "import".
     app.command(command.__name__.rstrip("_").replace("_", "-"), cls=Command)(command)

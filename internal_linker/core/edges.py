@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from hashlib import blake2b
 from math import isnan, nan
-from typing import Literal
+from operator import attrgetter
+from typing import Any, Literal
 
 import numpy as np
 
@@ -137,6 +138,18 @@ class Edge:
     def texts(self) -> tuple[str, str]:
         """The hashes of the texts of both ends."""
         return self.source_hash, self.target_hash
+
+
+_FIELDS = {one.name: at for at, one in enumerate(fields(Edge)) if one.init}
+_VALUES = attrgetter(*_FIELDS)
+
+
+def altered(edge: Edge, **changes: Any) -> Edge:
+    """Do what `dataclasses.replace` does: a run does it several times for each link, and this takes half as long."""
+    values = list(_VALUES(edge))
+    for name, value in changes.items():
+        values[_FIELDS[name]] = value
+    return Edge(*values)
 
 
 @dataclass(frozen=True, slots=True)

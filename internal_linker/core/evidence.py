@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import islice
 from math import isnan
 from operator import attrgetter
 from typing import Any
@@ -76,14 +77,14 @@ class Evidence:
         Raises:
             TypeError: a value has another type.
         """
-        known = {one.name: value for one, value in zip(fields(cls), values, strict=False)}
-        if not all(isinstance(value, str if name == "title_words" else int) for name, value in known.items()):
+        if not all(map(isinstance, values, _TYPES)):
             raise TypeError("a value of another type")
-        return cls(**known)
+        return cls(*islice(values, len(_TYPES)))
 
 
 # Much faster than `dataclasses.astuple`, which copies each value.
 _VALUES = attrgetter(*(one.name for one in fields(Evidence)))
+_TYPES = [str if one.name == "title_words" else int for one in fields(Evidence)]
 NO_EVIDENCE = Evidence()
 
 

@@ -424,6 +424,9 @@ class ReviewDesk(ListSink[ReviewRow], Protocol):
     def state(self) -> str:
         """Return a digest that differs after any change of the place; "": nobody knows without reading it."""
 
+    def written(self) -> tuple[str, Sequence[Verdict]] | None:
+        """Return the state in which `write` left the place, and what `read` returns in it; None: nobody knows."""
+
     def read(self) -> Sequence[Verdict]:
         """Return what editors wrote beside each link, in the desk's order; nothing if there is no desk yet.
 

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from statistics import median
@@ -14,11 +14,13 @@ from internal_linker.adapters.tables.columns import (
     Kind,
     cells_of,
     columns_of,
+    display,
     find_column,
     find_named,
     find_vectors,
 )
 from internal_linker.core.canonical_hosts import CanonicalHosts, HostVotes
+from internal_linker.core.errors import InputError
 from internal_linker.core.records import Reject, StoredText, TableStream
 from internal_linker.core.urls import NormalForms, encoded, leads_to_no_page
 from internal_linker.ingest.crawler_vocabulary import english
@@ -33,6 +35,8 @@ LINK_KINDS = (
 )
 # An import reads the crawler's count of words, but does not write it.
 KEPT = (*PAGE_KINDS, Kind.WORDS)
+# The columns of a table of pages that an import reads.
+READ = (*KEPT, Kind.CONTENT_TYPE, Kind.VECTOR)
 AT = {kind: at for at, kind in enumerate(KEPT)}
 
 # Cells in the order of `KEPT`.
@@ -198,6 +202,31 @@ def recognised(table: TableStream, url_column: str = "", content_column: str = "
         columns[Kind.CONTENT_TYPE] = columns.pop(Kind.CONTENT)
         contents = []
     return CrawlTable(table, links=False, columns=columns, median=_median(contents))
+
+
+def chosen(table: TableStream, *, links: bool, columns: Mapping[Kind, int]) -> CrawlTable:
+    """Return a table with the columns that a person chose.
+
+    Args:
+        table: the table, whose rows have not been read.
+        links: whether the rows are links; else they are pages.
+        columns: the positions of the columns, from 0.
+
+    Raises:
+        InputError: a column that is needed is missing, or there is no such column.
+    """
+    allowed, needed = (LINK_KINDS, LINK_KINDS[:2]) if links else (READ, READ[:1])
+    if missing := [display(kind) for kind in needed if kind not in columns]:
+        raise InputError(f"{table.name}: choose the column '{missing[0]}'.")
+    for kind, at in columns.items():
+        if kind not in allowed or not 0 <= at < len(table.header):
+            raise InputError(
+                f"{table.name}: '{display(kind)}' can't be column {at + 1} of {len(table.header)}."
+            )
+    head = list(islice(table.rows, _HEAD))
+    contents = _cells(head, columns[Kind.CONTENT]) if Kind.CONTENT in columns else []
+    table = replace(table, rows=chain(head, table.rows))
+    return CrawlTable(table, links, dict(columns), median=_median(contents))
 
 
 def with_proposed_content(crawl: CrawlTable) -> CrawlTable:

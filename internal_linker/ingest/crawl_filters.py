@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from internal_linker.adapters.tables.columns import Kind
 from internal_linker.core.records import SOURCE, TARGET, role_of
@@ -59,6 +60,94 @@ class Filters:
         return bool(self.sources or self.targets)
 
 
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What the filters need to know of a page, beside its text.
+
+    Attributes:
+        key: the page's key.
+        role: the role that its table gives it.
+        bad_status: whether it has another status than 200.
+        canonicalised: whether its canonical is another page.
+        not_indexable: whether it is not indexable.
+    """
+
+    key: str
+    role: str = ""
+    bad_status: bool = False
+    canonicalised: bool = False
+    not_indexable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextFacts:
+    """What the filters need to know of a page's text.
+
+    Attributes:
+        words: its count of words; infinity if unknown.
+        digest: a hash of its words, equal for pages with the same words; empty if it has none.
+    """
+
+    words: float
+    digest: bytes
+
+
+class PageFilter:
+    """Decides page by page, in the order of the tables, which pages an import takes.
+
+    Args:
+        filters: which pages to leave out.
+    """
+
+    def __init__(self, filters: Filters) -> None:
+        self._filters = filters
+        self._texts = set[bytes]()
+        self._kept = 0
+
+    def reason(self, page: PageFacts, text: Callable[[], TextFacts]) -> str:
+        """Return why the filters leave out the next page; "" if they take it.
+
+        Args:
+            page: the page.
+            text: returns what its text decides; called only if a filter needs it.
+        """
+        filters = self._filters
+        filters.noted(page.key)
+        reason = self._of_page(page, text) or ("" if self.role(page) is not None else _NEITHER)
+        if not reason and filters.no_duplicates and (digest := text().digest):
+            reason = "the same text as an earlier page" if digest in self._texts else ""
+            self._texts.add(digest)
+        if not reason and filters.limit and self._kept >= filters.limit:
+            reason = "beyond --limit"
+        self._kept += not reason
+        return reason
+
+    def role(self, page: PageFacts) -> str | None:
+        """Return a page's role by its table and the filters, "" for both; None: neither source nor target."""
+        try:
+            own = role_of(page.role)
+        except ValueError:  # a run reports an unknown role
+            own = ""
+        source = own != TARGET and self._filters.sources.hold(page.key)
+        target = own != SOURCE and self._filters.targets.hold(page.key)
+        if source and target:
+            return ""
+        return SOURCE if source else TARGET if target else None
+
+    def _of_page(self, page: PageFacts, text: Callable[[], TextFacts]) -> str:
+        filters = self._filters
+        if filters.only_200 and page.bad_status:
+            return "status is not 200"
+        if filters.no_canonicalised and page.canonicalised:
+            return "canonicalised to another page"
+        if filters.only_indexable and page.not_indexable:
+            return "not indexable"
+        if reason := address_reason(page.key, filters):
+            return reason
+        short = filters.min_words and text().words < filters.min_words
+        return f"fewer than {filters.min_words} words" if short else ""
+
+
 def page_rows(
     pages: Mapping[str, Row], filters: Filters, of: Callable[[str], str] = str
 ) -> tuple[dict[str, Row], Counter[str]]:
@@ -71,23 +160,34 @@ def page_rows(
         filters: which pages to leave out.
         of: returns the form in which the site writes a normal form.
     """
-    kept, left_out, texts = dict[str, Row](), Counter[str](), set[bytes]()
+    kept, left_out, chosen = dict[str, Row](), Counter[str](), PageFilter(filters)
     for key, row in pages.items():
-        filters.noted(key)
-        role = _role(key, cell(row, Kind.ROLE), filters)
-        reason = _reason(key, row, filters, of) or (_NEITHER if role is None else "")
-        if not reason and filters.no_duplicates and (digest := _digest(row)):
-            reason = "the same text as an earlier page" if digest in texts else ""
-            texts.add(digest)
-        if not reason and filters.limit and len(kept) >= filters.limit:
-            reason = "beyond --limit"
-        if reason:
+        page = page_facts(key, row, of)
+        if reason := chosen.reason(page, partial(text_facts, row)):
             left_out[reason] += 1
             continue
         kept[key] = [*row]
         if filters.give_roles:
-            kept[key][AT[Kind.ROLE]] = role or ""
+            kept[key][AT[Kind.ROLE]] = chosen.role(page) or ""
     return kept, left_out
+
+
+def page_facts(key: str, row: Row, of: Callable[[str], str] = str) -> PageFacts:
+    """Return what the filters need to know of a page, beside its text; `of` as in `page_rows`."""
+    return PageFacts(
+        key,
+        cell(row, Kind.ROLE),
+        bad_status(row),
+        bool(other_page(key, cell(row, Kind.URL), cell(row, Kind.CANONICAL), of)),
+        cell(row, Kind.INDEXABILITY) == NOT_INDEXABLE,
+    )
+
+
+def text_facts(row: Row) -> TextFacts:
+    """Return what the filters need to know of a page's text."""
+    words = _text(row).split()
+    digest = hashlib.sha256(" ".join(words).encode("utf-8", "surrogatepass")).digest() if words else b""
+    return TextFacts(len(words) if row[AT[Kind.CONTENT]] else _counted_words(row), digest)
 
 
 def address_reason(key: str, filters: Filters) -> str:
@@ -104,50 +204,12 @@ def address_reason(key: str, filters: Filters) -> str:
     return "" if filters.sources.hold(key) or filters.targets.hold(key) else _NEITHER
 
 
-def _reason(key: str, row: Row, filters: Filters, of: Callable[[str], str]) -> str:
-    """Return why the filters leave out a page; "" if they don't."""
-    if filters.only_200 and bad_status(row):
-        return "status is not 200"
-    if filters.no_canonicalised and other_page(key, cell(row, Kind.URL), cell(row, Kind.CANONICAL), of):
-        return "canonicalised to another page"
-    if filters.only_indexable and cell(row, Kind.INDEXABILITY) == NOT_INDEXABLE:
-        return "not indexable"
-    if reason := address_reason(key, filters):
-        return reason
-    return (
-        f"fewer than {filters.min_words} words"
-        if filters.min_words and _length(row) < filters.min_words
-        else ""
-    )
-
-
-def _role(key: str, written: str, filters: Filters) -> str | None:
-    """Return a page's role by its table and the filters, "" for both; None: neither source nor target."""
-    try:
-        own = role_of(written)
-    except ValueError:  # a run reports an unknown role
-        own = ""
-    source = own != TARGET and filters.sources.hold(key)
-    target = own != SOURCE and filters.targets.hold(key)
-    if source and target:
-        return ""
-    return SOURCE if source else TARGET if target else None
-
-
 def _text(row: Row) -> str:
     content = cell(row, Kind.CONTENT)
     return read_html(content).text if is_html(content) else content
 
 
-def _length(row: Row) -> float:
-    """Return the page's count of words; infinity if unknown."""
-    if row[AT[Kind.CONTENT]]:
-        return len(_text(row).split())
+def _counted_words(row: Row) -> float:
+    """Return the crawler's count of words; infinity without one."""
     digits = re.sub(r"[\s.,']", "", cell(row, Kind.WORDS))
     return int(digits) if re.fullmatch(r"[0-9]{1,9}", digits) else float("inf")
-
-
-def _digest(row: Row) -> bytes:
-    """Return a hash of the page's words, equal for pages with the same words; empty if it has none."""
-    words = " ".join(_text(row).split())
-    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest() if words else b""

@@ -18,6 +18,8 @@ from internal_linker.matching.tfidf import Fits, TermFit, TermIndex
 SAMPLE = 2000
 # Vectors to convert to float32 at a time.
 _BLOCK = 4096
+# Texts to compare with all others at a time.
+_FEW = 64
 # Rounding in float32 may leave this much of a deviation of 0.
 _FLAT = 1e-6
 
@@ -178,6 +180,27 @@ class Comparer:
                     targets=sample.targets_of(int(texts[at])),
                 )
         return [pool for pool in made if pool is not None]
+
+    def closer(self, rows: Ints, floors: Vectors) -> Bools:
+        """Return (n,) whether one of `rows` is more similar to each text than its floors, by vectors or by words.
+
+        Args:
+            rows: rows of some texts.
+            floors: (n, 2) the floors of the cosines of vectors and of words.
+        """
+        index, n = self.index, len(floors)
+        found, columns = np.zeros(n, np.bool_), index.terms[np.arange(n)].T.tocsr()
+        for first in range(0, len(rows), _FEW):
+            some = rows[first : first + _FEW]
+            found |= ((index.terms[some] @ columns).toarray() > floors[:, 1]).any(axis=0)
+            ours = index.vectors[some].astype(np.float32)
+            lengths = np.maximum(self._lengths[some], _FLAT)[:, None]
+            for start in range(0, n, _BLOCK):
+                part = slice(start, min(n, start + _BLOCK))
+                cosines = ours @ index.vectors[part].astype(np.float32).T
+                cosines /= lengths * np.maximum(self._lengths[part], _FLAT)
+                found[part] |= (cosines > floors[part, 0]).any(axis=0)
+        return found
 
     def _similarity(self, row: int, others: Ints) -> Vectors:
         similarity = np.full(len(others), np.nan, np.float32)

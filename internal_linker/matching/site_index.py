@@ -34,7 +34,7 @@ _BLOCK = 256
 # Most similar texts by which hubness is measured.
 _HUBNESS = 10
 # What a pickled site is without: what was found in it so far, and what shares the work.
-_OF_ONE_USE = frozenset({"_pools", "_hubness", "_duplicates", "_workers"})
+_OF_ONE_USE = frozenset({"_pools", "_hubness", "_duplicates", "_workers", "_searches"})
 # With fewer texts, other processes save little (2 of 17 seconds at 3,000 texts) and take 100 MB each.
 SHARED_FROM = 5_000
 
@@ -113,6 +113,7 @@ class Site:
         self._comparer = comparison.comparer
         self._comparison: Comparison | None = comparison
         self._workers: Workers | None = None
+        self._searches: Sequence[Search] = ()
         self._near, self._n = _served(joined), max(1, len(texts))
         self._pools: dict[int, Pool]
         self._hubness: Vectors = np.full((2, len(texts)), np.nan, np.float32)
@@ -174,9 +175,9 @@ class Site:
     def resume(self, texts: Sequence[Text], joined: Nearest | None = None) -> None:
         """Make a site that was pickled usable again, with the texts that it was made from; see `joined` above."""
         self._near = _served(joined) if joined else self._near
-        self._workers = None
+        self._workers, self._searches = None, ()
         self.forget()
-        self.know(np.full((2, len(self.with_text)), np.nan, np.float32))
+        self._hubness = np.full((2, len(self.with_text)), np.nan, np.float32)
         least = vars(self).pop("_least", None) or self._duplicates.least
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), least)
 
@@ -195,8 +196,8 @@ class Site:
         self._pools = {}
 
     def know(self, hubness: Vectors) -> None:
-        """Take the `known_hubness` of a site with the same texts: that of a text is the same in any company."""
-        self._hubness = np.array(hubness)
+        """Replace the `known_hubness` of the pages: that of a text is the same in any company."""
+        self._hubness[:, : hubness.shape[1]] = hubness
 
     @property
     def languages(self) -> Ints:
@@ -209,13 +210,16 @@ class Site:
         return self._hubness
 
     def work(self, workers: Workers | None, searches: Sequence[Search] = ()) -> None:
-        """Let other processes compare the texts of a large site from here on, and do these searches.
+        """Let other processes compare the texts and do these searches, once many texts are to be compared.
 
         With None, this process goes on.
         """
-        self._workers = workers
-        if workers and self._comparison and len(self.with_text) >= SHARED_FROM:
-            workers.share(replace(self._comparison, searches=searches))
+        self._workers, self._searches = workers, searches
+
+    def share(self) -> None:
+        """Give the texts of a large site to the other processes, if there are any."""
+        if self._workers and self._comparison and len(self.with_text) >= SHARED_FROM:
+            self._workers.share(replace(self._comparison, searches=self._searches))
             # Only the workers need the rest, half of its memory.
             self._comparison = None
 
@@ -225,6 +229,10 @@ class Site:
             return None
         return self._workers.run(Comparison.searched, ((block,) for block in blocks))
 
+    def know_duplicates(self, pairs: Mapping[tuple[int, int], Pair]) -> None:
+        """Take pairs of near-duplicates that were found before, by their rows."""
+        self._duplicates.pairs.update(pairs)
+
     @property
     def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
         """The pairs of near-duplicates found so far, by their rows."""
@@ -233,6 +241,8 @@ class Site:
     def prepare(self, rows: Iterable[int]) -> None:
         """Find and compare the candidates of these rows, unless this was done before."""
         wanted = np.array([row for row in dict.fromkeys(rows) if row not in self._pools], np.int64)
+        if len(wanted) >= SHARED_FROM:
+            self.share()
         # Guests apart, since the company of other rows changes the rounding.
         are_pages = wanted < len(self.pages)
         blocks = [
@@ -243,6 +253,10 @@ class Site:
         tasks = ((some, self._nearest(some)) for some in blocks)
         for some, pools in zip(blocks, self._each(Comparison.pools, tasks), strict=True):
             self._pools.update(zip(some.tolist(), pools, strict=True))
+
+    def closer(self, rows: Ints, floors: Vectors) -> Bools:
+        """Return `Comparer.closer`: which texts are more similar to one of some rows than their floors."""
+        return self._comparer.closer(rows, floors)
 
     def matches(self, texts: Ints, among: Bools, lexical_weight: float, asked: Pairs = NO_PAIRS) -> Matches:
         """Return the matches of some texts, best first: their candidates and the rows in `asked`.

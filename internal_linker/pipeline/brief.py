@@ -248,7 +248,9 @@ def _site_ranking(
         ranking = Ranking(site, (), targets, Searched(), texts=compared, vectors=vectors, rules=rules.linking)
         state = prepared.keep(ranking, site, embedded, notes)
     progress.advance()
-    ranking, _ = prepared.adapted(ranking, site.live_links, decisions.accepted_links(), state)
+    hashes = stored.hashes if stored else embedded.hashes[: len(texts)]
+    accepted = decisions.accepted_links()
+    ranking, _ = prepared.adapted(ranking, site.live_links, accepted, hashes=hashes, state=state)
     # What is compared from here on is the same whether the index had the site or not.
     ranking.site.forget()
     return ranking, state, embedded.vectors[len(embedded.vectors) - len(guests) :], embedded.problem

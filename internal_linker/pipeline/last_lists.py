@@ -12,9 +12,11 @@ from internal_linker.core.edges import Decided
 from internal_linker.core.ports import RunStore
 from internal_linker.core.records import Searched, Source
 from internal_linker.core.runs import rows_with
+from internal_linker.core.version import program_digest
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.stability import RECIPE, Earlier
+from internal_linker.ranking.weighed import Facts
 
 Identity = tuple[str, str]
 
@@ -38,6 +40,13 @@ class Bases:
         """Return a row's basis as it is stored; "" for a row that got no links in this run."""
         own = self.rows.get(source.identity)
         return f"{self.rules} {self.pages.get(source.key, '')} {own}" if own else ""
+
+    def facts(self, ranking: Ranking) -> Facts:
+        """Return what the candidates of the sources depend on."""
+        ranker = ranking.ranker
+        rules = _digest(self.rules, program_digest(), ranker.weights.tobytes().hex(), ranker.bonus)
+        pages = [self.pages[page.key] for page in ranking.site.pages]
+        return Facts(rules, pages, [self.rows[source.identity] for source in ranking.sources])
 
 
 def bases(

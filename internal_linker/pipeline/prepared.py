@@ -1,6 +1,7 @@
 """What a lookup needs of a site: read from the index as far as that is up to date, else computed and kept."""
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -13,16 +14,19 @@ from internal_linker.core.arrays import Nearest, Vectors
 from internal_linker.core.errors import OutputError
 from internal_linker.core.ports import ListSink, Progress
 from internal_linker.core.records import Collected, ExistingLink, Reject, Searched, Source, Targets, Text
+from internal_linker.core.version import program_digest
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.site_index import Site
 from internal_linker.pipeline.context import RunContext
 from internal_linker.pipeline.packed import packed, unpacked
-from internal_linker.ranking.adaptation import Adaptation, adapted
+from internal_linker.ranking.adaptation import Adaptation, Examples, adapted
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.weighed import Facts, History
 
 # The parts of the index.
 PAGES, SITE, HUBNESS, RANKER, ANCHORS = "pages", "site", "hubness", "ranker", "anchors"
+WEIGHED = "weighed"
 # What is quickly computed again, so that only an open site keeps it.
 TARGETS = "targets"
 # The hubness of further texts is kept when it is known for this share of all more than before.
@@ -182,25 +186,52 @@ class Prepared:
             self._keep(HUBNESS, state, np.ascontiguousarray(found))
 
     def adapted(
-        self, ranking: Ranking, known: Sequence[ExistingLink], accepted: Sequence[ExistingLink], state: str
+        self,
+        ranking: Ranking,
+        known: Sequence[ExistingLink],
+        accepted: Sequence[ExistingLink],
+        *,
+        hashes: Sequence[str],
+        state: str,
     ) -> tuple[Ranking, Adaptation | None]:
-        """Return `ranking.adaptation.adapted` by the known links and those that editors accepted.
+        """Return `ranking.adaptation.adapted`, by the weights of an earlier run if it learned from nearly the same.
 
-        `state` is that of the comparison of the pages, "" if it is not kept.
+        Args:
+            ranking: a ranking by the packaged ranker.
+            known: the known links.
+            accepted: the links that editors accepted.
+            hashes: the hash of each page's text.
+            state: that of the comparison of the pages, "" if it is not kept.
         """
         links = [*known, *accepted]
         if not state:
             return adapted(ranking, links)
         rejected = {key: sorted(each) for key, each in sorted(ranking.targets.rejected.items())}
-        state = _digest(state, rejected, accepted)
-        found: Any = self._known(RANKER, state) or self._read(RANKER, state)
-        if found:
-            self._remember(RANKER, state, found)
-            ranker, adaptation = found
-            return ranking.by(ranker), adaptation
-        better, adaptation = adapted(ranking, links)
-        self._keep(RANKER, state, (better.ranker, adaptation))
-        return better, adaptation
+        model, state = self._model_of(ranking.rules), _digest(state, rejected, accepted)
+        # A copy, since Windows keeps a file that is mapped into memory from being replaced.
+        found: Any = self._known(RANKER, model) or deepcopy(self._read(RANKER, model))
+        if not (found and found[0] == state):
+            examples = Examples.of(ranking, links, hashes)
+            if found and examples.are_nearly(found[1]):
+                found = (state, *found[1:])
+            else:
+                # All sources will be weighed by the new weights.
+                ranking.site.share()
+                better, adaptation = adapted(ranking, links)
+                found = state, examples, better.ranker, adaptation
+            self._keep(RANKER, model, found)
+        _, _, ranker, adaptation = self._remember(RANKER, model, found)
+        return ranking.by(ranker), adaptation
+
+    def history(self, facts: Facts) -> History | None:
+        """Return the candidates that the last run by the same rules weighed, and what keeps those of this one."""
+        if not self._inputs:
+            return None
+
+        def read() -> Any:
+            return self._read(WEIGHED, facts.rules)
+
+        return History(read, facts, lambda weighed: self._keep(WEIGHED, facts.rules, weighed))
 
     def anchoring(self, collected: Collected) -> Anchoring:
         """Return what finds anchors, with what the index knows of the site's words and names."""
@@ -223,23 +254,13 @@ class Prepared:
         """Return what the comparison of the pages depends on, "" without an index."""
         if not self._inputs:
             return ""
-        encoder = self._context.encoder
-        model = (
-            encoder.name,
-            encoder.model,
-            encoder.recipe,
-            encoder.dimensions,
-            str(self._context.vector_cache.storage),
-        )
-        return _digest(
-            self._inputs,
-            model,
-            rules.terms,
-            rules.near_duplicate,
-            rules.last,
-            [*targets.known],
-            len(collected.pages),
-        )
+        return _digest(self._inputs, self._model_of(rules), [*targets.known], len(collected.pages))
+
+    def _model_of(self, rules: LinkRules) -> str:
+        """Return what the comparison of any two texts depends on besides the texts."""
+        encoder, storage = self._context.encoder, self._context.vector_cache.storage
+        model = encoder.name, encoder.model, encoder.recipe, encoder.dimensions, str(storage)
+        return _digest(program_digest(), model, rules.terms, rules.near_duplicate, rules.last)
 
     def _known(self, part: str, state: str) -> Any:
         """Return what an open site keeps of this state; None if it keeps nothing."""

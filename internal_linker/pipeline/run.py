@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,6 +62,7 @@ from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import link_targets
 from internal_linker.ranking.site_lists import list_site
 from internal_linker.ranking.stability import Earlier
+from internal_linker.ranking.weighed import History
 from internal_linker.review.link_memory import Memory
 from internal_linker.serp.search import SearchCost, search_all, search_cached, search_cost
 
@@ -300,7 +300,7 @@ class Run:
             self._untouched = last is not None and is_untouched(last[1].get("heard"), self.context, memory)
         gaps = memory.recall(None if self._untouched else desk)
         if self.context.sinks:
-            memory.recalled = memory.store.state()
+            memory.recalled = memory.recalled or memory.store.state()
         return memory, gaps
 
     def _is_same(self, kept: Mapping[str, Any]) -> bool:
@@ -511,8 +511,16 @@ class Run:
                 joined=joined,
                 workers=workers,
             )
-            earlier = partial(self._earlier, collected, searched, embedded, memory)
-            found = recommend(ranking, searched, rules, self.progress.advance, memory, earlier=earlier)
+            earlier = self._earlier(ranking, collected, searched, embedded, memory)
+            found = recommend(
+                ranking,
+                searched,
+                rules,
+                self.progress.advance,
+                memory,
+                earlier=earlier,
+                history=self._history(ranking, searched, embedded),
+            )
             recommendations = compact(rows.merged(found))
             listed = None if self.choice.partial else list_site(ranking, collected)
             # Here, as the workers have a large site's texts.
@@ -579,18 +587,19 @@ class Run:
             # Only the topic counts for a query without a page.
             return ranking, None
         accepted = memory.decided.accepted_links() if memory else []
-        found = prepared.adapted(ranking, collected.live_links, accepted, state)
+        hashes = stored.hashes if stored else embedded.hashes[:pages]
+        found = prepared.adapted(ranking, collected.live_links, accepted, hashes=hashes, state=state)
         if not self.context.sinks:
             ranking.site.forget()
         return found
 
     def _earlier(
         self,
+        ranking: Ranking,
         collected: Collected,
         searched: Searched,
         embedded: Embedded,
         memory: Memory | None,
-        ranking: Ranking,
     ) -> Earlier | None:
         """Return the lists of the last run, and keep what the lists of this one depend on; None for a lookup."""
         context = self.context
@@ -605,6 +614,18 @@ class Run:
             encoder=memory.encoder,
         )
         return earlier_lists(context.past, collected.hosts, ranking, self._bases)
+
+    def _history(self, ranking: Ranking, searched: Searched, embedded: Embedded) -> History | None:
+        """Return what lets this run and the next one weigh only what changed; None if this one is no measure."""
+        if (
+            self._bases is None
+            or self.choice.partial
+            or searched.problem
+            or embedded.missing
+            or embedded.problem
+        ):
+            return None
+        return self._prepared.history(self._bases.facts(ranking))
 
     def _compared(
         self, collected: Collected, sources: Sequence[Source], targets: Targets

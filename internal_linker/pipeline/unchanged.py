@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from internal_linker.core.balance import Balance
+from internal_linker.core.edges import Cells
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.runs import Version
 from internal_linker.pipeline.context import Rules, RunContext
@@ -121,11 +122,18 @@ def scope_of(rules: Rules) -> str:
 def heard(context: RunContext, memory: Memory, *, read: bool) -> dict[str, Any]:
     """Return what the stored links and the editors' cells are like; {} if nobody knows.
 
-    `read` says whether all cells have been read and stored as they are now.
+    `read` says whether all cells have been read and stored as they are now. Otherwise, they are those that the run
+    wrote: "cells" has those that differ from the stored ones, if it is known that they say nothing new.
     """
     edges = memory.store.state()
     desk = context.desk.state() if context.desk else "none"
-    return {"edges": edges, "desk": desk, "hosts": str(memory.hosts), "read": read} if edges and desk else {}
+    if not (edges and desk):
+        return {}
+    found = {"edges": edges, "desk": desk, "hosts": str(memory.hosts), "read": read}
+    written = context.desk.written() if context.desk and not read else None
+    if written and written[0] == desk and (cells := memory.written_cells(written[1])) is not None:
+        found["cells"] = {key: [one.status, one.anchor, one.notes] for key, one in cells.items()}
+    return found
 
 
 def is_untouched(before: Mapping[str, Any] | None, context: RunContext, memory: Memory) -> bool:
@@ -137,8 +145,15 @@ def is_untouched(before: Mapping[str, Any] | None, context: RunContext, memory: 
         memory: the stored links.
     """
     now = heard(context, memory, read=True)
-    same = before and {**before, "read": True} == now
-    return bool(same and before and (before["read"] or memory.note_cells(context.desk)))
+    if not before or not now or any(before.get(name) != now[name] for name in ("edges", "desk", "hosts")):
+        return False
+    if before["read"]:
+        # Nothing is stored now, so nobody has to look again.
+        memory.recalled = now["edges"]
+        return True
+    cells = before.get("cells")
+    foreseen = None if cells is None else {key: Cells(*three) for key, three in cells.items()}
+    return memory.note_cells(context.desk, foreseen)
 
 
 def _listed(counts: Mapping[Reason[Any], int]) -> list[list[Any]]:

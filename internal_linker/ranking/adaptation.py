@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
@@ -36,6 +37,9 @@ HIDDEN_SHARE = 0.6
 # The least gain in NDCG@5, by the lower bound of its interval, for which the adapted weights are used: a smaller gain
 # isn't worth another order, and the interval is slightly too narrow, since many lists share their targets.
 LEAST_GAIN = 0.005
+# Share of the texts, links or rejections that may differ from those that weights were learned from: learning them takes
+# as long as to rank a thousand pages, and other samples of one site's links change them more.
+SAME_EXAMPLES = 0.02
 # The message where the links are too few to learn from.
 TOO_FEW = (
     f"packaged weights; to adapt them to your site requires at least {LEAST_LINKS} existing links between your "
@@ -70,6 +74,44 @@ class Adaptation:
         if self.used:
             return f"weights adapted to your site by its {of} ({gain})"
         return f"packaged weights; adapted by your site's {of}, they are not clearly better ({gain})"
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """What weights are learned from, as ascending digests, to find out how much of it changed.
+
+    Attributes:
+        texts: of the pages with their texts.
+        links: of the links.
+        rejections: of the rejected links.
+    """
+
+    texts: Ints
+    links: Ints
+    rejections: Ints
+
+    @classmethod
+    def of(cls, ranking: Ranking, links: Sequence[ExistingLink], hashes: Sequence[str]) -> "Examples":
+        """Return the digests of what `adapted` learns from; `hashes` are those of the pages' texts."""
+        pages = (page.key for page in ranking.site.pages)
+        rejected = ((end, target) for end, targets in ranking.targets.rejected.items() for target in targets)
+        ends = ((link.source, link.target) for link in links)
+        return cls(*(_digests(pairs) for pairs in (zip(pages, hashes, strict=True), ends, rejected)))
+
+    def are_nearly(self, others: "Examples") -> bool:
+        """Return whether so little differs that the same weights serve both."""
+        pairs = ((getattr(self, name), getattr(others, name)) for name in self.__slots__)
+        return all(
+            max(len(np.setdiff1d(ours, theirs)), len(np.setdiff1d(theirs, ours))) <= SAME_EXAMPLES * len(ours)
+            for ours, theirs in pairs
+        )
+
+
+def _digests(pairs: Iterable[tuple[str, str]]) -> Ints:
+    numbers = (blake2b("\n".join(pair).encode("utf-8", "surrogatepass"), digest_size=8) for pair in pairs)
+    return np.unique(
+        np.array([int.from_bytes(each.digest(), "big", signed=True) for each in numbers], np.int64)
+    )
 
 
 @dataclass(frozen=True, slots=True)

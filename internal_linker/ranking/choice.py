@@ -41,6 +41,8 @@ class Chooser:
         self._rows, self._pages = ranking.source_rows[ranked.of], len(ranking.site.pages)
         last = ranking.last.links(self._rows, ranked.targets, ranked.score)
         self._last, self._poor = last & ~self._first, ranking.last.of(self._rows)
+        # A list stays where nothing changed.
+        self._stays = liked.settled & (liked.place >= 0)
         self.one_way = 0
 
     def chosen_first(self, accepted: Pairs) -> Ranked:
@@ -77,9 +79,8 @@ class Chooser:
         """
         rules, counts, worth = self._rules, self._counts[self._ranked.of], self._liked.worth
         drop = 2.0 * (float(np.ptp(worth)) + 1.0) if len(worth) else 0.0
-        # A list stays where nothing changed, even if its pages came last in it.
-        stays = self._liked.settled & (self._liked.place >= 0)
-        worth = worth - np.where(last & ~stays, drop, 0.0)
+        # Even if its pages came last in it.
+        worth = worth - np.where(last & ~self._stays, drop, 0.0)
         chosen = best(self._ranked, self._first, replace(self._liked, worth=worth), rules.links_per_page)
         if rules.min_inlinks or rules.max_inlinks:
             enough = self._from_others(counts & ~last)
@@ -135,9 +136,10 @@ class Chooser:
         scores = np.nan_to_num(ranked.score.astype(np.float64))
         good = np.minimum(strengths(scores[ours]), strengths(scores[theirs])) >= rules.one_way
         # Of two links, one that stays in any case is the stronger; of equal ones, that of the earlier page.
-        order = np.lexsort((-self._rows, scores, kept))
+        stays = kept | self._stays
+        order = np.lexsort((-self._rows, scores, stays))
         rank = np.empty(len(scores), np.int64)
         rank[order] = np.arange(len(scores))
-        given_up = (rank[ours] < rank[theirs]) & ~good & ~kept[ours] & ~last[ours] & ~last[theirs]
+        given_up = (rank[ours] < rank[theirs]) & ~good & ~stays[ours] & ~last[ours] & ~last[theirs]
         found[ours[given_up]] = True
         return found

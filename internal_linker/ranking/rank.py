@@ -92,6 +92,7 @@ class Ranking:
         last: the pages that come last as sources and targets.
         one_way: how many links were put last because the link in the other direction is better.
         ranker: scores the candidates; learned from editors' links on other sites.
+        below_floor_of: how many search results of each source ranked so far are below `serp_floor`, by its position.
     """
 
     one_way = 0
@@ -128,7 +129,7 @@ class Ranking:
         self._features = PairFeatures(self.site, self._words, self.graph)
         self.ranker = packaged_ranker()
         self._searched, self.rules = searched, rules
-        self._below_floor: dict[int, int] = {}
+        self.below_floor_of: dict[int, int] = {}
         self.linkable = self.site.with_text.copy()
         unknown = [row for row, page in enumerate(collected.pages) if page.key not in targets.known]
         self.linkable[unknown] = False
@@ -166,13 +167,16 @@ class Ranking:
         return sections
 
     def work(self, workers: Workers | None) -> None:
-        """Let other processes compare and search the texts of a large site from here on; None: this one goes on."""
+        """Let other processes compare and search the texts of a large site where many sources are ranked.
+
+        None: this one goes on.
+        """
         self.site.work(workers, self._candidates.searches)
 
     @property
     def below_floor(self) -> int:
         """The count of search results below `serp_floor`, over all sources ranked so far."""
-        return sum(self._below_floor.values())
+        return sum(self.below_floor_of.values())
 
     def of(self, positions: Iterable[int]) -> Iterator[tuple[Candidate, ...]]:
         """Yield the candidates of each source, best first: the most similar pages, and search results."""
@@ -192,11 +196,18 @@ class Ranking:
             offered: rows of further pages by the position of a source; a page becomes a candidate if the source is
                 more similar to it than to its average target.
         """
+        for ranked, _ in self.weighed(positions, offered):
+            yield ranked
+
+    def weighed(
+        self, positions: Sequence[int], offered: Mapping[int, Sequence[int]] | None = None
+    ) -> Iterator[tuple[Ranked, Matches]]:
+        """Yield the same, each with the pages that are similar to the sources, best first, linked ones among them."""
         near = [(offered or {}).get(at, ()) for at in positions]
         for (chosen,), (features,) in self.features(positions, [self], near):
             found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
             serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
-            yield fuse(found, serp_ranks, self._scored(chosen, features), self.rules.fusion)
+            yield fuse(found, serp_ranks, self._scored(chosen, features), self.rules.fusion), chosen.near
 
     def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
         """Yield the candidates in the arrays, in their order."""
@@ -248,7 +259,7 @@ class Ranking:
 
         It knows no searches, and no rejections: rejected links are candidates again.
         """
-        other = self._changed(sources=sources, _searched=Searched(), _below_floor={})
+        other = self._changed(sources=sources, _searched=Searched(), below_floor_of={})
         other.targets = replace(self.targets, linked=linked(sources, links), rejected={})
         other.source_rows = self._rows_of_sources(sources)
         other._learn_links(links)
@@ -256,7 +267,7 @@ class Ranking:
 
     def without_links(self) -> "Ranking":
         """Return a ranking of the same site that knows no links, but proposes none that exists."""
-        other = self._changed(_below_floor={})
+        other = self._changed(below_floor_of={})
         other._learn_links(())
         return other
 
@@ -266,17 +277,17 @@ class Ranking:
 
     def proposing(self, sources: Sequence[Source], targets: Targets, searched: Searched) -> "Ranking":
         """Return a ranking of the same site for other sources, of which guests follow: see `with_guests`."""
-        other = self._changed(sources=sources, targets=targets, _searched=searched, _below_floor={})
+        other = self._changed(sources=sources, targets=targets, _searched=searched, below_floor_of={})
         other.source_rows = other._rows_of_sources(sources)
         return other
 
     def searching(self, searched: Searched) -> "Ranking":
         """Return a ranking of the same site with these search results."""
-        return self._changed(_searched=searched, _below_floor={})
+        return self._changed(_searched=searched, below_floor_of={})
 
     def fused(self, fusion: Fusion) -> "Ranking":
         """Return the same ranking, including its learned model, with search results fused in this way."""
-        return self._changed(rules=replace(self.rules, fusion=fusion), _below_floor={})
+        return self._changed(rules=replace(self.rules, fusion=fusion), below_floor_of={})
 
     def lasting(self) -> "Ranking":
         """Return what of the ranking lasts beyond one run, to be pickled: see `resumed`."""
@@ -308,7 +319,7 @@ class Ranking:
         other = self._changed(
             sources=sources, targets=targets, rules=rules, ranker=packaged_ranker(), _searched=searched
         )
-        other._below_floor, other._numbers = {}, Numbers(collected.pages, collected.rows)
+        other.below_floor_of, other._numbers = {}, Numbers(collected.pages, collected.rows)
         other.source_rows = other._rows_of_sources(sources)
         return other
 
@@ -347,7 +358,7 @@ class Ranking:
             other.pages = [*self.pages, *pages]
             other._numbers = Numbers(other.pages, other.rows)
         other.source_rows = other._rows_of_sources(self.sources)
-        other._below_floor = {}
+        other.below_floor_of = {}
         return other
 
     def _learn_links(self, links: Sequence[ExistingLink]) -> None:
@@ -427,7 +438,8 @@ class Ranking:
         """
         rules, site, among, n = self.rules, self.site, self.linkable, len(self.linkable)
         texts, weight = self.source_rows[list(positions)], rules.lexical_weight
-        similar = SimilarPagesLinks.of(self.graph, site.matches(texts, among, weight), NEIGHBOURS)
+        near = site.matches(texts, among, weight)
+        similar = SimilarPagesLinks.of(self.graph, near, NEIGHBOURS)
         by_links = self._candidates.by_links(texts, self.graph, similar)
         by_links = by_links.at(~self._by_topic[texts[by_links.of]])
         hits = [self._hits(position) for position in positions]
@@ -452,7 +464,7 @@ class Ranking:
         above = is_in(keys, offered.keys(n)) & (new.score > 0)
         always = is_in(keys, both(more, found).keys(n))
         kept = new.at((ranks(new.of) < rules.candidates) | always | above)
-        return Chosen(texts, kept, serp, similar, named)
+        return Chosen(texts, kept, serp, near, similar, named)
 
     def _scored(self, chosen: "Chosen", features: Vectors) -> Ranked:
         """Score the candidates; only pages have a probability."""
@@ -507,7 +519,7 @@ class Ranking:
             floor, copies = self.rules.serp_floor, set(duplicates.rows[duplicates.of == at].tolist())
             # A page without content, or in another language, has no score and is not below the floor.
             below = {hit.key for hit in ours if scores.get(self.rows.get(hit.key, -1), nan) < floor}
-            self._below_floor[position] = len(below)
+            self.below_floor_of[position] = len(below)
             barred = set() if self.rules.fusion == "fill" else below
             kept.append(
                 [hit for hit in ours if hit.key not in barred and self.rows.get(hit.key) not in copies]
@@ -523,6 +535,7 @@ class Chosen:
         texts: (t,) rows of the sources.
         matches: matching pages with their similarity signals.
         serp: eligible search results of each source.
+        near: the pages similar to the sources, best first, linked ones among them.
         similar: what the pages similar to the sources link to.
         named: the pages that the sources' texts name.
     """
@@ -530,6 +543,7 @@ class Chosen:
     texts: Ints
     matches: Matches
     serp: Sequence[Sequence[SerpTarget]]
+    near: Matches
     similar: SimilarPagesLinks
     named: Pairs
 

@@ -1,6 +1,6 @@
 """Recommendations for all sources: rank each source's candidates, spread the links over the site, select."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -10,17 +10,15 @@ from internal_linker.core.arrays import NO_PAIRS, Bools, Pairs, both, is_in, pai
 from internal_linker.core.edges import Edge
 from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Source, Targets
 from internal_linker.ranking.choice import Chooser
-from internal_linker.ranking.evidence import Explainer
+from internal_linker.ranking.evidence import Explainer, Gathering
 from internal_linker.ranking.fusion import Ranked
-from internal_linker.ranking.rank import BLOCK, Ranking
-from internal_linker.ranking.reverse_candidates import offers
+from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import eligible, select
 from internal_linker.ranking.stability import Earlier, preferences
+from internal_linker.ranking.weighed import History, Weighing
 from internal_linker.review.link_memory import Memory
 
-# The number of most similar pages that each page is offered to.
-OFFERS = 10
 # The candidates that may become links: the best ones of each source, this many for each of its links, with and without
 # those of last resort, and the best sources of each page. The links are those of all candidates but for one in a
 # thousand, and a large site's candidates take gigabytes. Where no page may have twice its share, all count: sources
@@ -36,7 +34,8 @@ def recommend(
     advance: Callable[[], None] = lambda: None,
     memory: Memory | None = None,
     *,
-    earlier: Callable[[Ranking], Earlier | None] = lambda _: None,
+    earlier: Earlier | None = None,
+    history: History | None = None,
 ) -> Iterator[Recommendation]:
     """Yield the links of each source, in order.
 
@@ -51,19 +50,27 @@ def recommend(
         advance: a function to call after each ranked source.
         memory: which edges keep their ranks, and which links need an editor's approval; None: no edge and no link.
         earlier: the lists of the last run; None: all lists are chosen from scratch.
+        history: the candidates of the last run, and what keeps those of this one; None: all are weighed.
     """
     counts = counting(ranking.sources)
-    offered = offers(ranking, OFFERS, np.flatnonzero(counts).tolist()) if rules.min_inlinks else {}
-    ranked = _all_ranked(ranking, offered, advance)
-    accepted = _accepted(ranking, memory)
-    former = earlier(ranking)
-    if not (memory and memory.rules.approval) and not 0 < rules.max_inlinks < TIGHT:
-        ranked = ranked.at(_foremost(ranked, ranking, rules, accepted, former))
-    chooser = Chooser(ranked, ranking, counts, rules, preferences(ranked, former))
+    weighing = Weighing(ranking, counts, rules.min_inlinks > 0, advance)
+    found = weighing.of(history)
+    ranked, accepted = found.ranked, _accepted(ranking, memory)
+    foremost = not (memory and memory.rules.approval) and not 0 < rules.max_inlinks < TIGHT
+    if foremost:
+        ranked = ranked.at(_foremost(ranked, ranking, rules, accepted, earlier))
+        found = replace(found, ranked=ranked)
+    chooser = Chooser(ranked, ranking, counts, rules, preferences(ranked, earlier))
     ranked = chooser.chosen_first(accepted)
     ranking.one_way = chooser.one_way
-    found = _selected(ranking, searched, ranked, rules, memory)
-    yield from Explainer(ranking).explained(enumerate(found))
+    gathering = Gathering(ranking.rows)
+    items = enumerate(_selected(ranking, searched, ranked, rules, memory))
+    for item in Explainer(ranking, found.evidence).explained(items):
+        if history:
+            gathering.add(item)
+        yield item
+    if history and foremost:
+        history.keep(replace(found, evidence=gathering.given()).weighed(ranking, history.facts))
 
 
 def _selected(
@@ -112,25 +119,6 @@ def _link(edge: Edge, targets: Targets) -> Link:
         probability=edge.probability,
     )
     return Link(target, edge.rank, edge.origin)
-
-
-def _all_ranked(
-    ranking: Ranking, offered: Mapping[int, Sequence[int]], advance: Callable[[], None]
-) -> Ranked:
-    """Return the candidates of all sources."""
-    blocks: list[Ranked] = []
-    done = 0
-    for block in ranking.ranked(range(len(ranking.sources)), offered):
-        blocks.append(replace(block, of=block.of + done))
-        ranked = min(BLOCK, len(ranking.sources) - done)
-        done += ranked
-        for _ in range(ranked):
-            advance()
-    empty = [np.empty(0, np.int64)] * 3 + [np.empty(0, np.float32)] * 4
-    columns = zip(empty, Ranked.__slots__, strict=True)
-    return Ranked(
-        *(np.concatenate([none, *(getattr(each, name) for each in blocks)]) for none, name in columns)
-    )
 
 
 def _foremost(

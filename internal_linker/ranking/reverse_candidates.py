@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from internal_linker.core.arrays import Ints, pairs_of, ranks
+from internal_linker.core.arrays import Ints, Pairs, pairs_of, ranks
 from internal_linker.core.records import Candidate
 from internal_linker.ranking.rank import BLOCK, Ranking
 
@@ -97,20 +97,17 @@ def best_sources(
     return [one for one in best if one[1].score > 0][:limit]
 
 
-def offers(ranking: Ranking, keep: int, among: Sequence[int]) -> Mapping[int, Sequence[int]]:
-    """Map the position of each source to the rows of the pages that have it among their `keep` most similar sources.
+def offers(ranking: Ranking, keep: int, among: Sequence[int], rows: Ints) -> Pairs:
+    """Return row of a page and position of a source that is among the `keep` most similar ones of that page.
 
     Args:
         ranking: the ranking of all sources.
         keep: count of sources that each page is offered to.
         among: positions of the sources to choose from.
+        rows: rows of the pages, all in `ranking.linkable`.
     """
-    offered: defaultdict[int, list[int]] = defaultdict(list)
-    rows = np.flatnonzero(ranking.linkable)
-    for row, positions in zip(rows.tolist(), sources_near(ranking, rows, keep, among), strict=True):
-        for position in positions:
-            offered[position].append(row)
-    return offered
+    found = pairs_of([*sources_near(ranking, rows, keep, among)])
+    return Pairs(rows[found.of], found.rows)
 
 
 def _linking(ranking: Ranking, rows: Ints) -> Mapping[int, Sequence[int]]:

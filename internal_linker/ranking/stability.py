@@ -38,7 +38,7 @@ class Preferences:
 
     Attributes:
         place: (m,) the candidate's place in its source's list of the last run, from 0; -1 if it was not in it.
-        settled: (m,) whether nothing changed about the source and its candidates.
+        settled: (m,) whether nothing changed about the source, its links and the candidates that score more than one.
         worth: (m,) float64 the score; links of the last run have a bonus: `MARGIN`, or where nothing changed, more
             than any score.
     """
@@ -62,8 +62,12 @@ def preferences(ranked: Ranked, earlier: Earlier | None) -> Preferences:
         place = np.where(former[at] == keys, places[at], -1)
     changed = np.zeros(n, np.bool_)
     changed[: len(earlier.changed)] = earlier.changed[:n]
-    near = earlier.unsettled.copy()
-    near[ranked.of[changed[ranked.targets]]] = True
+    near, linked = earlier.unsettled.copy(), place >= 0
+    least = np.full(len(near), np.inf)
+    np.minimum.at(least, ranked.of[linked], score[linked])
+    # A changed page that scores less than all links of a list is nobody's reason to change it.
+    competing = changed[ranked.targets] & (linked | (score > least[ranked.of]))
+    near[ranked.of[competing]] = True
     settled = ~near[ranked.of]
     above_all = 4 * (float(np.ptp(score)) + MARGIN) if len(score) else 0.0
     bonus = np.where(settled, above_all, MARGIN)

@@ -1,13 +1,13 @@
 """Links that were stored while the site's URLs had another form: editors' decisions on them hold for today's form."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.edges import Cells, Edge, Verdict, with_hosts
+from internal_linker.core.edges import Cells, Edge, Verdict, altered, with_hosts
 from internal_linker.core.ports import EdgeStore
 from internal_linker.core.sequences import batched
-from internal_linker.review.transitions import heard
+from internal_linker.review.transitions import cells_of, heard, says_nothing_new
 
 # Edges that are moved together.
 _BLOCK = 1000
@@ -41,23 +41,40 @@ def hear(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], at: s
     store.put([*changed, *left])
 
 
-def note_cells(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict]) -> bool:
-    """Store that the cells beside links were read; return whether reading them again would change nothing.
+def new_cells(
+    store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], known: Mapping[str, Edge]
+) -> dict[str, Cells] | None:
+    """Return the cells that were never read, by link; None if they say more than the store knows.
 
-    What an editor wrote is not stored: then the cells stay unread.
+    Args:
+        store: the links.
+        hosts: the form in which the site writes its hosts.
+        said: the editors' cells.
+        known: some of the links as the store has them, by their ids.
     """
+    found: dict[str, Cells] = {}
+    seen = set[str]()
     for some in batched(said, _BLOCK):
-        known, seen = dict(store.by_id(each.id for each in some)), list[Edge]()
+        others = store.by_id(each.id for each in some if each.id not in known)
         for each in some:
-            edge = known.pop(each.id, None)
-            if edge is None or with_hosts(edge, hosts).id != each.id:
-                return False
-            now = heard(edge, each, edge.at)
-            if now != edge:
-                seen.append(now)
-            if replace(now, cells=edge.cells) != edge:
-                return False
-        store.put(seen)
+            edge = known.get(each.id) or others.get(each.id)
+            if edge is None or each.id in seen or with_hosts(edge, hosts).id != each.id:
+                return None
+            seen.add(each.id)
+            if not says_nothing_new(edge, each):
+                return None
+            if (cells := cells_of(each)) != edge.cells:
+                found[each.id] = cells
+    return found
+
+
+def note_cells(store: EdgeStore, cells: Mapping[str, Cells]) -> bool:
+    """Store that these cells beside links were read; return whether all of these links are known."""
+    for some in batched(cells, _BLOCK):
+        known = store.by_id(some)
+        if len(known) < len(some):
+            return False
+        store.put([altered(edge, cells=cells[key]) for key, edge in known.items()])
     return True
 
 

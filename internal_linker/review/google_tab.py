@@ -58,6 +58,9 @@ class ReviewTab:
         """Return "": only reading the tab shows what changed."""
         return ""
 
+    def written(self) -> None:
+        """Return None: somebody may write into the tab at any time."""
+
     def read(self) -> Sequence[Verdict]:
         """Return what editors wrote beside each link; nothing if there is no tab yet.
 

@@ -11,18 +11,24 @@ from itertools import chain, count
 from math import inf, isnan
 from operator import attrgetter
 
+import numpy as np
+
 from internal_linker.core.balance import Balance
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import (
     Anchor,
+    Cells,
     Decided,
     Edge,
     ReviewRow,
     Status,
     Tier,
+    Verdict,
+    altered,
     is_link,
     kind_of,
     strength,
+    strengths,
     tier_of,
 )
 from internal_linker.core.errors import InputError, ServiceError
@@ -40,7 +46,7 @@ from internal_linker.core.records import (
 )
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
-from internal_linker.review.former_links import carry_over, hear, note_cells, todays
+from internal_linker.review.former_links import carry_over, hear, new_cells, note_cells, todays
 from internal_linker.review.rows import REVIEWABLE, by_page, distinct, review_row, urgency, warning
 from internal_linker.review.transitions import decided, remembered
 from internal_linker.text.words import word_count
@@ -53,6 +59,10 @@ SHOWN = 20_000
 _SHOWN = attrgetter("status", "kind", "tier", "anchors", "anchor", "placed")
 # All that is stored of an edge, besides the run that proposed it last.
 _BESIDES_RUN = attrgetter(*(one.name for one in fields(Edge) if one.name != "last_run"))
+# What the next run takes from a stored edge as it is, or compares with what it finds.
+_ANCHORED = ("anchors", "placed", "formerly", "anchor")
+_DECIDED = ("status", "verdict", "by", "at", "notes", "cells", "first_run", "former_ids")
+_LASTING = attrgetter(*_ANCHORED, *_DECIDED)
 # Share of common text from which one of two pages should rather be removed than linked.
 SHARED = 0.9
 
@@ -142,6 +152,8 @@ class Memory:
     left_out: set[tuple[str, str]] = field(default_factory=set)
     recalled: str = ""
     settled: bool = False
+    _reviewed: Mapping[str, Edge] = field(default_factory=dict)
+    _copies: set[str] = field(default_factory=set)
     _repeated: Sequence[Recommendation] | None = None
     _barred: Callable[[str], bool] = lambda _: False
     _unlinked: Callable[[str], bool] = lambda _: False
@@ -158,12 +170,26 @@ class Memory:
         self.decided = decided(todays(self.store.each(judged=True), self.hosts))
         return gaps
 
-    def note_cells(self, desk: ReviewDesk | None) -> bool:
-        """Store that the editors' cells were read; return whether reading them again would change nothing."""
+    def note_cells(self, desk: ReviewDesk | None, foreseen: Mapping[str, Cells] | None) -> bool:
+        """Store that the editors' cells were read; return whether reading them again would change nothing.
+
+        Args:
+            desk: the editors' place.
+            foreseen: the cells to store, as `written_cells` returned them; None: they have to be read.
+        """
         try:
-            return self.heard and (desk is None or note_cells(self.store, self.hosts, desk.read()))
+            if foreseen is None and self.heard and desk:
+                foreseen = new_cells(self.store, self.hosts, desk.read(), {})
         except (InputError, ServiceError):
             return False
+        if desk is None:
+            return self.heard
+        return self.heard and foreseen is not None and note_cells(self.store, foreseen)
+
+    def written_cells(self, said: Sequence[Verdict]) -> Mapping[str, Cells] | None:
+        """Return the cells that `review_rows` led to, and that were never read, by link; None if they say something."""
+        known = {key: edge for key, edge in self._reviewed.items() if key not in self._copies}
+        return new_cells(self.store, self.hosts, said, known)
 
     def approved(self, source: Source) -> Callable[[str], bool]:
         """Return a function that says whether a link of this source to a page needs no approval."""
@@ -239,6 +265,7 @@ class Memory:
         for pairs in batched(duplicates, BLOCK):
             before = self.store.by_id(edge.id for edge in pairs)
             self.store.put([remembered(before.get(edge.id), edge, False, self.at) for edge in pairs])
+            self._copies.update(edge.id for edge in pairs)
 
     @property
     def counted(self) -> str:
@@ -363,13 +390,10 @@ class Memory:
         beyond = of_run + former_links - len(shown)
         parts = [(of_run, "links of this run"), (former_links, "of earlier runs")]
         self.reviewed = Balance([*parts, (-beyond, f"beyond the {SHOWN:,} foremost")])
-        known = titles or {}
+        known, rows = titles or {}, by_page(shown)
+        self._reviewed = {edge.id: edge for edge in rows}
         return [
-            replace(
-                review_row(edge),
-                source_title=known.get(edge.source, ""),
-                target_title=known.get(edge.target, ""),
-            )
+            review_row(edge, known.get(edge.source, ""), known.get(edge.target, ""))
             for edge in by_page(shown)
         ]
 
@@ -397,13 +421,22 @@ class Memory:
         """Return the links of a page and what is known of their anchors."""
         old = {edge.target: edge for edge in known if is_link(edge)}
         now, several = _proposed(items)
-        plain = {key: self._edge(end, source, link) for key, (source, link) in now.items()}
+        strong = strengths(np.array([link.target.score for _, link in now.values()])).tolist()
+        plain = {
+            key: self._edge(end, source, link, strong=each)
+            for (key, (source, link)), each in zip(now.items(), strong, strict=True)
+        }
         page = _Page(end, items[0].source, len(items), {edge.id: edge for edge in known}, old, plain, several)
         self._ask(page, anchors)
         return page
 
     def _stays(self, page: "_Page", edges: Sequence[Edge], targets: Targets, anchors: Anchors) -> bool:
         """Return whether a page's edges would stay if the same links came again after `edges` were stored."""
+        if page.is_steady(edges):
+            # The wordings of this page count for those that follow.
+            for key in page.seen:
+                anchors.varied(key, page.known[key], page.decided_text(key))
+            return True
         stored = {**page.stored, **{edge.id: edge for edge in edges}}
         old = {edge.target: edge for edge in stored.values() if is_link(edge)}
         again = _Page(page.end, page.source, page.rows, stored, old, page.plain, page.several)
@@ -467,11 +500,9 @@ class Memory:
         if missing := page.wanted[1]:
             known = distinct({**known, **dict(zip(missing, found, strict=True))})
         for key in page.seen:
-            before = old.get(key)
-            decided_text = before.chosen.text if before and (before.anchor or before.verdict) else ""
-            edge = replace(edges[key], anchors=anchors.varied(key, known[key], decided_text))
+            found_now = anchors.varied(key, known[key], page.decided_text(key))
             placed = partial(anchors.placed, page.source.key)
-            done[key] = _looked_for(edge, before, placed, unchanged=key in page.same)
+            done[key] = _looked_for(edges[key], found_now, old.get(key), placed, unchanged=key in page.same)
         return done
 
     def _beside(
@@ -486,7 +517,7 @@ class Memory:
             return {}
         room = density.room(word_count(str(source.page.content).strip()), links)
         inline.sort(key=lambda key: (key not in accepted, -edges[key].strength))
-        return {key: replace(edges[key], tier="sidebar") for key in inline[room:] if key not in accepted}
+        return {key: altered(edges[key], tier="sidebar") for key in inline[room:] if key not in accepted}
 
     def _is_too_weak(self, edge: Edge, old: Edge | None) -> bool:
         rescues = self._unlinked(edge.target)
@@ -495,9 +526,9 @@ class Memory:
     def _is_seen(self, edge: Edge, old: Edge | None) -> bool:
         return not edge.rank or not edge.score < self.least or bool(old and old.verdict)
 
-    def _edge(self, end: str, source: Source, link: Link) -> Edge:
+    def _edge(self, end: str, source: Source, link: Link, *, strong: float | None = None) -> Edge:
         target, rules = link.target, self.rules
-        strong = strength(target.score)
+        strong = strength(target.score) if strong is None else strong
         return Edge(
             end,
             target.key,
@@ -555,6 +586,20 @@ class _Page:
     known: Mapping[str, tuple[Anchor, ...]] = field(default_factory=dict)
     wanted: Wanted = ("", (), ())
 
+    def decided_text(self, target: str) -> str:
+        """Return the anchor of a link that an editor decided on; "" if nobody did."""
+        before = self.old.get(target)
+        return before.chosen.text if before and (before.anchor or before.verdict) else ""
+
+    def is_steady(self, edges: Sequence[Edge]) -> bool:
+        """Return whether a run's edges differ from the stored ones in nothing but what its links alone give.
+
+        Then the same links give the same edges again.
+        """
+        stored = self.stored
+        known = all(edge.id in stored and _LASTING(stored[edge.id]) == _LASTING(edge) for edge in edges)
+        return known and not self.wanted[1]
+
 
 def _with_anchor_judged(edge: Edge) -> Edge:
     """Return an edge whose strength and tier cover its anchor, too.
@@ -568,20 +613,28 @@ def _with_anchor_judged(edge: Edge) -> Edge:
         return edge
     together = edge.strength * chosen.quality if chosen.text and chosen.verbatim else 0.0
     if tier_of(together, edge.inline, edge.sidebar) == "inline":
-        return replace(edge, strength=together, tier="inline")
-    return replace(edge, tier="sidebar") if edge.tier == "inline" else edge
+        return altered(edge, strength=together, tier="inline")
+    return altered(edge, tier="sidebar") if edge.tier == "inline" else edge
 
 
-def _looked_for(edge: Edge, before: Edge | None, placed: Callable[[str], Anchor], *, unchanged: bool) -> Edge:
-    """Return an edge whose anchor was looked for in the page's text: a decided one, or one that isn't from there.
+def _looked_for(
+    edge: Edge,
+    anchors: tuple[Anchor, ...],
+    before: Edge | None,
+    placed: Callable[[str], Anchor],
+    *,
+    unchanged: bool,
+) -> Edge:
+    """Return an edge with its anchors; a decided one, or one that isn't from there, was looked for in the page's text.
 
     Args:
-        edge: the edge with its anchors, best first.
+        edge: the edge without anchors.
+        anchors: its anchors, best first.
         before: the edge from the store.
         placed: returns a text as an anchor where it stands in the page.
         unchanged: whether the texts of both ends are those of `before`.
     """
-    anchors, own = edge.anchors, before.anchor if before else ""
+    own = before.anchor if before else ""
     pinned = before.anchors[0] if before and before.verdict and not own and before.anchors else None
     if pinned:
         # An editor accepted this text, so it stays, whatever the run would propose today.
@@ -596,16 +649,16 @@ def _looked_for(edge: Edge, before: Edge | None, placed: Callable[[str], Anchor]
     if pinned and look.text:
         first = look if look.sentence else replace(pinned, verbatim=False)
         anchors = (first, *anchors[1:])
-    edge = replace(edge, anchors=anchors, anchor=own, placed=look)
+    edge = altered(edge, anchors=anchors, anchor=own, placed=look)
     in_text = edge.kind == "recommendation" and bool(text) and edge.chosen.verbatim
-    return replace(edge, kind="contextual" if in_text else edge.kind)
+    return altered(edge, kind="contextual") if in_text else edge
 
 
 def _with_stored_anchors(edge: Edge, stored: Edge | None) -> Edge:
     """Return an edge with its stored anchors and kind, and the hashes of the texts that they were found in."""
     if stored is None:
         return edge
-    return replace(
+    return altered(
         edge,
         kind=stored.kind,
         anchors=stored.anchors,

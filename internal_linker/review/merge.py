@@ -230,6 +230,8 @@ def same(cell: Any, wanted: Cell) -> bool:
 
 def clean(text: str) -> str:
     """Return a text that fits any cell: without control characters and lone surrogates, and not too long."""
+    if 2 * len(text) <= LONGEST_CELL and text.isprintable():
+        return text.strip()
     line = _CONTROLS.sub(" ", text).strip()
     return line.encode("utf-16-le", "ignore")[: 2 * LONGEST_CELL].decode("utf-16-le", "ignore")
 

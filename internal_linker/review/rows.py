@@ -17,8 +17,8 @@ NEW_TEXT = "New text. "
 ONLY_LINKED = "anchor only in a link or heading"
 
 
-def review_row(edge: Edge) -> ReviewRow:
-    """Return the row of an edge for editors."""
+def review_row(edge: Edge, source_title: str = "", target_title: str = "") -> ReviewRow:
+    """Return the row of an edge for editors, with the titles of its pages where they are known."""
     chosen = edge.chosen
     return ReviewRow(
         edge.id,
@@ -35,6 +35,8 @@ def review_row(edge: Edge) -> ReviewRow:
         proposed=(edge.anchors[0].text if edge.anchors else "") if edge.anchor else None,
         read=edge.cells,
         former_ids=edge.former_ids,
+        source_title=source_title,
+        target_title=target_title,
     )
 
 

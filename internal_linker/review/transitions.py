@@ -3,10 +3,9 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Literal
 
-from internal_linker.core.edges import VERDICTS, Cells, Decided, Edge, Status, Verdict
+from internal_linker.core.edges import VERDICTS, Cells, Decided, Edge, Status, Verdict, altered
 
 # Decisions of editors who choose one of the tool's own statuses: live means accepted, withdrawn means rejected.
 _MEANT: dict[str, Status] = {"live": "accepted", "withdrawn": "rejected"}
@@ -21,7 +20,7 @@ def heard(edge: Edge, said: Verdict, at: str) -> Edge:
         said: the cells as they are now.
         at: the time, ISO 8601.
     """
-    cells = Cells(said.status, said.anchor, said.notes)
+    cells = cells_of(said)
     if cells == edge.cells:
         return edge
     verdict = _verdict(edge, said)
@@ -32,10 +31,23 @@ def heard(edge: Edge, said: Verdict, at: str) -> Edge:
         elif not anchor and verdict == "edited":
             verdict = "accepted"
     notes = said.notes if said.notes != edge.cells.notes else edge.notes
-    edge = replace(edge, anchor=anchor, notes=notes, cells=cells)
+    edge = altered(edge, anchor=anchor, notes=notes, cells=cells)
     if verdict == edge.verdict:
         return edge
-    return replace(edge, verdict=verdict, status=verdict or "proposed", by=said.by, at=at)
+    return altered(edge, verdict=verdict, status=verdict or "proposed", by=said.by, at=at)
+
+
+def cells_of(said: Verdict) -> Cells:
+    """Return the cells in which an editor said this."""
+    return Cells(said.status, said.anchor, said.notes)
+
+
+def says_nothing_new(edge: Edge, said: Verdict) -> bool:
+    """Return whether `heard` changes nothing but the cells of an edge."""
+    if cells_of(said) == edge.cells:
+        return True
+    noted = said.notes in (edge.cells.notes, edge.notes)
+    return noted and _anchor(edge, said) == edge.anchor and _verdict(edge, said) == edge.verdict
 
 
 def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edge:
@@ -53,7 +65,7 @@ def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edg
     if old and now:
         best = old.anchors[0].text if old.anchors else ""
         moved = best and (not now.anchors or now.anchors[0].text != best) and best not in old.formerly
-        edge = replace(
+        edge = altered(
             now,
             first_run=old.first_run,
             formerly=(*old.formerly, best) if moved else old.formerly,
@@ -69,7 +81,7 @@ def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edg
     status = _status(edge, proposed=now is not None, linked=linked)
     if status != (old or edge).status:
         by = edge.by if status == edge.verdict else ""
-        edge = replace(edge, status=status, by=by, at=at)
+        edge = altered(edge, status=status, by=by, at=at)
     return edge
 
 

@@ -33,7 +33,9 @@ from internal_linker.review.merge import (
     SOURCE_TITLE,
     STATUS,
     STATUSES,
+    TARGET,
     TARGET_TITLE,
+    WHO,
     WHY,
     Board,
     Merge,
@@ -66,6 +68,10 @@ _COLOURS = (">=", GREEN, "#C6E8C9"), (">=", AMBER, "#FFE8A3"), ("<", AMBER, "#E0
 # Parts of a workbook that rewriting its cells would lose.
 _MORE = re.compile(r"xl/(comments|threadedComments|drawings|charts|media|persons)")
 _FORMULA = re.compile(rb"<f[ />]")
+# The columns that say what editors decided on which link.
+_SAID = (STATUS, ANCHOR, NOTES, WHO, SOURCE, TARGET, *HIDDEN)
+# Texts of which a workbook has another form, or which the library takes for such forms.
+_UNUSUAL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_|^<r>")
 _REMEDY = "Move it to another folder and run again: the run creates a new one with all earlier decisions."
 # How often the file is merged again because somebody saved it while the new one was being written.
 _ATTEMPTS = 3
@@ -96,6 +102,7 @@ class ReviewWorkbook:
         self.path, self.name = path, path.name
         self._replace, self._pauses = replace, pauses
         self._last_read: tuple[bytes, list[list[list[Any]]]] | None = None
+        self._written: tuple[str, Board] | None = None
 
     def state(self) -> str:
         """Return a digest of the file's content, "" if the file is missing or unreadable."""
@@ -120,70 +127,80 @@ class ReviewWorkbook:
             OutputError: the existing file can't be read, so it stays unchanged, or the new one can't be written.
         """
         wanted, remarks = list(items), list[str]()
-        board, ours = Board(COLUMNS, []), True
+        board, ours, self._written = Board(COLUMNS, []), True, None
         for attempt in range(_ATTEMPTS):
             seen = self._digest()
             try:
                 # A file that is gone now may be one that an editor's program is about to replace.
                 if seen is not None:
-                    board = self._board()
-                    ours = self._in_our_order(board)
-                    if self._is_complete(board, wanted, ours=ours):
+                    before = self._board()
+                    board, ours = _completed(before), self._in_our_order(before)
+                    lines = _merged(board, wanted, ours=ours)
+                    if lines == board.rows and not before.missing and self._is_as_written:
+                        self._written = seen.hex(), board
                         return remarks
                     remarks += self._set_aside()
+                else:
+                    lines = _merged(board, wanted, ours=ours)
             except InputError as error:
                 if attempt:
                     break
                 raise OutputError(str(error)) from None
             try:
-                landed = self._rewrite(self.path, board, wanted, seen, ours=ours)
+                landed = self._rewrite(self.path, board, lines, seen, ours=ours)
             except _SavedMeanwhileError:
                 continue
             return [*remarks, *remarks_on(self.path, landed)]
-        landed = self._rewrite(dated_name(self.path), board, wanted, None, ours=ours)
+        lines = _merged(board, wanted, ours=ours)
+        landed = self._rewrite(dated_name(self.path), board, lines, None, ours=ours)
         saved = f"{self.name} was being saved by another program and stays as it was saved;"
         return [*remarks, f"{saved} the new one is {landed.name}. Run again when nobody is saving it."]
 
+    def written(self) -> tuple[str, Sequence[Verdict]] | None:
+        """Return the state in which `write` left the file, and what `read` returns in it.
+
+        None: it wrote none, or one with unusual texts, which might be read otherwise than they were written.
+        """
+        if self._written is None:
+            return None
+        state, board = self._written
+        return (state, verdicts(board, self.name)) if _is_plain(board) else None
+
     def _rewrite(
-        self, path: Path, board: Board, wanted: Sequence[ReviewRow], seen: bytes | None, *, ours: bool
+        self, path: Path, board: Board, lines: Sequence[list[Any]], seen: bytes | None, *, ours: bool
     ) -> Path:
         """Write the merged rows to a file and return where it is.
 
         Args:
             path: the file.
             board: what editors have.
-            wanted: the links.
+            lines: the rows.
             seen: the digest of `path` when the board was read; None for another file.
-            ours: whether the rows take the order of the links.
+            ours: whether the rows are in the order of the links.
 
         Raises:
             _SavedMeanwhileError: `path` is our file, and its content is no longer the one that was `seen`.
         """
-        board = _completed(board)
-        lines = [*_lines(board, merge(board, wanted))]
-        if ours:
-            lines = _ordered(lines, board, wanted)
+        state = ""
 
         def replace(new: Path, target: Path) -> None:
+            nonlocal state
             if path == self.path and self._digest() != seen:
                 raise _SavedMeanwhileError
+            state = blake2b(new.read_bytes()).hexdigest()
             self._replace(new, target)
 
-        return replace_binary(
+        landed = replace_binary(
             path, lambda file: _fill(file, board, lines, ours=ours), replace=replace, pauses=self._pauses
         )
+        self._written = (state, Board(board.header, lines)) if landed == self.path else None
+        return landed
 
-    def _is_complete(self, board: Board, wanted: Sequence[ReviewRow], *, ours: bool) -> bool:
-        """Return whether the file, as this version wrote it, has all rows as they would be written."""
+    @property
+    def _is_as_written(self) -> bool:
+        """Whether this version wrote the file: other programs may lose formats, such as the anchor in bold."""
         made = _MADE_BY.encode() in self._part("docProps/custom.xml")
-        # Other programs may lose formats, such as the anchor in bold.
-        if board.missing or not made or not _NEVER_SAVED.search(self._part("docProps/core.xml")):
-            return False
-        found = merge(board, wanted)
-        if found.changes or found.removed or found.new:
-            return False
-        lines = [*_lines(board, found)]
-        return not ours or _ordered(lines, board, wanted) == lines
+        return made and bool(_NEVER_SAVED.search(self._part("docProps/core.xml")))
 
     def _in_our_order(self, board: Board) -> bool:
         """Return whether the rows stand as the tool wrote them: none moved, none added, none removed."""
@@ -250,6 +267,8 @@ def _from_the_corner(sheet: Sheet) -> list[list[Any]]:
 
 def _completed(board: Board) -> Board:
     """Return the board with the columns that it lacks, empty, each in its place."""
+    if not board.missing and all(len(line) == len(board.header) for line in board.rows):
+        return board
     places: list[int | None] = [*range(len(board.header))]
     header = [*board.header]
     for at, name in insertions(board):
@@ -296,6 +315,13 @@ def _marked(board: Board, line: Sequence[Any]) -> Marked | None:
     return Marked(sentence, *span) if span else None
 
 
+def _is_plain(board: Board) -> bool:
+    """Return whether all that `verdicts` reads in the rows is read from a file as it was written there."""
+    columns = [at for name, at in board.columns.items() if name in _SAID]
+    cells = (line[at] for line in board.rows for at in columns)
+    return all(isinstance(cell, str) and cell == cell.strip() and not _UNUSUAL.search(cell) for cell in cells)
+
+
 def _order(ids: Sequence[str]) -> str:
     """Return a digest of the order of rows."""
     return blake2b("\n".join(ids).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -312,6 +338,12 @@ def _ordered(lines: Sequence[list[Any]], board: Board, wanted: Sequence[ReviewRo
         return (after, True) if at is None else (at, False)
 
     return sorted(lines, key=key)
+
+
+def _merged(board: Board, wanted: Sequence[ReviewRow], *, ours: bool) -> Sequence[list[Any]]:
+    """Return the rows of a board with all its columns, as they become; `ours` says that the links' order counts."""
+    lines = [*_lines(board, merge(board, wanted))]
+    return _ordered(lines, board, wanted) if ours else lines
 
 
 def _lines(board: Board, found: Merge) -> Iterator[list[Any]]:

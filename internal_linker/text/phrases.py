@@ -2,10 +2,11 @@
 
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,42 @@ class Phrases:
         return stops
 
 
+def joined(texts: Iterable[Phrases], words: int) -> Iterator[tuple[Phrases, Ints]]:
+    """Yield the words of many texts in portions of about so many words, each as if it were one text.
+
+    No piece of a portion has words of two texts. Yields a portion with (m,) the number of the text of each stem in it.
+    """
+    portion, count = list[Phrases](), 0
+    for text in texts:
+        portion.append(text)
+        count += len(text.starts)
+        if count >= words:
+            yield _joined(portion)
+            portion, count = [], 0
+    if portion:
+        yield _joined(portion)
+
+
+def _joined(texts: Sequence[Phrases]) -> tuple[Phrases, Ints]:
+    sizes = np.array([len(text.starts) for text in texts])
+    first = np.cumsum(sizes) - sizes
+    stems = np.array([len(text.stems) for text in texts])
+    pieces = np.cumsum([0, *(1 + int(text.segments[-1]) if len(text.segments) else 0 for text in texts)])
+
+    def column(name: str) -> Any:
+        return np.concatenate([getattr(text, name) for text in texts])
+
+    phrases = Phrases(
+        column("starts"),
+        column("ends"),
+        column("segments") + np.repeat(pieces[:-1], sizes),
+        column("words"),
+        column("stems"),
+        column("owners") + np.repeat(first, stems),
+    )
+    return phrases, np.repeat(np.arange(len(texts)), stems)
+
+
 class Reader:
     """Finds the words of a site's texts.
 
@@ -126,13 +163,23 @@ class Reader:
             np.repeat(np.arange(len(found)), counts),
         )
 
+    def stems(self, name: str, language: str) -> Hashes:
+        """Return the stems that `read` finds in a short text, in half of its time."""
+        if _IS_UNSPACED.search(name):
+            return self.read(name, language).stems
+        known = self._known.setdefault(language, {})
+        found = (
+            known.get(word) or self._learn(known, word, language) for word in _SPACED_WORD.split(name)[1::2]
+        )
+        return np.array([one for hashes in found for one in hashes[1:]], np.uint32)
+
     def stem_set(self, name: str, language: str) -> int:
         """Return the `stem_set` of a short text, such as an anchor, that may come many times."""
         if (known := self._sets.get((name, language))) is not None:
             return known
         if len(self._sets) >= _MOST_KNOWN:
             self._sets.clear()
-        found = self._sets[name, language] = stem_set(self.read(name, language).stems)
+        found = self._sets[name, language] = stem_set(self.stems(name, language))
         return found
 
     def _learn(self, known: dict[str, tuple[int, ...]], word: str, language: str) -> tuple[int, ...]:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
+import numpy as np
+
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.analysis.audit.actions import actions
 from internal_linker.analysis.audit.adoption import Proposals
@@ -180,6 +182,44 @@ def _inspected(
             f"{len(found.proposed.sources)} of them adopted"
         )
     return found, collected
+
+
+def audits_of_states(project: Project, progress: Progress, *, home: str = "") -> tuple[Audit, Audit]:
+    """Audit the site with the links that editors accepted, and with all that were proposed; both know today's links.
+
+    The second one has the proposed links with their anchors, and the most useful actions. Both have the same clusters.
+
+    Args:
+        project: whose pages and links.
+        progress: shows the steps.
+        home: URL of the home page; "": it is detected.
+
+    Raises:
+        InputError: there are no pages, or a file can't be read.
+    """
+    with (
+        project.context(progress, serp=False, deliver=False, read_only=True) as context,
+        project.graph() as (edges, runs),
+    ):
+        collected = _collected(context, progress)
+        material = _material(project, context, runs, collected, home=home, progress=progress)
+        material = replace(material, earlier=_earlier_outlinks(runs, collected))
+        material = _within_sections(material, project, (), progress)
+        progress.start("All proposed links", 0, "")
+        every = inspect(replace(material, proposals=_proposals(edges, runs, collected, "all")))
+        progress.finish(f"{len(every.proposed.sources)} new links")
+        places = {each.name: at for at, each in enumerate(every.cluster_links)}
+        labels = np.array([places.get(name, -1) for name in every.clusters], np.int64)
+        progress.start("Accepted links", 0, "")
+        accepted = inspect(
+            replace(
+                material,
+                proposals=_proposals(edges, runs, collected, "accepted"),
+                similar=lambda _: (labels, every.clusters_by),
+            )
+        )
+        progress.finish(f"{len(accepted.proposed.sources)} new links")
+    return accepted, _detailed(project, every, collected, report=False)
 
 
 def _within_sections(

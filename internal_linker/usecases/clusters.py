@@ -1,12 +1,15 @@
 """Group similar pages into named clusters, and write them to files/."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.analysis.similarity.chosen_names import ChosenName, renamed
 from internal_linker.analysis.similarity.cluster_records import PageMap
 from internal_linker.analysis.similarity.cluster_tables import missing_sheet, page_sheet, summary_sheet
 from internal_linker.analysis.similarity.clusters import (
@@ -81,7 +84,32 @@ def _found(project: Project, options: ClustersOptions, progress: Progress) -> Cl
         method=options.method,
         copies=_copies(project, compared),
     )
-    return Clustering(compared, tried, found, points)
+    computed = [each.name for each in found.clusters]
+    return Clustering(compared, tried, renamed(found, chosen_names(project)), points, computed)
+
+
+def names_file(project: Project) -> Path:
+    """Return where the names are that people gave to clusters."""
+    return project.file("cluster_names.json")
+
+
+def chosen_names(project: Project) -> list[ChosenName]:
+    """Return the names that people gave to clusters.
+
+    Raises:
+        InputError: their file can't be read.
+    """
+    path = names_file(project)
+    if not path.exists():
+        return []
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        return [ChosenName(str(each["name"]), frozenset(map(str, each["urls"]))) for each in told]
+    except (OSError, ValueError, TypeError, LookupError):
+        raise InputError(
+            "files/cluster_names.json can't be read, so clusters would lose the names that they were given. Restore "
+            "it, or delete it to use computed names."
+        ) from None
 
 
 def _written(project: Project, result: Clustering, progress: Progress) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Earlier runs of a project: list them, compare two of them, put the links of one back."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -16,7 +16,9 @@ from internal_linker.core.runs import Change, Difference, Version, VersionRow, o
 from internal_linker.core.sequences import counted
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.diff import differences
+from internal_linker.review.former_links import todays
 from internal_linker.review.link_memory import Memory
+from internal_linker.review.transitions import decided
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options import DiffOptions, RollbackOptions
 from internal_linker.usecases.project import Project
@@ -131,6 +133,31 @@ class RollbackResult(Result):
         }
 
 
+@dataclass(frozen=True, repr=False)
+class RollbackPreview(Result):
+    """What a rollback would change by the decisions in the store: it reads those in the Sheet and in review.xlsx, too.
+
+    Attributes:
+        run: the earlier run.
+        rows: the rows that would be put back.
+        links: the links in them.
+        rejected: links that would be left out, since an editor rejected them after the run.
+        differences: how the links of all rows would differ from those of the newest run.
+        balance: how the number of links of all rows would follow from that of the newest run.
+    """
+
+    run: str
+    rows: int
+    links: int
+    rejected: int
+    differences: Sequence[Difference]
+    balance: Balance
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `differences`, a place being 0 for none."""
+        return {"differences": columns_of(self.differences, *Difference.__dataclass_fields__)}
+
+
 def history(project: Project) -> HistoryResult:
     """List the runs whose links are kept."""
     with project.graph() as (_, runs):
@@ -186,6 +213,37 @@ def _links_between(
     )
 
 
+def preview_rollback(project: Project, options: RollbackOptions) -> RollbackPreview:
+    """Find what a rollback would change; nothing is written, and no service is contacted.
+
+    Args:
+        project: whose run.
+        options: the run, and the sections whose links would be put back.
+
+    Raises:
+        ConfigurationError: the run has no row in one of the sections.
+        InputError: the run is not kept.
+    """
+    with project.graph() as (edges, runs):
+        version, hosts = _version(runs, options.run), _hosts(runs)
+        newest = runs.versions()[-1]
+        rows = [*rows_with(hosts, runs.rows(version.run))]
+        present = [*rows_with(hosts, runs.rows(newest.run))]
+        rejected = decided(todays(edges.each(judged=True), hosts)).rejected
+        known = edges.each("accepted", "rejected", "edited", "live")
+        statuses = {with_hosts(edge, hosts).id: edge.status for edge in known}
+    sections = chosen_sections(options.sections, {row.end for row in rows})
+    rows = [row for row in rows if sections.hold(row.end)]
+    allowed = [_allowed(row, rejected) for row in rows]
+    after = [*overlaid(present, allowed)] if sections else allowed
+    found = list(differences(newest, version, present, after, lambda *ends: statuses.get(edge_id(*ends))))
+    links = sum(len(row.recommendation.links) for row in allowed)
+    before = sum(len(row.recommendation.links) for row in rows)
+    return RollbackPreview(
+        version.run, len(rows), links, before - links, found, _links_between(newest, version, present, found)
+    )
+
+
 def rollback(project: Project, options: RollbackOptions, progress: Progress) -> RollbackResult:
     """Put the links of an earlier run back into Output.csv, links.csv and the Sheet.
 
@@ -225,7 +283,7 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
     ):
         memory = Memory(edges, project.rules().edges, run_id, version.encoder, hosts=hosts)
         gaps = memory.recall(context.desk)
-        allowed = [_allowed(row, memory) for row in rows]
+        allowed = [_allowed(row, memory.decided.rejected) for row in rows]
         items = [row.recommendation for row in allowed]
         memory.hashes = {row.end: row.text_hash for row in rows}
         live: dict[str, dict[str, None]] = {}
@@ -278,10 +336,10 @@ def _hosts(runs: RunStore) -> CanonicalHosts:
     return hosts_of(row.recommendation.source.key for row in runs.rows(versions[-1].run, damaged=True))
 
 
-def _allowed(row: VersionRow, memory: Memory) -> VersionRow:
-    """Return the row without what an editor rejected, its ranks without a gap."""
-    item, rejected = row.recommendation, memory.decided.rejected.get(row.end, ())
-    links = [link for link in item.links if link.target.key not in rejected]
+def _allowed(row: VersionRow, rejected: Mapping[str, Collection[str]]) -> VersionRow:
+    """Return the row without what an editor rejected (targets by source), its ranks without a gap."""
+    item, refused = row.recommendation, rejected.get(row.end, ())
+    links = [link for link in item.links if link.target.key not in refused]
     ranked = tuple(replace(link, rank=rank) for rank, link in enumerate(links, 1))
     # Without a basis: the next run proposes its own links again.
     return replace(row, recommendation=Recommendation(item.source, ranked, item.note), basis="")

@@ -54,7 +54,7 @@ class CrawlImport:
         """
         options, files = self.options, self.project.root / "files"
         use = SectionUse(_named_sections(options))
-        filters = _filters(options, use.note)
+        filters = filters_of(options, use.note)
         tables = list(self.tables)
         with ExitStack() as closing:
             closing.enter_context(self.project.lock())
@@ -152,7 +152,8 @@ def _named_sections(options: ImportOptions) -> list[NamedSections]:
     ]
 
 
-def _filters(options: ImportOptions, noted: Callable[[str], None]) -> Filters:
+def filters_of(options: ImportOptions, noted: Callable[[str], None] = lambda _: None) -> Filters:
+    """Return the filters of the options; `noted` as in `Filters`."""
     return Filters(
         no_pagination=not options.pagination,
         no_parameters=not options.parameters,

@@ -16,7 +16,20 @@ from internal_linker.web.access import Access
 from internal_linker.web.context import Problem, Shared
 from internal_linker.web.guard import Guard
 from internal_linker.web.problems import explain_errors
-from internal_linker.web.routes import links, projects, review, run, session
+from internal_linker.web.routes import (
+    audit,
+    clusters,
+    history,
+    imports,
+    links,
+    projects,
+    review,
+    run,
+    session,
+    settings,
+    similar,
+    tasks,
+)
 
 STATIC = Path(__file__).parent / "static"
 _ABOUT = (
@@ -44,7 +57,20 @@ def create_app(access: Access, known: KnownProjects) -> ASGIApp:
     )  # fmt: skip
     app.state.shared = Shared(access, known)
     explain_errors(app)
-    for router in (session.router, projects.router, run.router, links.router, review.router):
+    for router in (
+        session.router,
+        projects.router,
+        imports.router,
+        run.router,
+        links.router,
+        review.router,
+        similar.router,
+        clusters.router,
+        audit.router,
+        history.router,
+        settings.router,
+        tasks.router,
+    ):
         app.include_router(router, prefix="/api", responses=_FAILURES)
     app.include_router(pages.router)
     # The reports have the same file.

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, HTTPException, Request
 from fastapi import Path as PathParameter
 
 from internal_linker.usecases.known_projects import KnownProjects
@@ -13,6 +13,8 @@ from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.web.access import Access
 from internal_linker.web.quiet import Notes
+from internal_linker.web.tasks import Tasks
+from internal_linker.web.views import Views
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,14 @@ class Shared:
     Attributes:
         access: who may enter.
         known: the list of projects.
+        tasks: the work that goes on.
+        views: the results that pages look at.
     """
 
     access: Access
     known: KnownProjects
+    tasks: Tasks = field(default_factory=Tasks)
+    views: Views = field(default_factory=Views)
     _decisions: dict[Path, Decisions] = field(default_factory=dict)
 
     def decisions(self, folder: Path) -> Decisions:
@@ -44,6 +50,16 @@ def shared(request: Request) -> Shared:
     """Return the state of the server."""
     found: Shared = request.app.state.shared
     return found
+
+
+def require_own_computer(state: Annotated[Shared, Depends(shared)]) -> None:
+    """Refuse what could reveal keys or files of this computer where others can reach the app.
+
+    Raises:
+        HTTPException: they can (status 403).
+    """
+    if not state.access.local:
+        raise HTTPException(403, "This app is shared: change settings and keys on its own computer")
 
 
 SharedState = Annotated[Shared, Depends(shared)]

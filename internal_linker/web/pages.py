@@ -30,9 +30,15 @@ class ProjectPage:
 
 # In the order of the navigation.
 PAGES = (
+    ProjectPage("import", "Import"),
     ProjectPage("run", "Run"),
     ProjectPage("links", "Links"),
     ProjectPage("review", "Review"),
+    ProjectPage("similar", "Similar pages"),
+    ProjectPage("clusters", "Clusters"),
+    ProjectPage("audit", "Audit"),
+    ProjectPage("history", "History"),
+    ProjectPage("settings", "Settings"),
 )
 _TEMPLATES = Jinja2Templates(
     env=Environment(
@@ -67,12 +73,14 @@ def show_api(request: Request) -> Response:
 
 @router.get("/p/{key}/")
 def show_project(key: Key, state: SharedState) -> Response:
-    """Lead to where the work on a project goes on: the review of its links or, without any, the first page."""
+    """Lead to where the work on a project goes on: the review of links, a run over pages, or the import of some."""
     try:
-        has_links = (state.known.folder(key) / "files/links.csv").is_file()
+        files = state.known.folder(key) / "files"
     except ProjectNotFound:
         return RedirectResponse("/", 303)
-    return RedirectResponse(f"/p/{key}/{'review' if has_links else PAGES[0].path}", 303)
+    steps = {"links.csv": "review", "urls_rawdata.csv": "run", "main_queries.csv": "run"}
+    done = [step for name, step in steps.items() if (files / name).is_file()]
+    return RedirectResponse(f"/p/{key}/{done[0] if done else 'import'}", 303)
 
 
 @router.get("/p/{key}/{path}")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from internal_linker.anchors.site_names import NameCounts
 from internal_linker.anchors.site_words import SiteWords
 from internal_linker.text.phrases import Reader, word_hash
 from internal_linker.text.words import normalise
@@ -44,3 +45,30 @@ def test_words_that_never_stand_apart_are_bound() -> None:
     with_next, with_previous = words.bound(read)
     assert with_next.tolist() == pytest.approx([5 / 6, 0])
     assert with_previous.tolist() == pytest.approx([5 / 10, 0])
+
+
+TEXTS = [
+    "The shop provides a kettle, and a kettle provides tea.",
+    "",
+    "We launched it: the tea!",
+    "用Vue组件 to make the tea",
+    "tea",
+    "The tea kettle. Tea kettle; tea",
+]
+
+# How many of these texts have each name.
+NAMES = {"tea kettle": 1, "kettle": 2, "tea": 5, "shop": 1}
+
+
+def test_pages_counted_together_count_as_each_alone() -> None:
+    """Where one page ends and the next begins, no words stand beside each other, and a page counts once for a name."""
+    reader = Reader(normalise)
+    pages = [reader.read(text, "en") for text in TEXTS * 3]
+    together, alone = SiteWords.of(pages), [SiteWords.of([page]) for page in pages]
+    assert together.n == len(pages)
+    for name in ("pages", "total", "opened", "closed", "verbal", "nominal", "together"):
+        assert np.array_equal(getattr(together, name), sum(getattr(one, name) for one in alone)), name
+    # Each text is there three times.
+    names = {reader.stem_set(name, "en"): 3 * n for name, n in NAMES.items()}
+    counts = NameCounts.of((), names, pages)
+    assert dict(zip(counts.known.tolist(), counts.pages.tolist(), strict=True)) == names

@@ -112,7 +112,7 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         ),
     ),
     "rerun": (
-        "Runs whose vectors are cached, compared with an earlier commit. The local model embeds changed texts.",
+        "First runs and reruns without keys, with the default encoder, compared with an earlier commit.",
         lambda scale: commits.compared(
             commits.rerun, scale.compared, scale.base, scale.times, commits.RERUN_TARGETS
         ),

@@ -14,7 +14,7 @@ from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Text
 from internal_linker.embeddings.embed import text_hash
-from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.embeddings.encoders.minilm import FastEncoder
 from internal_linker.usecases.settings.settings import Settings
 from tests.benchmarks.vectors import read_pages
 
@@ -96,16 +96,9 @@ def changed(pages: Sequence[Row], share: float) -> list[Row]:
     ]
 
 
-def use_local(project: Path) -> None:
-    """Set the encoder that `fill_cache` fills the cache for."""
-    with (project / "config" / "settings.toml").open("a", encoding="utf-8") as settings:
-        settings.write('embedding_provider = "local"\n')
-
-
 def fill_cache(project: Path, pages: Sequence[Row]) -> None:
-    """Put a vector for each page into the project's cache, as from the local encoder; similar within a topic."""
-    use_local(project)
-    encoder, dice = LocalEncoder(), np.random.default_rng(3)
+    """Put a vector for each page into the project's cache, as from the default encoder; similar within a topic."""
+    encoder, dice = FastEncoder(), np.random.default_rng(3)
     centres = dice.standard_normal((_topics(len(pages)), encoder.dimensions)).astype(np.float32)
     engine = open_database(Settings.model_fields["store_url"].default, project)
     cache = EmbeddingCache(engine, Settings.model_fields["embedding_storage"].default)

@@ -149,7 +149,7 @@ def test_commits_are_compared_as_users_run_them() -> None:
     """Both programs run on projects of their own, and each figure has its ratio to the earlier commit."""
     rows, _ = compared(rerun, (60,), "HEAD", 1, {"rerun, nothing changed": "10 s"})
     assert [row.what.partition(": ")[2] for row in rows] == [
-        "first run, vectors cached",
+        "first run",
         "rerun, nothing changed",
         "rerun, 1% changed",
     ]

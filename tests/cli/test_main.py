@@ -33,7 +33,7 @@ from tests.support.small_project import (
 
 COMMANDS = (
     *"run app lookup content-brief import check pairs clusters review history diff rollback audit evaluate".split(),
-    *("backtest", "calibrate", "init", "export-vectors", "schedule", "store copy"),
+    *("backtest", "calibrate", "init", "export-vectors", "schedule", "mcp", "store copy"),
 )
 HEAVY = (
     "numpy",
@@ -47,6 +47,7 @@ HEAVY = (
     "rich",
     "fastapi",
     "uvicorn",
+    "mcp",
 )
 KEY = "sk-secret-0123456789"
 

@@ -31,7 +31,7 @@ PYTHON = [
     for number, block in enumerate(block for block in each.blocks if block.language == "python")
 ]
 # These commands never end.
-NOT_RUN = {"app", "schedule"}
+NOT_RUN = {"app", "mcp", "schedule"}
 FETCHED = "https://www.example.com"
 RUN_ID = r"\b20\d{6}-\d{6}(?:-[a-z]{4})?\b"
 

@@ -13,6 +13,7 @@ import pytest
 import internal_linker
 from internal_linker import api
 from internal_linker.adapters.database.page_vectors import PAGE_VECTORS
+from internal_linker.assistants.server import Tools
 from internal_linker.core.errors import ExitCode
 from internal_linker.usecases.run import PageLink
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings
@@ -63,6 +64,9 @@ def attributes_of_results() -> dict[str, set[str]]:
 RESULTS = attributes_of_results()
 PYTHON_NAMES = {"internal_linker", "exit_code", *internal_linker.__all__} | ARGUMENTS.union(*RESULTS.values())
 PYTHON_NAMES |= {*PageLink.__dataclass_fields__}
+# What assistants call.
+TOOLS = [name for name in vars(Tools) if not name.startswith("_")]
+PYTHON_NAMES |= {*TOOLS}
 
 
 @EVERY_PAGE
@@ -119,6 +123,12 @@ def test_names_exist(page: Page) -> None:
     named = {text.partition(" = ")[0] for text in page.code}
     names = {text for text in named if re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)+", text)}
     assert names - set(Settings.model_fields) - PYTHON_NAMES - OTHER_NAMES - TABLE_NAMES == set()
+
+
+def test_every_tool_for_assistants_is_described() -> None:
+    """docs/assistants.md has a row for each tool, in the order in which assistants see them."""
+    rows = re.findall(r"^\| `(\w+)` \|", doc("assistants").text, re.MULTILINE)
+    assert rows == TOOLS
 
 
 @EVERY_PAGE

@@ -13,6 +13,8 @@ from typing import Any
 import openpyxl
 import pytest
 
+from internal_linker.core.edges import Verdict
+from internal_linker.review.workbook import ReviewWorkbook
 from internal_linker.usecases.history import diff
 from internal_linker.usecases.options import DiffOptions, RunOptions
 from internal_linker.usecases.project import open_project
@@ -92,9 +94,12 @@ def seen(root: Path, found: PageLinks) -> dict[str, Any]:
 
 
 def compared(root: Path, tmp_path: Path) -> tuple[bool, PageLinks]:
-    """Run, and again in a copy without the short cut: all must be the same; return whether it was taken."""
-    other = shutil.copytree(root, tmp_path / "other")
+    """Run, and again in a copy without all that a run keeps: all must be the same; return whether it was cut short."""
+    other = tmp_path / "other"
+    shutil.rmtree(other, ignore_errors=True)
+    shutil.copytree(root, other)
     without_short_cut(other)
+    shutil.rmtree(other / "files/index", ignore_errors=True)
     computed, short = done(other)
     assert not short
     found, short = done(root)
@@ -122,6 +127,22 @@ def test_a_first_rerun_takes_the_short_cut(tmp_path: Path) -> None:
     write_settings(root, {})
     done(root)
     assert compared(root, tmp_path)[0]
+
+
+def test_what_a_run_wrote_into_the_review_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run after the first one knows from it what the workbook says."""
+    root = tmp_path / "project"
+    write(root, site(), LINKS)
+    write_settings(root, {})
+    done(root)
+
+    def read(self: ReviewWorkbook) -> list[Verdict]:
+        raise AssertionError("the workbook is read")
+
+    monkeypatch.setattr(ReviewWorkbook, "read", read)
+    assert done(root)[1]
 
 
 def test_untouched_files_are_not_written(root: Path) -> None:
@@ -167,6 +188,31 @@ def _another_run(root: Path) -> None:
         database.execute(f"UPDATE edges SET last_run = 'killed', updated_at = '2027-01-01' WHERE {some}")
 
 
+def _pages(root: Path, change: Callable[[list[list[str]]], object]) -> None:
+    """Change the rows of the pages."""
+    path = root / "files/urls_rawdata.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    change(rows)
+    write_csv(path, [header, *rows])
+
+
+def _other_texts(rows: list[list[str]]) -> None:
+    for at in (3, 17, 40):
+        rows[at][2] = " ".join(reversed(rows[at][2].split()))
+    rows[9][1] = "Another title"
+
+
+def _other_links(root: Path) -> None:
+    write_csv(root / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *LINKS[3:]])
+
+
+def _decided_on_other_texts(root: Path) -> None:
+    _decided(root)
+    _cell("Anchor", "other words")(root)
+    _pages(root, _other_texts)
+
+
 # What changes between two runs, and whether the second one takes the short cut.
 CHANGES: dict[str, tuple[Callable[[Path], object], bool]] = {
     "decision at the terminal": (_decided, False),
@@ -181,6 +227,16 @@ CHANGES: dict[str, tuple[Callable[[Path], object], bool]] = {
     "emptied orphans.csv": (lambda root: (root / "files/orphans.csv").write_bytes(b""), True),
     "setting": (lambda root: write_settings(root, {"min_inlinks": 1, "tier_inline": 0.9}), False),
     "killed run": (_another_run, False),
+    "texts": (lambda root: _pages(root, _other_texts), False),
+    "new page": (
+        lambda root: _pages(root, lambda rows: rows.append([f"{SITE}/0/new/", *rows[0][1:]])),
+        False,
+    ),
+    "page that is gone": (lambda root: _pages(root, lambda rows: rows.pop(12)), False),
+    "existing links": (_other_links, False),
+    "decisions and texts": (_decided_on_other_texts, False),
+    "fewer links per page": (lambda root: write_settings(root, {"links_per_page": 3}), False),
+    "a minimum score": (lambda root: write_settings(root, {"min_inlinks": 1, "min_strength": 0.6}), False),
 }
 
 
@@ -188,9 +244,14 @@ CHANGES: dict[str, tuple[Callable[[Path], object], bool]] = {
 def test_whatever_changes_between_two_runs_counts(
     root: Path, tmp_path: Path, change: Callable[[Path], object], short: bool
 ) -> None:
-    """Decisions are heard, files that somebody changed are written, and settings count as in any run."""
+    """Decisions are heard, files that somebody changed are written, and settings count as in any run.
+
+    So does whatever the run leaves for the two after it.
+    """
     change(root)
     assert compared(root, tmp_path)[0] is short
+    compared(root, tmp_path)
+    compared(root, tmp_path)
 
 
 def test_a_damaged_part_of_the_last_run_is_no_short_cut(root: Path) -> None:

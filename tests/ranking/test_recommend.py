@@ -193,7 +193,7 @@ def test_the_links_are_those_of_all_candidates(count: int, monkeypatch: pytest.M
     whole = Ranked.at
 
     def noted(ranked: Ranked, positions: Ints | Bools | slice) -> Ranked:
-        if isinstance(positions, np.ndarray) and positions.dtype == np.bool_:
+        if isinstance(positions, np.ndarray) and positions.dtype == np.bool_ and positions.size:
             chosen.append(round(100 * positions.mean()))
         return whole(ranked, positions)
 
@@ -209,7 +209,7 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     pages = site(4, 10)
     at_once = links(pages, 2, 3.0)
     monkeypatch.setattr("internal_linker.ranking.rank.BLOCK", 7)
-    monkeypatch.setattr("internal_linker.ranking.recommend.BLOCK", 7)
+    monkeypatch.setattr("internal_linker.ranking.weighed.BLOCK", 7)
     assert repr(links(pages, 2, 3.0)) == repr(at_once)
 
 

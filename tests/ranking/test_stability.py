@@ -57,11 +57,13 @@ def test_near_a_change_links_overtake_only_by_the_margin() -> None:
     assert links(ranked([3 + MARGIN / 2, 3, 3 - MARGIN / 2, 0]), before) == [[2, 1, 0]]
 
 
-def test_a_change_elsewhere_leaves_a_list_alone() -> None:
-    """Only sources with a changed candidate are affected."""
-    candidates = ranked([9, 8, 7, 6], [9, 8, 7, 6, 5])
-    before = earlier([[1, 2, 3], [1, 2, 3]], changed=[4])
-    assert links(candidates, before) == [[1, 2, 3], [0, 1, 2]]
+def test_only_a_changed_page_that_could_be_a_link_affects_a_list() -> None:
+    """A changed page opens a list that contains it, or in which it scores more than a link; others stay."""
+    candidates = ranked([9, 8, 7, 6, 5], [9, 8, 7, 6, 5])
+    lists = [[1, 2, 3], [1, 2, 4]]
+    assert links(candidates, earlier(lists, changed=[4])) == [[1, 2, 3], [0, 1, 2]]
+    assert links(candidates, earlier(lists[1:] * 2, changed=[3])) == [[0, 1, 2], [0, 1, 2]]
+    assert links(candidates, earlier(lists[:1] * 2, changed=[4])) == lists[:1] * 2
 
 
 def test_a_lost_link_makes_room_for_the_best_other() -> None:

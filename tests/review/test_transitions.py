@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.edges import VERDICTS, Anchor, Cells, Edge, Status, Verdict
-from internal_linker.review.transitions import decided, heard, remembered
+from internal_linker.review.transitions import decided, heard, remembered, says_nothing_new
 
 NOW, LATER = "2026-01-04T03:00:00+00:00", "2026-01-11T03:00:00+00:00"
 EDGE = Edge("https://a.example/s", "https://a.example/t", "https://a.example/s/", "https://a.example/t/")
@@ -132,6 +132,16 @@ def test_no_note_and_no_anchor_of_an_editor_is_lost(said: list[Verdict]) -> None
         assert edge.notes == each.notes
         assert edge.anchor == ("" if each.anchor == "green tea" else each.anchor.strip())
         assert heard(edge, each, "9") == edge
+
+
+@given(st.lists(SAID, min_size=1, max_size=4))
+def test_cells_that_say_nothing_new_change_nothing_else(said: list[Verdict]) -> None:
+    """Exactly those cells say nothing new after which an edge differs in its record of them only."""
+    edge = EDGE
+    for each in said:
+        now = heard(edge, each, edge.at)
+        assert says_nothing_new(edge, each) == (replace(now, cells=edge.cells) == edge)
+        edge = now
 
 
 @given(WORDS, st.booleans(), st.booleans(), st.sampled_from(["", *VERDICTS]))

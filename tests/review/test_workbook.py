@@ -70,6 +70,41 @@ def test_a_new_workbook_has_all_that_an_editor_needs(path: Path) -> None:
     assert sheet["B2"].number_format == "@"
 
 
+def test_a_run_foresees_what_the_next_one_reads(path: Path) -> None:
+    """What was written is read, decisions and notes of editors too, in the state that the file then has."""
+    desk = ReviewWorkbook(path)
+    assert desk.written() is None
+    for rows in ([A, B, C], [B, replace(C, score=0.9), D]):
+        desk.write(rows)
+        again = ReviewWorkbook(path)
+        assert desk.written() == (again.state(), again.read())
+        edit(path, A2="accepted", B3="mine", J4="ask Ann")
+        desk = ReviewWorkbook(path)
+    edit(path, J3=7)
+    desk.write([B, replace(C, score=0.9), D])
+    assert desk.written() is None, "a number may be read as another text"
+
+
+@pytest.mark.parametrize(
+    "odd", ["  x", "x ", "_x0041_", "<r>x</r>", "a\u200cb", "=1+1", "2024", "'x", "\U0001f375", "True"]
+)
+def test_an_odd_text_is_foreseen_as_it_is_read_or_not_at_all(path: Path, odd: str) -> None:
+    """Whatever an anchor and a note look like, nothing else is foreseen than what is read."""
+    desk = ReviewWorkbook(path)
+    desk.write([A, row("odd", anchor=odd, notes=odd)])
+    again = ReviewWorkbook(path)
+    assert desk.written() in (None, (again.state(), again.read()))
+
+
+def test_a_file_that_was_saved_since_is_not_foreseen(path: Path) -> None:
+    """Once an editor saved the file, its state is no longer the one in which it was written."""
+    desk = ReviewWorkbook(path)
+    desk.write([A])
+    edit(path, A2="accepted")
+    written = desk.written()
+    assert written and written[0] != desk.state()
+
+
 def test_words_come_back_and_stay(path: Path) -> None:
     """A saved status, anchor and note are read, and they stay after the next run beside new figures."""
     ReviewWorkbook(path).write([A, B, C, D])

@@ -99,6 +99,16 @@ def test_a_reader_can_go_to_another_process() -> None:
     assert here.stems.tolist() == there.stems.tolist() and len(there.stems) == 2
 
 
+@given(
+    st.text(st.sampled_from("abAB .,'-’_()<>`$@/1 \u200c组件のใทé\n\U0001f375"), max_size=30),
+    st.sampled_from(["en", "ja", ""]),
+)
+def test_the_stems_of_a_name_are_those_of_its_words(text: str, language: str) -> None:
+    """The short way to a name's stems finds what reading its words finds."""
+    reader = Reader(normalise)
+    assert reader.stems(text, language).tolist() == reader.read(text, language).stems.tolist()
+
+
 def test_a_name_is_the_set_of_its_stems_in_its_language(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that comes again has the same set of stems; other names and languages have their own."""
     reader = Reader(normalise)

@@ -11,10 +11,11 @@ import time_machine
 
 from internal_linker.core.records import Candidate, Link, Recommendation, Source
 from internal_linker.core.runs import Version, VersionRow
-from internal_linker.usecases.history import diff, history, rollback
+from internal_linker.usecases.history import diff, history, preview_rollback, rollback
 from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.options import DiffOptions, RollbackOptions
 from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from tests.support.builders import Told
 from tests.support.sites import read_csv
 from tests.support.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, write_csv
@@ -260,3 +261,56 @@ def test_a_part_is_laid_over_the_newest_run(project: Path) -> None:
             URLS[0].rstrip("/"): URLS[2],
             URLS[1].rstrip("/"): URLS[4],
         }
+
+
+def two_real_runs(project: Path) -> Project:
+    """Make two runs, the second with a new page, and return the project."""
+    assert do(project, "run") == 0
+    write_pages(project, dict([*TOPICS.items(), NEW]))
+    assert do(project, "run") == 0
+    return open_project(project)
+
+
+@pytest.mark.parametrize("sections", [(), ("/water",)])
+def test_a_preview_is_what_the_rollback_does(project: Path, sections: tuple[str, ...]) -> None:
+    """The preview writes nothing, and the rollback then changes exactly the links that it named."""
+    opened = two_real_runs(project)
+    options = RollbackOptions(run="last-1", sections=sections)
+    before = {path: path.read_bytes() for path in (project / "files").glob("*.csv")}
+    told = preview_rollback(opened, options)
+    assert {path: path.read_bytes() for path in (project / "files").glob("*.csv")} == before
+    assert len(history(opened).versions) == 2
+    done = rollback(opened, options, Told())
+    assert (told.run, told.rows, told.links, told.rejected) == (
+        done.run,
+        len(done.recommendations),
+        done.links,
+        0,
+    )
+    found = diff(opened, DiffOptions(before="last-1", after="last"), write=False)
+    ends = [
+        [(each.source, each.target, each.change, each.before, each.after) for each in differences]
+        for differences in (told.differences, found.differences)
+    ]
+    assert ends[0] == ends[1] and (sections or ends[0])
+    assert told.balance.total == sum(len(targets) for targets in map(_filled, links(project).values()))
+
+
+def _filled(targets: list[str]) -> list[str]:
+    return [target for target in targets if target]
+
+
+def test_a_preview_leaves_out_what_was_rejected_since(project: Path) -> None:
+    """Links that an editor rejected after the run are counted and not put back."""
+    assert do(project, "run") == 0
+    first = links(project)
+    write_pages(project, dict([*TOPICS.items(), NEW]))
+    assert do(project, "run") == 0
+    opened = open_project(project)
+    both = next(row for row in waiting_links(opened).links if row.target in first.get(row.source, []))
+    decide(opened, [LinkDecision(both.id, "rejected")])
+    told = preview_rollback(opened, RollbackOptions(run="last-1"))
+    assert told.rejected == 1 and told.links == 11
+    gone = {(one.source, one.target): str(one.why) for one in told.differences if one.change == "gone"}
+    assert gone[both.source, both.target] == "rejected by an editor"
+    assert rollback(opened, RollbackOptions(run="last-1"), Told()).rejected == 1

@@ -6,8 +6,9 @@ from contextlib import suppress
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import compress
 from math import isnan, nan
-from operator import attrgetter
+from operator import attrgetter, ne
 from typing import Any, get_args
 
 from sqlalchemy import (
@@ -68,6 +69,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     for name, default in _DEFAULTS.items()
     if default is not MISSING
 } | dict.fromkeys(("source", "target", "source_url", "target_url"), str)
+_FLOATS = [name for name, default in _DEFAULTS.items() if isinstance(default, float)]
 _JSON = json.JSONEncoder(separators=(",", ":"))
 
 
@@ -84,10 +86,9 @@ def _typed(values: Sequence[Any], types: Sequence[type]) -> Sequence[Any]:
 
 def _anchor(values: Sequence[Any]) -> Anchor:
     # Earlier versions knew no quality.
-    *known, quality = values if len(values) == 6 else (*values, None)
-    return Anchor(
-        *_typed(known, (str, str, int, bool, bool)), *_typed([nan if quality is None else quality], (float,))
-    )
+    text, sentence, start, verbatim, asked, quality = values if len(values) == 6 else (*values, None)
+    known = text, sentence, start, verbatim, asked, nan if quality is None else quality
+    return Anchor(*_typed(known, (str, str, int, bool, bool, float)))
 
 
 # JSON turns these into lists.
@@ -156,9 +157,17 @@ class EdgeStore:
         """Insert or replace edges, and set damaged rows of the same ids aside; all is committed when this returns."""
         now = self._now()
         rows = [
-            {"site": self._site, "source": edge.id[:10], "id": edge.id, "updated_at": now}
-            | {name: getattr(edge, name) for name in _COLUMNS}
-            | {"facts": _text(edge)}
+            {
+                "site": self._site,
+                "source": edge.id[:10],
+                "id": edge.id,
+                "status": edge.status,
+                "verdict": edge.verdict,
+                "kind": edge.kind,
+                "last_run": edge.last_run,
+                "facts": _text(edge),
+                "updated_at": now,
+            }
             for edge in edges
         ]
         lost = [edge.id for edge in edges if edge.id in self._damaged]
@@ -279,8 +288,12 @@ def read_edge(row: Row[Any]) -> Edge | None:
 
 
 def _text(edge: Edge) -> str:
-    facts = zip(_DEFAULTS.items(), _VALUES(edge), strict=True)
-    known = {name: value for (name, default), value in facts if value != default and not _none(value)}
+    values = _VALUES(edge)
+    known = dict(compress(zip(_DEFAULTS, values, strict=True), map(ne, values, _DEFAULTS.values())))
+    for name in _FLOATS:
+        # NaN differs from itself, too.
+        if isnan(known.get(name, 0.0)):
+            del known[name]
     if edge.anchors:
         known["anchors"] = [_packed(one) for one in edge.anchors]
     if "evidence" in known:
@@ -298,15 +311,14 @@ def _packed(anchor: Anchor) -> list[object]:
     return [anchor.text, anchor.sentence, anchor.start, anchor.verbatim, anchor.asked, quality]
 
 
-def _none(value: object) -> bool:
-    return isinstance(value, float) and isnan(value)
-
-
 def _edge(row: Row[Any]) -> Edge:
-    facts = {name: value for name, value in json.loads(row.facts).items() if name in _DEFAULTS}
     # A run reads all edges, so what this costs is multiplied.
-    for name in _READ.keys() & facts.keys():
-        facts[name] = _READ[name](facts[name])
+    facts = json.loads(row.facts)
+    if not facts.keys() <= _DEFAULTS.keys():
+        facts = {name: value for name, value in facts.items() if name in _DEFAULTS}
+    for name, read in _READ.items():
+        if name in facts:
+            facts[name] = read(facts[name])
     if not all(map(isinstance, facts.values(), map(_TYPES.__getitem__, facts))):
         raise TypeError("a fact of another type")
-    return Edge(**facts, **{name: getattr(row, name) for name in _COLUMNS})
+    return Edge(**facts, status=row.status, verdict=row.verdict, kind=row.kind, last_run=row.last_run)

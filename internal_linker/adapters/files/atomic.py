@@ -132,6 +132,19 @@ def remarks_on(path: Path, landed: Path) -> list[str]:
     return [f"{path.name} is open in another program or write-protected; the result is in {landed.name}."]
 
 
+def require_in_place(path: Path, landed: Path) -> None:
+    """Check that a file landed under its own name, for files that only the program itself reads.
+
+    Raises:
+        OutputError: it didn't; it is deleted, since nobody would look for it there.
+    """
+    if landed != path:
+        landed.unlink(missing_ok=True)
+        raise OutputError(
+            f"{path} is open in another program or write-protected. Close it there, and try again."
+        )
+
+
 def dated_name(path: Path) -> Path:
     """Return a free name beside `path` with the local time in it: `Output 2026-11-21 0930.csv`."""
     stem = f"{path.stem} {datetime.now().astimezone():%Y-%m-%d %H%M}"

@@ -192,10 +192,7 @@ class XlsxTable:
         Raises:
             InputError: the file is missing, damaged, too large, empty or not a workbook, or has no such sheet.
         """
-        if not self.path.is_file():
-            raise InputError(f"{self.path} not found: check the path.")
-        with readable(self.path, _REMEDY):
-            chosen, names = self._chosen()
+        chosen, names = self.sheets()
         if not names:
             raise InputError(f"{self.path} is empty: add a header row and at least one row below it.")
         if not chosen:
@@ -213,13 +210,23 @@ class XlsxTable:
         _, header = next(records)
         return TableStream(self.name, tuple(cell.strip() for cell in header), records)
 
+    def sheets(self) -> tuple[str, list[str]]:
+        """Return the name of the sheet that `stream` reads, "" if there is none, and those of all sheets with cells.
+
+        Raises:
+            InputError: the file is missing, damaged, too large or not a workbook.
+        """
+        if not self.path.is_file():
+            raise InputError(f"{self.path} not found: check the path.")
+        with readable(self.path, _REMEDY):
+            return self._chosen()
+
     def _rows(self, sheet: str) -> Iterator[Record]:
         with readable(self.path, _REMEDY):
             portions = _portions(self.path, sheet=sheet)
             yield from _records(cells for _, _, rows in portions for cells in rows)
 
     def _chosen(self) -> tuple[str, list[str]]:
-        """Return the name of the sheet to read, "" if there is none of its name, and those of all sheets with cells."""
         chosen, names, fits = "", list[str](), False
         for sheet in worksheets(self.path, most=_HEAD_ROWS):
             header = next(_table_of(_records(sheet.rows)), None)

@@ -54,33 +54,31 @@ def summary(
 ) -> list[Measure]:
     """Return the before/after table; without links today, only the number of pages is known."""
 
-    def row(name: str, of: Callable[[GraphFigures], float], decimals: int = 0) -> Measure:
+    def row(key: str, name: str, of: Callable[[GraphFigures], float], decimals: int = 0) -> Measure:
         if not links_known:
-            return Measure(name, nan, nan, decimals)
-        return Measure(name, float(of(before)), float(of(after)), decimals)
+            return Measure(name, nan, nan, decimals, key)
+        return Measure(name, float(of(before)), float(of(after)), decimals, key)
 
     def deep(state: GraphFigures) -> float:
         return nan if isnan(state.max_depth) else float((state.depth > limits.clicks).sum())
 
-    weightless = row("Links with nofollow, ugc or sponsored", lambda state: state.unfollowed)
+    few = f"Pages with fewer than {limits.min_inlinks} inlinks"
+    weightless = row("unfollowed", "Links with nofollow, ugc or sponsored", lambda state: state.unfollowed)
     return [
-        Measure("Pages", len(before.depth), len(after.depth)),
-        row("Links", lambda state: state.outlinks.sum()),
+        Measure("Pages", len(before.depth), len(after.depth), key="pages"),
+        row("links", "Links", lambda state: state.outlinks.sum()),
         *([weightless] if before.unfollowed else []),
-        row("Links per page, mean", lambda state: state.outlinks.mean(), 2),
-        row("Orphans", lambda state: len(state.orphans)),
-        row(
-            f"Pages with fewer than {limits.min_inlinks} inlinks",
-            lambda s: (s.inlinks < limits.min_inlinks).sum(),
-        ),
-        row("Pages without links to other pages", lambda state: (state.outlinks == 0).sum()),
-        row("Pages unreachable from the home page", lambda state: state.unreachable),
-        row("Clicks from the home page, mean", lambda state: state.mean_depth, 2),
-        row("Clicks from the home page, maximum", lambda state: state.max_depth),
-        row(f"Pages deeper than {limits.clicks} clicks", deep),
-        row("Gini of PageRank", lambda state: state.gini, 3),
-        row("PageRank share of the top 10% of pages", lambda state: state.top_share, 3),
-        row("Pairs that link to each other", lambda state: state.reciprocal),
-        row("Share of links across clusters", lambda state: state.cross_cluster, 3),
-        row("Separate groups of pages", lambda state: state.components),
+        row("links-per-page", "Links per page, mean", lambda state: state.outlinks.mean(), 2),
+        row("orphans", "Orphans", lambda state: len(state.orphans)),
+        row("few-inlinks", few, lambda state: (state.inlinks < limits.min_inlinks).sum()),
+        row("no-outlinks", "Pages without links to other pages", lambda state: (state.outlinks == 0).sum()),
+        row("unreachable", "Pages unreachable from the home page", lambda state: state.unreachable),
+        row("depth", "Clicks from the home page, mean", lambda state: state.mean_depth, 2),
+        row("max-depth", "Clicks from the home page, maximum", lambda state: state.max_depth),
+        row("deep", f"Pages deeper than {limits.clicks} clicks", deep),
+        row("gini", "Gini of PageRank", lambda state: state.gini, 3),
+        row("top-share", "PageRank share of the top 10% of pages", lambda state: state.top_share, 3),
+        row("reciprocal", "Pairs that link to each other", lambda state: state.reciprocal),
+        row("crossing", "Share of links across clusters", lambda state: state.cross_cluster, 3),
+        row("groups", "Separate groups of pages", lambda state: state.components),
     ]

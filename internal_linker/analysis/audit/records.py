@@ -145,12 +145,20 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A row of the before/after table; its figures have `decimals` decimal places, and NaN means "unknown"."""
+    """A row of the before/after table.
+
+    Attributes:
+        name: what people call it.
+        before, after: its figures; NaN means "unknown".
+        decimals: their decimal places.
+        key: a short name for programs.
+    """
 
     name: str
     before: float
     after: float
     decimals: int = 0
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,12 @@ def components(graph: SiteGraph, n: int) -> int:
     return count
 
 
+def component_labels(graph: SiteGraph, n: int) -> Ints:
+    """Return (n,) the weakly connected component of each page."""
+    labels: Ints = csgraph.connected_components(_matrix(graph, n))[1].astype(np.int64)
+    return labels
+
+
 def closed_circles(graph: SiteGraph, n: int, home: int) -> list[Ints]:
     """Return groups of pages that all reach each other and that no other page links to, without the home page's.
 

@@ -50,6 +50,7 @@ class Clustering(Result):
         tried: the numbers of clusters that were tried, language by language.
         found: the clusters.
         points: (n, d) float32 unit rows, or zeros: what the pages were grouped by.
+        computed: k names as they were computed; `found` has those that people chose.
         files: the files of files/ that were written.
     """
 
@@ -57,6 +58,7 @@ class Clustering(Result):
     tried: "Sequence[Tried]"
     found: SiteClusters
     points: Vectors
+    computed: Sequence[str]
     files: tuple[str, ...] = ()
 
     @property

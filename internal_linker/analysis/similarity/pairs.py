@@ -60,6 +60,7 @@ def similar_pairs(
     gives: Bools | None = None,
     takes: Bools | None = None,
     sections: Ints | None = None,
+    bars: int = _BARS,
 ) -> SimilarPairs:
     """Compare all pages with each other, except pages in different languages.
 
@@ -72,13 +73,14 @@ def similar_pairs(
         gives: (n,) whether each page gets links; of two pages, one must be able to link to the other. None: all can.
         takes: (n,) whether links may lead to each page; None: to all.
         sections: (n,) numbers of the pages' sections; None: all pages are in one.
+        bars: bars of the histogram.
 
     Raises:
         InputError: there are more than `MOST_PAIRS` pairs.
     """
     n, found, nearly, kept = len(similarity), 0, 0, 0
     sections = np.zeros(n, np.int64) if sections is None else sections
-    histogram = np.zeros((2, _BARS), np.int64)
+    histogram = np.zeros((2, bars), np.int64)
     parts: list[tuple[Ints, Ints, Vectors]] = []
     for start, column, scores in similarity.tiles(upper=not most):
         here, there = slice(start, start + len(scores)), slice(column, None)
@@ -88,7 +90,7 @@ def similar_pairs(
         if not most:
             # The lower triangle would come twice.
             scores[:, : len(scores)][np.tril_indices(len(scores), -1)] = -np.inf
-        histogram += _bars(scores, sections[here, None] == sections[None, there])
+        histogram += _histogram(scores, sections[here, None] == sections[None, there], bars)
         found += int((scores >= at_least).sum()) if most else 0
         nearly += int(((scores < at_least) & (scores >= at_least - NEARLY)).sum())
         rows, others = np.nonzero(scores >= np.maximum(at_least, _last_of_best(scores, most))[:, None])
@@ -123,11 +125,17 @@ def _can_match(languages: Ints, gives: Bools | None, takes: Bools | None, here: 
     return can
 
 
-def _bars(scores: Vectors, within: Bools) -> Ints:
+def bar_of(scores: Vectors, bars: int) -> Ints:
+    """Return the bar of each similarity in a histogram; those below 0 are in the first one."""
+    found: Ints = np.clip(scores * np.float32(bars), 0, bars - 1).astype(np.int64)
+    return found
+
+
+def _histogram(scores: Vectors, within: Bools, bars: int) -> Ints:
     """Return (2, bars): how many finite scores are in each bar, within sections and across."""
     known = np.isfinite(scores)
-    bars = np.clip(scores[known] * _BARS, 0, _BARS - 1).astype(np.int64) + _BARS * ~within[known]
-    return np.bincount(bars, minlength=2 * _BARS).reshape(2, _BARS)
+    found = bar_of(scores[known], bars) + bars * ~within[known]
+    return np.bincount(found, minlength=2 * bars).reshape(2, bars)
 
 
 def _last_of_best(scores: Vectors, most: int) -> Vectors:
@@ -247,7 +255,7 @@ def _median(counts: Ints) -> float:
     total = int(counts.sum())
     if not total:
         return nan
-    return (int(np.searchsorted(np.cumsum(counts), total / 2)) + 0.5) / _BARS
+    return (int(np.searchsorted(np.cumsum(counts), total / 2)) + 0.5) / len(counts)
 
 
 def pairs_sheet(result: SimilarPages) -> Sheet:
@@ -304,7 +312,8 @@ def page_sheet(result: SimilarPages, max_per_page: int) -> Sheet:
 def histogram_sheet(result: SimilarPages) -> Sheet:
     """Return how many pairs of pages have which similarity, within a section and across sections."""
     within, across = result.found.histogram.tolist()
-    rows = [(at / _BARS, (at + 1) / _BARS, within[at], across[at]) for at in range(_BARS)]
+    bars = len(within)
+    rows = [(at / bars, (at + 1) / bars, within[at], across[at]) for at in range(bars)]
     columns = [
         *(Column("From", 12, "score"), Column("To", 12, "score")),
         *(Column("Pairs Within Sections", 20, "bar"), Column("Pairs Across Sections", 20, "bar")),

@@ -12,7 +12,7 @@ from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError
 
 # Enough for some hundred thousand patterns.
-_MOST_BYTES = 5_000_000
+MOST_BYTES = 5_000_000
 
 
 # A host in a pattern: https://www.example.com/tag/, ^https?://(www\.)?example\.com
@@ -86,8 +86,10 @@ def read_exclusions(path: Path, hosts: CanonicalHosts | None = None) -> Exclusio
     """
     if not path.exists():
         return Exclusions([])
-    lines = plain_text(path, path.name, _MOST_BYTES).splitlines()
-    numbered = [(number, line.strip()) for number, line in enumerate(lines, 1)]
-    return Exclusions(
-        [(n, line) for n, line in numbered if line and not line.startswith("#")], path.name, hosts
-    )
+    return Exclusions(numbered_patterns(plain_text(path, path.name, MOST_BYTES)), path.name, hosts)
+
+
+def numbered_patterns(text: str) -> list[tuple[int, str]]:
+    """Return the patterns of a text with their line numbers, without blank lines and comments."""
+    numbered = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    return [(number, line) for number, line in numbered if line and not line.startswith("#")]

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -36,7 +37,7 @@ SEARCH_PROVIDERS = ("serper", "serpapi")
 
 
 __all__ = ["ENV_PREFIX", "EXCLUSIONS_FILE", "KEY_FILES", "OPENAI_URL", "PLACEHOLDER_SITE", "SETTINGS_FILE"]
-__all__ += ["Settings", "load_settings"]
+__all__ += ["Settings", "load_settings", "settings_from"]
 
 EXCLUSIONS_FILE = Path("config/excluded_urls.txt")
 
@@ -532,7 +533,19 @@ def load_settings(project: Path) -> Settings:
         ConfigurationError: a file can't be read, a value is wrong, or a name is unknown; the nearest right
             one is named.
     """
-    values = toml_values(project)
+    return settings_from(toml_values(project), key_texts(project))
+
+
+def settings_from(values: Mapping[str, Any], keys: Mapping[str, str]) -> Settings:
+    """Check values and keys together with the environment, which wins, and return the settings.
+
+    Args:
+        values: what settings.toml says, by name.
+        keys: the texts of KEY_FILES, by name.
+
+    Raises:
+        ConfigurationError: a value is wrong, or a name is unknown; the nearest right one is named.
+    """
     refuse_unknown(values, Settings.model_fields, SETTINGS_FILE.as_posix())
     refuse_unknown(os.environ, Settings.model_fields, "the environment", ENV_PREFIX)
     if misplaced := next((name for name in KEY_FILES if name in values), ""):
@@ -540,7 +553,7 @@ def load_settings(project: Path) -> Settings:
         raise ConfigurationError(
             f"{SETTINGS_FILE.as_posix()}: {misplaced} does not belong in this file. Move it to {where}."
         )
-    secrets: dict[str, Any] = {name: SecretStr(text) for name, text in key_texts(project).items()}
+    secrets: dict[str, Any] = {name: SecretStr(text) for name, text in keys.items()}
     try:
         return Settings(**values, **secrets)
     except SettingsError as error:

@@ -24,11 +24,17 @@ def render_settings(values: dict[str, Any] | None = None) -> str:
             continue
         if field.title:
             lines.append(f"\n# --- {field.title} ---\n")
-        lines += [f"# {line}" for line in textwrap.wrap(str(field.description), 108, break_on_hyphens=False)]
-        bounds = allowed(field)
-        lines.append(f"# Default: {_toml(field.default)}{bounds and f'; {bounds}'}")
+        lines += [f"# {line}" for line in comment(name)]
         lines.append(f"{name} = {_toml((values or {}).get(name, field.default))}\n")
     return "\n".join(lines)
+
+
+def comment(name: str) -> list[str]:
+    """Return the lines above a setting: its meaning, default and range, without the signs of a comment."""
+    field = Settings.model_fields[name]
+    bounds = allowed(field)
+    meaning = textwrap.wrap(str(field.description), 108, break_on_hyphens=False)
+    return [*meaning, f"Default: {_toml(field.default)}{bounds and f'; {bounds}'}"]
 
 
 def _toml(value: str | float) -> str:

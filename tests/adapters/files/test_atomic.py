@@ -12,7 +12,13 @@ from typing import TextIO
 
 import pytest
 
-from internal_linker.adapters.files.atomic import KeepingOld, copy_aside, replace_whole, sync_file
+from internal_linker.adapters.files.atomic import (
+    KeepingOld,
+    copy_aside,
+    replace_whole,
+    require_in_place,
+    sync_file,
+)
 from internal_linker.core.errors import InputError, OutputError
 
 DATED = re.compile(r"Output \d{4}-\d\d-\d\d \d{4}( \(\d\))?\.csv")
@@ -205,3 +211,13 @@ def test_the_old_file_is_kept_where_another_takes_its_place(path: Path) -> None:
     landed = keeping(path, text("newer"))
     assert (landed.read_text(), path.read_text(), keeping.copies) == ("newer", "new", [])
     assert len(names(path.parent)) == 3
+
+
+def test_a_file_of_the_program_itself_must_land_under_its_name(path: Path) -> None:
+    """A file that only the program reads is never left under another name, where it would be lost."""
+    other = path.with_name("other")
+    other.write_text("new")
+    require_in_place(path, path)
+    with pytest.raises(OutputError, match="open in another program"):
+        require_in_place(path, other)
+    assert not other.exists()

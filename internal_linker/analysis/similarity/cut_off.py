@@ -1,0 +1,252 @@
+"""The similarities of a site, condensed so that any cut-off answers at once: pairs, off-topic pages, counts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet
+from internal_linker.analysis.similarity.pairs import PagePair, bar_of
+from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.results import Columns, Result
+from internal_linker.core.sequences import Lazy
+from internal_linker.core.urls import NormalForms, keys_meant
+
+# Steps of the cut-off from 0 to 1: finer ones can't be told apart on a slider.
+STEPS = 100
+# Pairs that are less similar are in the histogram only: there are as many as pages squared, and nobody wants them.
+LOWEST = 0.2
+# Best matches of each page that are listed; more are counted only.
+MOST_MATCHES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class OffTopicPage:
+    """A page without a match.
+
+    Attributes:
+        url: its URL.
+        title: its title without brand.
+        best: the similarity of its best match, `LOWEST` to 1; None: lower, or there is none.
+        match: the URL of that match; "" without one.
+    """
+
+    url: str
+    title: str
+    best: float | None
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """What a cut-off means.
+
+    Attributes:
+        cut_off: the lowest similarity of a pair, `LOWEST` to 1.
+        pairs: how many pairs are similar enough.
+        listed: how many of them can be listed: those among the best matches of one of their pages; without the
+            linked ones, if only unlinked ones were asked for.
+        off_topic: how many pages have no match.
+        shown: the listed pairs, the most similar first.
+        alone: the pages without a match, the most isolated first.
+    """
+
+    cut_off: float
+    pairs: int
+    listed: int
+    off_topic: int
+    shown: Sequence[PagePair]
+    alone: Sequence[OffTopicPage]
+
+
+@dataclass(frozen=True, repr=False)
+class SimilarityView(Result):
+    """The similarities of n pages.
+
+    Attributes:
+        made: when they were computed, as ISO 8601.
+        by: the fields that the pages were compared by.
+        encoder: the encoder that was asked for; "": the one in the settings.
+        urls: n URLs.
+        titles: n titles without brand.
+        first: (p,) rows of the listed pairs, the most similar first.
+        second: (p,) rows.
+        scores: (p,) float32 similarities.
+        links: (p,) whether the first page links to the second.
+        linked: (p,) whether the second page links to the first.
+        histogram: (2, `STEPS`) counts of all pairs by similarity: within sections, and across.
+        left_out: how many pages were not compared, by the reason.
+    """
+
+    made: str
+    by: Sequence[str]
+    encoder: str
+    urls: Sequence[str]
+    titles: Sequence[str]
+    first: Ints
+    second: Ints
+    scores: Vectors
+    links: Bools
+    linked: Bools
+    histogram: Ints
+    left_out: Mapping[str, int]
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `pairs`: the listed pairs, best first."""
+        urls = np.array(self.urls, object)
+        return {
+            "pairs": {
+                "page": urls[self.first],
+                "match": urls[self.second],
+                "similarity": self.scores,
+                "links": self.links,
+                "linked": self.linked,
+            }
+        }
+
+    def at(self, cut_off: float, *, unlinked: bool = False) -> CutOff:
+        """Return what a cut-off means.
+
+        Args:
+            cut_off: the lowest similarity, `LOWEST` to 1; rounded to a step.
+            unlinked: list only pairs of which neither page links to the other.
+
+        Raises:
+            ConfigurationError: it is out of range.
+        """
+        step = _step(cut_off)
+        count = int(np.searchsorted(-self._bars, -step, side="right"))
+        places = np.arange(count)
+        if unlinked:
+            places = places[~(self.links | self.linked)[:count]]
+        order = self._isolated
+        alone = order[: int(np.searchsorted(self._best_bars[order], step))]
+        return CutOff(
+            step / STEPS,
+            int(self.histogram[:, step:].sum()),
+            len(places),
+            len(alone),
+            Lazy(len(places), lambda at: self._pair(int(places[at]))),
+            Lazy(len(alone), lambda at: self._off_topic(int(alone[at]))),
+        )
+
+    def matches(self, page: str, hosts: CanonicalHosts) -> list[PagePair]:
+        """Return the pairs of a page, with it as the first of the two, the most similar first.
+
+        Args:
+            page: its URL, with or without https://, or its path.
+            hosts: hosts that stand for others.
+
+        Raises:
+            InputError: it is none of the compared pages.
+        """
+        forms = NormalForms(of=hosts.identity)
+        rows = {forms[url]: row for row, url in enumerate(self.urls)}
+        try:
+            found = keys_meant(page, rows, lambda url: hosts.identity(hosts.key(url)))
+        except ValueError as error:
+            raise InputError(f"{page}: {error}.") from None
+        if len(found) != 1 or found[0] not in rows:
+            raise InputError(f"{page} is none of the pages that were compared: use a page's whole URL.")
+        row = rows[found[0]]
+        places = np.flatnonzero((self.first == row) | (self.second == row)).tolist()
+        return [self._turned(self._pair(place), self.urls[row]) for place in places]
+
+    @staticmethod
+    def _turned(pair: PagePair, url: str) -> PagePair:
+        """Return a pair with this page as the first one."""
+        if pair.page == url:
+            return pair
+        return PagePair(
+            page=pair.match,
+            title=pair.match_title,
+            match=pair.page,
+            match_title=pair.title,
+            similarity=pair.similarity,
+            links=pair.linked,
+            linked=pair.links,
+        )
+
+    def sheets(self, cut_off: float, *, unlinked: bool = False) -> list[Sheet]:
+        """Return the pairs and the off-topic pages of a cut-off as sheets of a workbook.
+
+        Raises:
+            ConfigurationError: the cut-off is out of range.
+        """
+        found = self.at(cut_off, unlinked=unlinked)
+        page, title = Column("Page", 55, "link"), Column("Title", 45)
+        match, match_title = Column("Match", 55, "link"), Column("Match Title", 45)
+        similarity = Column("Similarity", 12, "score")
+        links = Column("Links To Match", 15), Column("Linked From Match", 18)
+
+        def pair(at: int) -> Sequence[Cell]:
+            one = found.shown[at]
+            told = (one.page, one.title, one.match, one.match_title, one.similarity)
+            return (*told, "yes" if one.links else "no", "yes" if one.linked else "no")
+
+        def alone(at: int) -> Sequence[Cell]:
+            one = found.alone[at]
+            return one.url, one.title, one.match, one.best or ""
+
+        return [
+            Sheet("Pairs", [page, title, match, match_title, similarity, *links], Lazy(found.listed, pair)),
+            Sheet("Off-topic pages", [page, title, match, similarity], Lazy(found.off_topic, alone)),
+        ]
+
+    @cached_property
+    def _bars(self) -> Ints:
+        return bar_of(self.scores, STEPS)
+
+    @cached_property
+    def _best(self) -> Ints:
+        """(n,) the place of each page's best pair; -1 without one."""
+        best = np.full(len(self.urls), -1, np.int64)
+        # The most similar pairs come last, and so overwrite the others.
+        backwards = np.arange(len(self.first))[::-1]
+        best[self.second[backwards]] = backwards
+        firsts = np.full(len(self.urls), -1, np.int64)
+        firsts[self.first[backwards]] = backwards
+        both = np.where((firsts >= 0) & ((best < 0) | (firsts < best)), firsts, best)
+        return np.asarray(both, np.int64)
+
+    @cached_property
+    def _best_bars(self) -> Ints:
+        """(n,) the step of each page's best match; -1 without one."""
+        if not len(self.scores):
+            return np.full(len(self.urls), -1, np.int64)
+        return np.where(self._best >= 0, self._bars[self._best], -1)
+
+    @cached_property
+    def _isolated(self) -> Ints:
+        """(n,) all rows, the most isolated first."""
+        return np.argsort(self._best_bars, kind="stable")
+
+    def _pair(self, at: int) -> PagePair:
+        page, match = int(self.first[at]), int(self.second[at])
+        return PagePair(
+            page=self.urls[page],
+            title=self.titles[page],
+            match=self.urls[match],
+            match_title=self.titles[match],
+            similarity=float(self.scores[at]),
+            links=bool(self.links[at]),
+            linked=bool(self.linked[at]),
+        )
+
+    def _off_topic(self, row: int) -> OffTopicPage:
+        place = int(self._best[row])
+        if place < 0:
+            return OffTopicPage(self.urls[row], self.titles[row], None, "")
+        other = self.second[place] if self.first[place] == row else self.first[place]
+        return OffTopicPage(
+            self.urls[row], self.titles[row], float(self.scores[place]), self.urls[int(other)]
+        )
+
+
+def _step(cut_off: float) -> int:
+    if not LOWEST <= cut_off <= 1:
+        raise ConfigurationError(f"The cut-off {cut_off:g} must be {LOWEST:g} to 1.")
+    return round(cut_off * STEPS)

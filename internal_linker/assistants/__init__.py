@@ -1,0 +1,1 @@
+"""Face for assistants: the use cases as tools of the Model Context Protocol."""

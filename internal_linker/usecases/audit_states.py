@@ -1,0 +1,107 @@
+"""Audit a project in three states of its links, and keep the result so that each number can lead to its rows."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from internal_linker.adapters.files.array_file import read_arrays, write_arrays
+from internal_linker.analysis.audit.states import (
+    STATES,
+    ActionLink,
+    AuditStates,
+    ShownAction,
+    StateFigures,
+    StateFinding,
+    StateMeasure,
+    states_of,
+)
+from internal_linker.analysis.graph.site_graph import SiteGraph
+from internal_linker.core.ports import Progress
+from internal_linker.usecases.audit import audits_of_states
+from internal_linker.usecases.project import Project
+from internal_linker.usecases.stopping import Stop, Stoppable
+
+_FACTS = ("made", "site", "home", "links_known", "run", "urls", "titles", "sections", "clusters")
+_LIMITS = ("min_inlinks", "clicks")
+_FIGURES = ("inlinks", "outlinks", "depth", "pagerank", "orphans")
+_LINKS = ("sources", "targets", "weights")
+
+
+def states_file(project: Project) -> Path:
+    """Return where the result is kept."""
+    return project.file("audit.npz")
+
+
+def audit_in_states(
+    project: Project, progress: Progress, should_stop: Stop = lambda: False, *, home: str = ""
+) -> AuditStates:
+    """Audit the site today, with the links that editors accepted, and with all that were proposed.
+
+    Nothing is fetched or spent. The result is kept in files/audit.npz.
+
+    Args:
+        project: whose pages and links.
+        progress: shows the steps.
+        should_stop: asked at each step; True ends the work, and an earlier result stays.
+        home: URL of the home page; "": it is detected.
+
+    Raises:
+        InputError: there are no pages, or a file can't be read.
+        Interrupted: the work was stopped.
+    """
+    stoppable = Stoppable(progress, should_stop, "The audit was cancelled; the earlier result stays.")
+    accepted, every = audits_of_states(project, stoppable, home=home)
+    settings = project.settings
+    found = states_of(
+        accepted,
+        every,
+        made=datetime.now().astimezone().isoformat(timespec="seconds"),
+        min_inlinks=settings.min_inlinks,
+        clicks=settings.max_clicks,
+    )
+    facts: dict[str, Any] = {name: getattr(found, name) for name in (*_FACTS, *_LIMITS)}
+    facts |= {
+        name: [asdict(each) for each in getattr(found, name)] for name in ("measures", "findings", "actions")
+    }
+    arrays: dict[str, NDArray[Any]] = {}
+    for state in STATES:
+        arrays |= {f"{state}_{name}": getattr(found.figures[state], name) for name in _FIGURES}
+        arrays |= {f"{state}_{name}": getattr(found.graphs[state], name) for name in _LINKS}
+    stoppable.check()
+    write_arrays(states_file(project), facts, arrays)
+    return found
+
+
+def last_audit(project: Project) -> AuditStates | None:
+    """Return the result of the last `audit_in_states`; None without one."""
+    stored = read_arrays(states_file(project))
+    if stored is None:
+        return None
+    facts, arrays = stored
+    try:
+        figures = {state: StateFigures(*(arrays[f"{state}_{name}"] for name in _FIGURES)) for state in STATES}
+        graphs = {state: SiteGraph(*(arrays[f"{state}_{name}"] for name in _LINKS)) for state in STATES}
+        return AuditStates(
+            **{name: facts[name] for name in (*_FACTS, *_LIMITS)},
+            figures=figures,
+            graphs=graphs,
+            measures=[_made(StateMeasure, each, "values") for each in facts["measures"]],
+            findings=[_made(StateFinding, each, "holds") for each in facts["findings"]],
+            actions=[_action(each) for each in facts["actions"]],
+        )
+    except (KeyError, TypeError):  # a file of another version
+        return None
+
+
+def _made(record: Callable[..., Any], told: dict[str, Any], tuple_field: str) -> Any:
+    """Return a record from JSON, which has no tuples."""
+    return record(**{**told, tuple_field: tuple(told[tuple_field])})
+
+
+def _action(told: dict[str, Any]) -> ShownAction:
+    links = tuple(ActionLink(**each) for each in told["links"])
+    return ShownAction(**{**told, "where": tuple(told["where"]), "links": links})

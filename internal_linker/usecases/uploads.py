@@ -1,0 +1,266 @@
+"""Uploaded files of an import: kept in the project until it is done, and judged by their content."""
+
+import errno
+import json
+import re
+import secrets
+import shutil
+import time
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, Literal
+
+from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.adapters.tables.csv_reader import CsvTable
+from internal_linker.adapters.tables.xlsx_reader import XlsxTable
+from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.sequences import counted
+from internal_linker.ingest.web.saved_pages import MOST_BYTES as MOST_PAGE_BYTES
+from internal_linker.ingest.web.saved_pages import SUFFIXES
+from internal_linker.usecases.project import Project
+
+Kind = Literal["csv", "xlsx", "pages"]
+# An export of some million rows; larger ones are imported on the command line, which copies nothing.
+MOST_BYTES = 500_000_000
+# Of a zip: decompressed bytes and files. A site of 100,000 pages of 50 kB each fits.
+_MOST_PAGES_BYTES, _MOST_PAGES = 5_000_000_000, 200_000
+_FOLDER = "uploads"
+_FACTS = "upload.json"
+_ID = re.compile(r"[0-9a-f]{16}")
+# Seconds after which an upload that nobody imported is deleted.
+_FORGOTTEN_S = 86_400
+_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_HTML = re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that was uploaded for an import.
+
+    Attributes:
+        id: names it; 16 hexadecimal digits.
+        name: the file's name as the user knows it; only shown, never used as a path.
+        kind: a CSV file, a workbook, or saved pages.
+        size: its bytes.
+        sheets: the sheets of a workbook that have cells.
+        sheet: the sheet that `import` would read.
+        pages: the count of saved pages.
+        left_out: files of a zip that are no pages, or too large.
+    """
+
+    id: str
+    name: str
+    kind: Kind
+    size: int
+    sheets: tuple[str, ...] = ()
+    sheet: str = ""
+    pages: int = 0
+    left_out: int = 0
+
+
+@dataclass
+class Receiver:
+    """Takes an upload piece by piece; `received` makes one.
+
+    Attributes:
+        upload: the upload, once it is complete.
+    """
+
+    _file: BinaryIO
+    _name: str
+    _most: int
+    upload: Upload | None = None
+    _size: int = 0
+
+    def write(self, piece: bytes) -> None:
+        """Store the next piece.
+
+        Raises:
+            InputError: the file is too large.
+            OutputError: the disk is full.
+        """
+        self._size += len(piece)
+        if self._size > self._most:
+            raise InputError(
+                f"{self._name} is larger than {self._most // 1_000_000:,} MB. Import it on the command line: "
+                "internal-linker import FILE."
+            )
+        try:
+            self._file.write(piece)
+        except OSError as error:
+            raise _unwritable(error) from None
+
+
+@contextmanager
+def received(project: Project, name: str, most: int = MOST_BYTES) -> Iterator[Receiver]:
+    """Receive a file; when the block ends, the receiver's `upload` says what it is.
+
+    Args:
+        project: whose folder keeps it.
+        name: the file's name as the user knows it.
+        most: the largest size in bytes.
+
+    Raises:
+        InputError: the file is too large, or is neither CSV, workbook nor saved pages: then nothing is kept.
+        OutputError: the folder can't be written.
+    """
+    root = project.file(_FOLDER)
+    _forget(root)
+    number, shown = (
+        secrets.token_hex(8),
+        shortened(PurePosixPath(name.replace("\\", "/")).name, 100) or "upload",
+    )
+    folder = root / number
+    try:
+        folder.mkdir(parents=True)
+        file = (folder / "upload").open("xb")
+    except OSError as error:
+        raise _unwritable(error) from None
+    try:
+        with file:
+            receiver = Receiver(file, shown, most)
+            yield receiver
+        upload = _judged(folder, Upload(number, shown, "csv", (folder / "upload").stat().st_size))
+        (folder / _FACTS).write_text(json.dumps(asdict(upload)), encoding="utf-8")
+        receiver.upload = upload
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def uploads(project: Project) -> list[Upload]:
+    """Return the uploads that wait for an import, the oldest first."""
+    found = []
+    for facts in sorted(project.file(_FOLDER).glob(f"*/{_FACTS}"), key=lambda path: path.stat().st_mtime_ns):
+        with suppress(OSError, ValueError, TypeError):
+            upload = Upload(**json.loads(facts.read_text(encoding="utf-8")))
+            found.append(replace(upload, sheets=tuple(upload.sheets)))
+    return found
+
+
+def upload(project: Project, number: str) -> Upload:
+    """Return one of the uploads.
+
+    Raises:
+        InputError: it isn't there any more.
+    """
+    known = {each.id: each for each in uploads(project)}
+    if number not in known:
+        raise InputError("The uploaded file is not there any more. Upload it again.")
+    return known[number]
+
+
+def path_of(project: Project, given: Upload) -> Path:
+    """Return where an upload is: a file, or the folder of saved pages."""
+    name = {"csv": "table.csv", "xlsx": "table.xlsx", "pages": "pages"}[given.kind]
+    return project.file(_FOLDER) / given.id / name
+
+
+def delete_uploads(project: Project, numbers: Sequence[str]) -> None:
+    """Delete uploads; those that are not there any more are left alone."""
+    for number in numbers:
+        if _ID.fullmatch(number):
+            shutil.rmtree(project.file(_FOLDER) / number, ignore_errors=True)
+
+
+def _judged(folder: Path, given: Upload) -> Upload:
+    """Return what an upload is, and put it where `path_of` looks for it.
+
+    Raises:
+        InputError: it is nothing that can be imported.
+    """
+    path = folder / "upload"
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if head.startswith(_OLD_EXCEL):
+        raise InputError(f"{given.name} is an old Excel file or protected. Save it as .xlsx or CSV UTF-8.")
+    try:
+        if head.startswith(_ZIP):
+            return _judged_zip(folder, given)
+        if _HTML.match(head):
+            (folder / "pages").mkdir()
+            path.rename(folder / "pages/page.html")
+            return replace(given, kind="pages", pages=1)
+        CsvTable(path.rename(folder / "table.csv"), given.name).stream()
+    except OSError as error:
+        raise _unwritable(error) from None
+    return given
+
+
+def _judged_zip(folder: Path, given: Upload) -> Upload:
+    path = folder / "upload"
+    try:
+        with zipfile.ZipFile(path) as parts:
+            if "xl/workbook.xml" in parts.namelist():
+                workbook = True
+            else:
+                workbook = False
+                given = _unpacked(parts, folder / "pages", given)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+        # RuntimeError: a part is encrypted.
+        raise InputError(
+            f"{given.name} can't be unpacked: {shortened(str(error))}. Zip the files again."
+        ) from None
+    if not workbook:
+        path.unlink()
+        return given
+    table = path.rename(folder / "table.xlsx")
+    try:
+        sheet, sheets = XlsxTable(table, given.name).sheets()
+    except InputError as error:
+        raise InputError(str(error).replace(str(table), given.name)) from None
+    if not sheets:
+        raise InputError(f"{given.name} is empty: add a header row and at least one row below it.")
+    return replace(given, kind="xlsx", sheet=sheet, sheets=tuple(sheets))
+
+
+def _unpacked(parts: zipfile.ZipFile, folder: Path, given: Upload) -> Upload:
+    """Unpack the HTML files of a zip; the names in it lead to no place outside of the folder."""
+    files = [part for part in parts.infolist() if not part.is_dir()]
+    pages = [
+        part
+        for part in files
+        if PurePosixPath(part.filename).suffix.lower() in SUFFIXES
+        and not part.filename.startswith("__MACOSX/")
+        and part.file_size <= MOST_PAGE_BYTES
+    ]
+    if not pages:
+        raise InputError(
+            f"{given.name} has no HTML files (.html, .htm, .xhtml). Upload a CSV or .xlsx file as it is."
+        )
+    total = sum(part.file_size for part in pages)
+    if len(pages) > _MOST_PAGES or total > _MOST_PAGES_BYTES:
+        raise InputError(
+            f"{given.name} unpacks to {counted(len(pages), 'page')} of {total // 1_000_000:,} MB, more than "
+            f"{_MOST_PAGES:,} pages or {_MOST_PAGES_BYTES // 1_000_000:,} MB. Unpack it, and import the folder on the "
+            "command line."
+        )
+    unpacked = 0
+    for part in pages:
+        try:
+            # It removes drive letters, leading slashes and "..", and reads no more than the size that it declares.
+            parts.extract(part, folder)
+            unpacked += 1
+        except OSError as error:
+            if error.errno in _FULL:
+                raise
+    return replace(given, kind="pages", pages=unpacked, left_out=len(files) - unpacked)
+
+
+def _forget(root: Path) -> None:
+    """Delete uploads that nobody imported for a day."""
+    with suppress(OSError):
+        for folder in root.iterdir():
+            if _ID.fullmatch(folder.name) and folder.stat().st_mtime < time.time() - _FORGOTTEN_S:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unwritable(error: OSError) -> OutputError:
+    return OutputError(
+        f"The upload can't be stored in files/{_FOLDER} ({error.strerror or error}). Check the free space and the "
+        "folder's permissions."
+    )

@@ -1,0 +1,177 @@
+"""The API of the audit: actions, figures in three states, and the rows behind each number."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query
+from pydantic import BaseModel, Field
+
+from internal_linker.analysis.audit.states import (
+    ORDER,
+    STATES,
+    AuditStates,
+    LinkRow,
+    PageRow,
+    RuleCount,
+    ShownAction,
+    Sort,
+    State,
+    StateFinding,
+    StateMeasure,
+)
+from internal_linker.usecases.audit_states import audit_in_states, last_audit, states_file
+from internal_linker.web.context import OpenedProject, SharedState
+from internal_linker.web.tasks import TaskState
+
+router = APIRouter(prefix="/projects/{key}/audit", tags=["Audit"])
+_Key = Annotated[str, Query(max_length=40, description="The figure whose rows are wanted; empty: all.")]
+_Section = Annotated[str, Query(max_length=2_000)]
+_From = Annotated[int, Query(alias="from", ge=0, le=100_000_000)]
+_Rows = Annotated[int, Query(ge=1, le=1_000)]
+
+
+class AuditRequest(BaseModel):
+    """Where clicks start."""
+
+    home: Annotated[str, Field(max_length=2_000, description="The home page; empty: it is detected.")] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditOverview:
+    """What an audit found, in the states today, accepted and all; see `AuditStates`.
+
+    Attributes:
+        order: how actions are ordered.
+        pages: how many pages there are.
+        sections: the largest sections.
+        matrix: links from section (row) to section (column), by state.
+    """
+
+    made: str
+    site: str
+    home: str
+    links_known: bool
+    run: str
+    pages: int
+    order: str
+    actions: Sequence[ShownAction]
+    measures: Sequence[StateMeasure]
+    rules: Sequence[RuleCount]
+    sections: Sequence[str]
+    matrix: Mapping[State, Sequence[Sequence[int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRows:
+    """Some of the pages behind a number."""
+
+    total: int
+    rows: Sequence[PageRow]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRows:
+    """Some of the links behind a number."""
+
+    total: int
+    rows: Sequence[LinkRow]
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRows:
+    """Some of the findings of a rule."""
+
+    total: int
+    rows: Sequence[StateFinding]
+
+
+@router.post("", status_code=202)
+def start_audit(given: AuditRequest, project: OpenedProject, state: SharedState) -> TaskState:
+    """Start to audit the site; the task `audit` shows how far it is."""
+    home = given.home.strip()
+    return state.tasks.start(
+        project.root, "audit", lambda progress, stop: audit_in_states(project, progress, stop, home=home)
+    )
+
+
+@router.get("")
+def show_audit(project: OpenedProject, state: SharedState) -> AuditOverview | None:
+    """Show what the last audit found; null: there was none."""
+    found = _found(project, state)
+    if found is None:
+        return None
+    names, matrix = found.section_matrix
+    return AuditOverview(
+        found.made,
+        found.site,
+        found.home,
+        found.links_known,
+        found.run,
+        len(found.urls),
+        ORDER,
+        found.actions,
+        found.measures,
+        found.rules,
+        list(names),
+        {each: matrix[each].tolist() for each in STATES},
+    )
+
+
+@router.get("/pages")
+def show_pages(
+    project: OpenedProject,
+    state: SharedState,
+    of: State,
+    *,
+    figure: _Key = "",
+    sort: Sort = "",
+    section: _Section = "",
+    first: _From = 0,
+    rows: _Rows = 100,
+) -> PageRows:
+    """Show the pages behind a figure."""
+    found = _required(project, state).pages(of, figure, sort, section)
+    return PageRows(len(found), list(found[first : first + rows]))
+
+
+@router.get("/links")
+def show_links(
+    project: OpenedProject,
+    state: SharedState,
+    of: State,
+    *,
+    figure: _Key = "",
+    source: Annotated[_Section, Query(description="Only links from this section of the matrix.")] = "",
+    target: Annotated[_Section, Query(description="Only links to this section of the matrix.")] = "",
+    first: _From = 0,
+    rows: _Rows = 100,
+) -> LinkRows:
+    """Show the links behind a figure, or between two sections; new ones come first."""
+    found = _required(project, state).links(of, figure, (source, target))
+    return LinkRows(len(found), list(found[first : first + rows]))
+
+
+@router.get("/findings")
+def show_findings(
+    project: OpenedProject,
+    state: SharedState,
+    of: State,
+    *,
+    rule: Annotated[str, Query(max_length=40)] = "",
+    first: _From = 0,
+    rows: _Rows = 100,
+) -> FindingRows:
+    """Show the findings of a rule."""
+    found = _required(project, state).found(of, rule)
+    return FindingRows(len(found), found[first : first + rows])
+
+
+def _found(project: OpenedProject, state: SharedState) -> AuditStates | None:
+    return state.views.get(states_file(project), lambda: last_audit(project))
+
+
+def _required(project: OpenedProject, state: SharedState) -> AuditStates:
+    if (found := _found(project, state)) is None:
+        raise HTTPException(409, "The site has not been audited yet")
+    return found

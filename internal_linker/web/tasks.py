@@ -1,0 +1,156 @@
+"""Work that takes longer than a request: one task of each kind per project, in threads of the server."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from internal_linker.core.errors import InternalLinkerError, Interrupted, RunActive
+from internal_linker.core.ports import Progress
+
+LOGGER = logging.getLogger("internal_linker.web")
+Kind = Literal["survey", "import", "similar", "clusters", "audit", "rollback"]
+Status = Literal["none", "running", "done", "failed", "cancelled"]
+Work = Callable[[Progress, Callable[[], bool]], Any]
+# Notes that a page shows: more are repetitions.
+_MOST_NOTES = 50
+# Seconds of a step before which the time left would be a guess.
+_SURE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """How far a task has come.
+
+    Attributes:
+        status: whether there is one, and how it ended.
+        step: what it does now.
+        done: units of the step that are done.
+        total: units of the step; 0: unknown.
+        unit: what is counted.
+        seconds_left: of the step; None: unknown.
+        outcomes: one line for each finished step.
+        notes: what a person should read.
+        error: why it failed; "": it didn't.
+    """
+
+    status: Status = "none"
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    unit: str = ""
+    seconds_left: float | None = None
+    outcomes: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    error: str = ""
+
+
+class _Task:
+    """One task, which reports its progress to itself."""
+
+    def __init__(self, work: Work) -> None:
+        self.result: Any = None
+        self._status: Status = "running"
+        self._error, self._step, self._unit = "", "", ""
+        self._done, self._total, self._started = 0, 0, time.monotonic()
+        self._outcomes, self._notes = list[str](), list[str]()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(work,), name="task", daemon=True)
+        self._thread.start()
+
+    @property
+    def state(self) -> TaskState:
+        spent, left = time.monotonic() - self._started, None
+        if self._total and self._done and spent > _SURE_S:
+            left = spent / self._done * max(0, self._total - self._done)
+        return TaskState(
+            self._status,
+            self._step,
+            self._done,
+            self._total,
+            self._unit,
+            left if self._status == "running" else None,
+            tuple(self._outcomes),
+            tuple(self._notes),
+            self._error,
+        )
+
+    def cancel(self) -> None:
+        self._stop.set()
+
+    def start(self, step: str, total: int, unit: str) -> None:
+        self._step, self._total, self._unit = step, total, unit
+        self._done, self._started = 0, time.monotonic()
+
+    def advance(self, count: int = 1) -> None:
+        self._done += count
+
+    def finish(self, outcome: str) -> None:
+        self._outcomes.append(f"{self._step}: {outcome}")
+
+    def warn(self, message: str) -> None:
+        if len(self._notes) < _MOST_NOTES:
+            self._notes.append(message)
+
+    def _run(self, work: Work) -> None:
+        try:
+            self.result = work(self, self._stop.is_set)
+            self._status = "done"
+        except Interrupted as error:
+            self._error, self._status = str(error), "cancelled"
+        except InternalLinkerError as error:
+            self._error, self._status = str(error), "failed"
+        except Exception as error:
+            LOGGER.exception("Unexpected error")
+            self._error = (
+                f"Unexpected error ({type(error).__name__}): the app's terminal shows more. Please report it."
+            )
+            self._status = "failed"
+
+
+class Tasks:
+    """The tasks of all projects; may be used by several threads."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[Path, Kind], _Task] = {}
+        self._lock = threading.Lock()
+
+    def start(self, folder: Path, kind: Kind, work: Work, *, again: bool = False) -> TaskState:
+        """Start a task.
+
+        Args:
+            folder: the project.
+            kind: which of its tasks.
+            work: what to do; gets a progress and what says whether to stop.
+            again: let a running one stop in favour of this one.
+
+        Raises:
+            RunActive: one of this kind is running.
+        """
+        with self._lock:
+            known = self._tasks.get((folder, kind))
+            if known and known.state.status == "running":
+                if not again:
+                    raise RunActive("This is being done already: wait for its end, or cancel it.")
+                known.cancel()
+            made = self._tasks[folder, kind] = _Task(work)
+        return made.state
+
+    def state(self, folder: Path, kind: Kind) -> TaskState:
+        """Return how far a task has come."""
+        known = self._tasks.get((folder, kind))
+        return known.state if known else TaskState()
+
+    def result(self, folder: Path, kind: Kind) -> Any:
+        """Return the result of a task that is done; None without one."""
+        known = self._tasks.get((folder, kind))
+        return known.result if known else None
+
+    def cancel(self, folder: Path, kind: Kind) -> TaskState:
+        """Ask a task to stop, and return its state."""
+        if known := self._tasks.get((folder, kind)):
+            known.cancel()
+        return self.state(folder, kind)

@@ -1,0 +1,137 @@
+"""Clusters are kept with their map, and the names that people give them survive another grouping."""
+
+import json
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from internal_linker.core.errors import ConfigurationError, InputError, Interrupted
+from internal_linker.usecases.clusters import clusters
+from internal_linker.usecases.group_pages import (
+    ClusterView,
+    group_pages,
+    grouped_pages,
+    rename_cluster,
+    write_clusters,
+)
+from internal_linker.usecases.options import ClustersOptions
+from internal_linker.usecases.project import Project, open_project
+from tests.support.builders import Told
+from tests.support.small_project import SITE, forget_settings, make_project, write_csv
+
+TITLES = (
+    *("cold brew", "cold brew at home", "cold brew ratio", "cold brew in a jar", "cold brew or iced"),
+    *("green tea leaves", "black tea leaves", "white tea leaves", "tea leaves in a tin"),
+    *("tax return for beginners", "tax return online", "tax return of last year"),
+)
+OPTIONS = ClustersOptions(by="title", k=3)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    forget_settings(monkeypatch)
+    make_project(tmp_path)
+    with_pages(tmp_path, TITLES)
+    return open_project(tmp_path)
+
+
+def with_pages(folder: Path, titles: tuple[str, ...]) -> None:
+    rows = [(f"{SITE}/{title.replace(' ', '-')}/", title, "") for title in titles]
+    write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *rows])
+
+
+def names(view: ClusterView | None) -> list[str]:
+    assert view is not None
+    return [cluster.name for cluster in view.found.clusters]
+
+
+def test_the_result_is_kept_with_map_tree_and_table(project: Project) -> None:
+    """What was computed can be shown later: every page on the map, in the tree and in the table."""
+    made = group_pages(project, OPTIONS, Told())
+    loaded = grouped_pages(project)
+    assert loaded is not None and loaded.charts() == made.charts() and loaded.parts() == made.parts()
+    charts = loaded.charts()
+    assert len(charts["dots"]) == len(TITLES) and len(charts["branches"]) == 3
+    assert sorted(leaf["name"] for branch in charts["branches"] for leaf in branch["leaves"]) == sorted(
+        TITLES
+    )
+    assert [cluster.pages for cluster in loaded.found.clusters] == [5, 4, 3]
+    assert loaded.to_frame("pages").shape[0] == len(TITLES)
+
+
+def test_a_name_is_kept_when_the_site_is_grouped_again(project: Project) -> None:
+    """A chosen name follows its pages, in the app and in the files of the command clusters."""
+    group_pages(project, OPTIONS, Told())
+    computed = names(grouped_pages(project))
+    renamed = rename_cluster(project, 2, " Tea ")
+    assert names(renamed) == names(grouped_pages(project)) == [computed[0], "Tea", computed[2]]
+    with_pages(project.root, (*TITLES[2:], "oolong tea leaves", "tea leaves and water", "rooibos tea leaves"))
+    again = group_pages(project, OPTIONS, Told())
+    assert names(again)[0] == "Tea" and again.found.clusters[0].pages == 7
+    clusters(project, OPTIONS, Told())
+    assert "Tea" in (project.root / "files/clusters.csv").read_text(encoding="utf-8-sig")
+
+
+def test_the_computed_name_can_be_restored(project: Project) -> None:
+    """An empty name brings the computed one back, also after the site was grouped again."""
+    computed = names(group_pages(project, OPTIONS, Told()))
+    rename_cluster(project, 1, "Coffee")
+    group_pages(project, OPTIONS, Told())
+    assert names(rename_cluster(project, 1, "")) == computed
+    assert names(group_pages(project, OPTIONS, Told())) == computed
+
+
+def test_a_topic_that_is_gone_gives_its_name_to_no_other(project: Project) -> None:
+    """A cluster with mostly other pages keeps its computed name."""
+    group_pages(project, OPTIONS, Told())
+    rename_cluster(project, 1, "Coffee")
+    with_pages(project.root, (*TITLES[4:], "iced tea leaves"))
+    assert "Coffee" not in names(group_pages(project, ClustersOptions(by="title", k=2), Told()))
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "words"),
+    [(1, "x" * 81, "80 characters, not 81"), (9, "x", "no cluster 9"), (0, "x", "no cluster 0")],
+)
+def test_a_wrong_name_is_refused(project: Project, number: int, name: str, words: str) -> None:
+    """Too long a name and a missing cluster are named, and nothing changes."""
+    before = names(group_pages(project, OPTIONS, Told()))
+    with pytest.raises((ConfigurationError, InputError), match=words):
+        rename_cluster(project, number, name)
+    assert names(grouped_pages(project)) == before
+
+
+def test_two_clusters_cannot_have_one_name(project: Project) -> None:
+    """A name that another cluster has would make the chart ambiguous."""
+    other = names(group_pages(project, OPTIONS, Told()))[1]
+    with pytest.raises(ConfigurationError, match="Another cluster is named"):
+        rename_cluster(project, 1, other.upper())
+
+
+def test_names_that_cannot_be_read_are_not_lost(project: Project) -> None:
+    """A damaged file of names stops the grouping instead of being overwritten."""
+    group_pages(project, OPTIONS, Told())
+    (project.root / "files/cluster_names.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match=r"cluster_names\.json can't be read"):
+        rename_cluster(project, 1, "Coffee")
+    assert (project.root / "files/cluster_names.json").read_text(encoding="utf-8") == "{"
+
+
+def test_the_workbook_has_the_chosen_names(project: Project, tmp_path: Path) -> None:
+    """The download has clusters, pages and missing links under the chosen names."""
+    group_pages(project, OPTIONS, Told())
+    write_clusters(rename_cluster(project, 1, "Coffee"), tmp_path / "c.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "c.xlsx")
+    assert book.sheetnames == ["Clusters", "Pages", "Missing links"]
+    assert book["Clusters"]["B2"].value == book["Pages"]["B2"].value == "Coffee"
+
+
+def test_grouping_can_be_cancelled(project: Project) -> None:
+    """A cancelled grouping leaves the earlier result."""
+    made = group_pages(project, OPTIONS, Told()).charts()
+    with pytest.raises(Interrupted, match="earlier result stays"):
+        group_pages(project, ClustersOptions(by="title", k=2), Told(), lambda: True)
+    loaded = grouped_pages(project)
+    assert loaded is not None and loaded.charts() == made
+    json.dumps(loaded.charts(), allow_nan=False)

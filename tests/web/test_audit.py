@@ -1,0 +1,119 @@
+"""The page and the API of the audit."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.app_browser import AppBrowser, require_sound
+from tests.support.app_server import RunningApp
+from tests.support.small_project import (
+    HEADER,
+    SITE,
+    TOPICS,
+    URLS,
+    command,
+    forget_settings,
+    make_project,
+    write_csv,
+)
+from tests.web.test_similar import ended
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project with hostile titles, links of today and a run."""
+    forget_settings(monkeypatch)
+    folder = make_project(tmp_path / "shop")
+    pages = [
+        (f"{SITE}/{slug}/", f"{slug} <img src=x onerror=alert(1)> שלום", text)
+        for slug, text in TOPICS.items()
+    ]
+    write_csv(folder / "files/urls_rawdata.csv", [HEADER, *pages])
+    links = [(URLS[one], URLS[other], "tea") for one, other in [(0, 1), (1, 0), (1, 2)]]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+    assert command("run", "--project", str(folder)) == 0
+    return folder
+
+
+def audited(app: RunningApp, shop: Path) -> str:
+    api = f"/api/projects/{app.open(shop).key}"
+    assert app.client.post(f"{api}/audit", json={"home": URLS[0]}).status_code == 202
+    assert ended(app, api, "audit")["status"] == "done"
+    return api
+
+
+def test_each_number_of_the_api_leads_to_its_rows(app: RunningApp, shop: Path) -> None:
+    """The overview has actions, figures and findings; their rows are as many as the figures say."""
+    api = f"/api/projects/{app.open(shop).key}"
+    assert app.client.get(f"{api}/audit").json() is None
+    assert app.client.get(f"{api}/audit/pages", params={"of": "today"}).status_code == 409
+    found = app.client.get(f"{audited(app, shop)}/audit").json()
+    assert 0 < len(found["actions"]) <= 10 and found["pages"] == 6 and found["home"] == URLS[0]
+    values = {each["key"]: each for each in found["measures"]}
+    for at, of in enumerate(("today", "accepted", "all")):
+        for key in ("orphans", "links", "reciprocal", "no-outlinks"):
+            kind = values[key]["rows_are"]
+            rows = app.client.get(f"{api}/audit/{kind}", params={"of": of, "figure": key, "rows": 2}).json()
+            assert rows["total"] == values[key]["values"][at] and len(rows["rows"]) == min(2, rows["total"])
+        for rule in found["rules"]:
+            told = app.client.get(f"{api}/audit/findings", params={"of": of, "rule": rule["rule"]}).json()
+            assert told["total"] == rule["counts"][at]
+    pages = [
+        app.client.get(
+            f"{api}/audit/pages", params={"of": "all", "sort": "url", "from": at, "rows": 4}
+        ).json()
+        for at in (0, 4)
+    ]
+    assert [row["url"] for part in pages for row in part["rows"]] == sorted(URLS)
+
+
+def test_wrong_questions_are_refused(app: RunningApp, shop: Path) -> None:
+    """A wrong figure, state or section is one sentence; a wrong home page fails the task."""
+    api = audited(app, shop)
+    for path, query in (
+        ("pages", {"of": "tomorrow"}),
+        ("pages", {"of": "today", "figure": "links"}),
+        ("links", {"of": "today", "source": "/nowhere"}),
+    ):
+        answer = app.client.get(f"{api}/audit/{path}", params=query)
+        assert answer.status_code == 422 and answer.json()["error"]
+    app.client.post(f"{api}/audit", json={"home": "https://elsewhere.example/"})
+    state = ended(app, api, "audit")
+    assert state["status"] == "failed" and "not found" in state["error"]
+    assert app.client.get(f"{api}/audit").json()["home"] == URLS[0]
+
+
+def test_a_person_follows_a_number(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """Auditing, opening an action, a figure, a finding and a cell of the matrix, by mouse and keyboard."""
+    page = browser.page(app, f"/p/{app.open(shop).key}/audit")
+    page.get_by_text("has not been audited yet").wait_for()
+    require_sound(page, browser)
+    page.get_by_role("button", name="Audit the site").click()
+    page.get_by_role("heading", name="The most useful actions").wait_for()
+    page.get_by_text("Show where and how").first.click()
+    page.get_by_role("button", name="rows of Orphans, today").click()
+    page.get_by_role("heading", name="Orphans, today").wait_for()
+    assert page.evaluate("document.activeElement.id") == "rows-title"
+    require_sound(page, browser)
+    page.get_by_role("button", name="findings: orphan, today").press("Enter")
+    page.get_by_role("heading", name="no other page links here, today").wait_for()
+    page.get_by_role("button", name="Everything proposed", exact=True).click()
+    page.locator("#matrix").click(position={"x": 400, "y": 40})
+    page.get_by_role("heading", name="Links from / to /, with everything proposed").wait_for()
+    page.get_by_role("button", name="Today", exact=True).click()
+    page.get_by_role("button", name="Show their links").click()
+    page.get_by_role("heading", name="Links from / to /, today: 3 links").wait_for()
+    require_sound(page, browser)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1920, "light")])
+def test_the_page_is_sound_on_any_screen(
+    app: RunningApp, browser: AppBrowser, shop: Path, width: int, scheme: str
+) -> None:
+    """Hostile titles stay text; the page fits and has no findings of axe."""
+    audited(app, shop)
+    page = browser.page(app, f"/p/{app.open(shop).key}/audit", width=width, scheme=scheme)  # type: ignore[arg-type]
+    page.locator("#matrix canvas").first.wait_for()
+    page.get_by_role("button", name="rows of Links, with everything proposed").click()
+    page.locator("#rows tr").first.wait_for()
+    require_sound(page, browser)

@@ -1,0 +1,165 @@
+"""The page and the API of imports."""
+
+import csv
+import http.client
+import io
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from internal_linker.usecases.uploads import MOST_BYTES
+from tests.support.app_browser import AppBrowser, require_sound
+from tests.support.app_server import RunningApp
+from tests.support.crawls import PAGES, empty_project, links, pages, screaming_frog, workbook
+from tests.support.small_project import SITE, forget_settings, write_csv
+
+TEXT = "Green tea leaves are steamed. " * 20
+ROWS = [
+    ("wo", "was", "status", "inhalt"),
+    (f"{SITE}/a/", "<img src=x onerror=alert(1)>", "200", TEXT + "one"),
+    (f"{SITE}/b/", "שלום \u202e evil", "404", TEXT + "two"),
+    (f"{SITE}/s?q=1", "S", "200", TEXT + "three"),
+]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    forget_settings(monkeypatch)
+    return empty_project(tmp_path / "shop")
+
+
+def put(app: RunningApp, api: str, name: str, content: bytes) -> Any:
+    return app.client.post(f"{api}/uploads/file", params={"name": name}, content=content)
+
+
+def ended(app: RunningApp, api: str, kind: str) -> Any:
+    """Wait for a task's end and return its state."""
+    until = time.monotonic() + 30
+    while (state := app.client.get(f"{api}/tasks/{kind}").json())["status"] == "running":
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    return state
+
+
+def test_an_upload_becomes_pages_through_the_api(app: RunningApp, shop: Path, tmp_path: Path) -> None:
+    """Upload, preview, survey, counts and import, as a script would do it."""
+    api = f"/api/projects/{app.open(shop).key}"
+    uploaded = [
+        put(app, api, Path(name).name, Path(name).read_bytes()).json()
+        for name in screaming_frog(tmp_path, "German")
+    ]
+    tables = {"tables": [{"upload": each["id"]} for each in uploaded]}
+    previews = app.client.post(f"{api}/import/preview", json=tables).json()
+    assert [each["rows_are"] for each in previews] == ["pages", "links"]
+    assert app.client.post(f"{api}/import/counts", json=tables).status_code == 409
+    assert app.client.post(f"{api}/import/survey", json=tables).status_code == 202
+    assert ended(app, api, "survey")["status"] == "done"
+    counts = app.client.post(f"{api}/import/counts", json={**tables, "only_200": True}).json()
+    assert counts["kept"] == 1 and counts["left_out"] == {"status is not 200": 1}
+    assert app.client.get(f"{api}/import").json() is None
+    assert app.client.post(f"{api}/import", json={**tables, "only_200": True}).status_code == 202
+    assert ended(app, api, "import")["status"] == "done"
+    assert app.client.get(f"{api}/import").json()["pages"] == 1
+    assert len(pages(shop)) == 2 and len(links(shop)) == 4
+    assert app.client.get(f"{api}/uploads").json() == []
+
+
+def test_what_is_no_table_is_refused(app: RunningApp, shop: Path) -> None:
+    """A file is judged by its content and size; the answer is one sentence."""
+    api = f"/api/projects/{app.open(shop).key}"
+    binary = put(app, api, "crawl.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
+    assert binary.status_code == 422 and "binary file" in binary.json()["error"]
+    announced = http.client.HTTPConnection("127.0.0.1", app.access.port)
+    announced.putrequest("POST", f"{api}/uploads/file?name=x")
+    announced.putheader("Authorization", f"Bearer {app.access.token}")
+    announced.putheader("Content-Length", str(MOST_BYTES + 1))
+    announced.endheaders()
+    refused = announced.getresponse()
+    assert refused.status == 413 and b"500 MB" in refused.read()
+    announced.close()
+    gone = app.client.post(f"{api}/import/preview", json={"tables": [{"upload": "0" * 16}]})
+    assert gone.status_code == 422 and "Upload it again" in gone.json()["error"]
+    assert app.client.delete(f"{api}/uploads/..%2f..%2fconfig").status_code in (200, 404)
+    assert (shop / "config/settings.toml").exists()
+
+
+def test_a_failed_import_tells_why(app: RunningApp, shop: Path) -> None:
+    """An import that can't be done ends as failed with its sentence, and keeps the uploads."""
+    api = f"/api/projects/{app.open(shop).key}"
+    upload = put(app, api, "c.csv", b"URL,Title\nno url,x\n").json()
+    app.client.post(f"{api}/import", json={"tables": [{"upload": upload["id"]}]})
+    state = ended(app, api, "import")
+    assert state["status"] == "failed" and "no rows left to import" in state["error"]
+    assert len(app.client.get(f"{api}/uploads").json()) == 1
+
+
+def test_a_large_upload_is_cancelled(app: RunningApp, shop: Path) -> None:
+    """A running survey ends when it is cancelled."""
+    api = f"/api/projects/{app.open(shop).key}"
+    text = io.StringIO()
+    csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(150_000))])
+    upload = put(app, api, "c.csv", text.getvalue().encode()).json()
+    app.client.post(f"{api}/import/survey", json={"tables": [{"upload": upload["id"]}]})
+    app.client.post(f"{api}/tasks/survey/cancel")
+    assert ended(app, api, "survey")["status"] == "cancelled"
+
+
+def test_a_person_imports_a_crawl(app: RunningApp, browser: AppBrowser, shop: Path, tmp_path: Path) -> None:
+    """Dropping files, choosing columns, seeing what filters leave out, and importing."""
+    write_csv(tmp_path / "seiten.csv", ROWS)
+    page = browser.page(app, f"/p/{app.open(shop).key}/import")
+    page.get_by_label("Drop files here").set_input_files(tmp_path / "seiten.csv")
+    page.get_by_text("no column with the pages' URLs").wait_for()
+    assert page.get_by_role("button", name="Import", exact=True).is_disabled()
+    require_sound(page, browser)
+    page.get_by_label("Import wo as").select_option("URL")
+    page.get_by_label("Import was as").select_option("Title")
+    page.get_by_text("3 of 3 pages would be imported").wait_for()
+    page.get_by_label("Import inhalt as").select_option("Main Content")
+    page.get_by_label("have another status than 200").check()
+    page.get_by_label("have parameters in the URL").check()
+    page.get_by_text("1 of 3 pages would be imported").wait_for()
+    expect(page.locator("[data-count=parameters]")).to_have_text("(1)")
+    require_sound(page, browser)
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("heading", name="Imported", exact=True).wait_for()
+    assert [row[0] for row in pages(shop)[1:]] == [f"{SITE}/a/"]
+    require_sound(page, browser)
+
+
+def test_a_person_imports_a_sheet_and_saved_pages(
+    app: RunningApp, browser: AppBrowser, shop: Path, tmp_path: Path
+) -> None:
+    """A sheet of a workbook can be chosen; a zip of pages needs their address."""
+    other = [("URL", "Title"), (f"{SITE}/z/", "Z")]
+    book = workbook(tmp_path / "b.xlsx", PAGES, other)
+    with zipfile.ZipFile(tmp_path / "site.zip", "w") as archive:
+        archive.writestr("blog/one.html", "<html><title>One</title><body><p>Tea</p></body></html>")
+    page = browser.page(app, f"/p/{app.open(shop).key}/import")
+    page.get_by_label("Drop files here").set_input_files([Path(book), tmp_path / "site.zip"])
+    page.get_by_label("Sheet", exact=True).select_option("Sheet2")
+    page.get_by_role("cell", name=f"{SITE}/z/").wait_for()
+    page.get_by_label("Where the saved pages are online").fill(SITE)
+    page.get_by_label("Where the saved pages are online").press("Tab")
+    page.get_by_text("2 of 2 pages would be imported").wait_for()
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("heading", name="Imported", exact=True).wait_for()
+    assert {row[0] for row in pages(shop)[1:]} == {f"{SITE}/z/", f"{SITE}/blog/one.html"}
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])
+def test_the_page_is_sound_on_any_screen(
+    app: RunningApp, browser: AppBrowser, shop: Path, tmp_path: Path, width: int, scheme: str
+) -> None:
+    """Hostile titles stay text; the page fits and has no findings of axe, empty and full."""
+    write_csv(tmp_path / "p.csv", [("URL", *ROWS[0][1:]), *ROWS[1:], (f"{SITE}/x/", "x" * 10_000, "200", "")])
+    page = browser.page(app, f"/p/{app.open(shop).key}/import", width=width, scheme=scheme)  # type: ignore[arg-type]
+    page.get_by_label("Drop files here").wait_for()
+    require_sound(page, browser)
+    page.get_by_label("Drop files here").set_input_files(tmp_path / "p.csv")
+    page.get_by_text("would be imported").wait_for()
+    require_sound(page, browser)

@@ -1,0 +1,135 @@
+"""The page and the API of settings and keys."""
+
+from pathlib import Path
+
+import pytest
+
+from internal_linker.usecases.settings.settings import load_settings
+from tests.support.app_browser import AppBrowser, require_sound
+from tests.support.app_server import RunningApp, running_app
+from tests.support.small_project import forget_settings, make_project, write_text
+
+SECRET = "key-0123456789abcdef"
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    forget_settings(monkeypatch)
+    return make_project(tmp_path / "shop")
+
+
+def test_a_change_through_the_api_is_whole_or_nothing(app: RunningApp, shop: Path) -> None:
+    """Values are checked as a run checks them; an answer to a change has the new state."""
+    api = f"/api/projects/{app.open(shop).key}"
+    version = app.client.get(f"{api}/settings").json()["version"]
+    changes = {"links_per_page": 3, "sections_off": ["/blog"], "near_duplicate": None}
+    answer = app.client.patch(f"{api}/settings", json={"changes": changes, "version": version})
+    values = {each["name"]: each["value"] for each in answer.json()["settings"]}
+    assert values["links_per_page"] == 3 and load_settings(shop).sections_off == ("/blog",)
+    again = app.client.patch(f"{api}/settings", json={"changes": {"links_per_page": 4}, "version": version})
+    assert again.status_code == 422 and "changed in the meantime" in again.json()["error"]
+    wrong = app.client.patch(f"{api}/settings", json={"changes": {"links_per_page": 4, "max_clicks": 0}})
+    assert wrong.status_code == 422 and "max_clicks" in wrong.json()["error"]
+    assert load_settings(shop).links_per_page == 3
+
+
+def test_no_answer_contains_a_key(app: RunningApp, shop: Path) -> None:
+    """Keys go in and never out, in no answer of any route of this page."""
+    api = f"/api/projects/{app.open(shop).key}"
+    answers = [
+        app.client.put(f"{api}/keys/serper_api_key", json={"text": SECRET}),
+        app.client.get(f"{api}/settings"),
+        app.client.put(f"{api}/keys/openai_api_key", json={"text": f"{SECRET} {SECRET}"}),
+        app.client.put(f"{api}/keys/serper_api_key", json={"text": SECRET * 4_000}),
+        app.client.patch(f"{api}/settings", json={"changes": {"openai_api_key": SECRET}}),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200, 422, 422, 422]
+    assert not [answer.text for answer in answers if SECRET in answer.text]
+    assert load_settings(shop).search_key("serper") == SECRET
+    assert app.client.delete(f"{api}/keys/serper_api_key").json()["source"] == ""
+    assert app.client.put(f"{api}/keys/..%2fsettings", json={"text": "x"}).status_code in (404, 422)
+
+
+def test_a_shared_app_changes_no_settings(tmp_path: Path, shop: Path) -> None:
+    """Whoever has only the password can neither change an address that keys are sent to nor set keys."""
+    with running_app(tmp_path, PASSWORD) as shared:
+        api = f"/api/projects/{shared.open(shop).key}"
+        client = shared.stranger(headers={"Origin": shared.url})
+        assert client.post("/api/login", json={"password": PASSWORD}).status_code == 200
+        assert client.get(f"{api}/settings").status_code == 200
+        changes = {"base_url": "https://evil.example/v1"}
+        answers = [
+            client.patch(f"{api}/settings", json={"changes": changes}),
+            client.put(f"{api}/keys/serper_api_key", json={"text": SECRET}),
+            client.delete(f"{api}/keys/serper_api_key"),
+            client.put(f"{api}/exclusions", json={"text": ""}),
+        ]
+        assert [answer.status_code for answer in answers] == [403] * 4
+        assert "on its own computer" in answers[0].json()["error"]
+
+
+def test_the_check_tells_each_piece(app: RunningApp, shop: Path) -> None:
+    """`check` answers with each piece by itself, also if the settings are wrong."""
+    api = f"/api/projects/{app.open(shop).key}"
+    facts = app.client.post(f"{api}/check").json()
+    assert facts[0]["name"] == "Settings" and facts[0]["ok"] is True
+    write_text(shop / "config/settings.toml", "links_per_page = 99")
+    (fact,) = app.client.post(f"{api}/check").json()
+    assert fact["ok"] is False and "links_per_page" in fact["text"]
+
+
+def test_a_person_changes_a_setting(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """Finding, changing, saving and restoring a setting; a wrong value is told and stays to be corrected."""
+    page = browser.page(app, f"/p/{app.open(shop).key}/settings")
+    page.get_by_label("Find a setting").fill("links per page")
+    box = page.get_by_label("links_per_page", exact=True)
+    box.fill("99")
+    page.get_by_role("button", name="Save changes").click()
+    page.get_by_role("alert").get_by_text("50 or less").wait_for()
+    browser.problems.clear()  # the browser's own line about the status 422
+    require_sound(page, browser)
+    box.fill("3")
+    page.get_by_role("button", name="Save changes").click()
+    page.get_by_text("1 setting saved").wait_for()
+    assert load_settings(shop).links_per_page == 3
+    page.get_by_role("button", name="Restore default: links_per_page").click()
+    assert box.input_value() == "5"
+    page.get_by_role("button", name="Save changes").click()
+    page.get_by_role("button", name="Restore default: links_per_page").wait_for(state="detached")
+    assert load_settings(shop).links_per_page == 5
+
+
+def test_a_person_sets_a_key_and_patterns(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """A key that was set is nowhere on the page; patterns are saved, and a wrong one is named by its line."""
+    page = browser.page(app, f"/p/{app.open(shop).key}/settings")
+    page.get_by_label("serper_api_key", exact=True).fill(SECRET)
+    page.get_by_role("button", name="Set serper_api_key").click()
+    page.get_by_role("button", name="Remove serper_api_key").wait_for()
+    assert (
+        SECRET not in page.content() and page.get_by_label("serper_api_key", exact=True).input_value() == ""
+    )
+    page.get_by_label("Patterns of URLs").fill("/tag/\n(?=x)")
+    page.get_by_role("button", name="Save patterns").click()
+    page.get_by_role("alert").get_by_text("line 2").wait_for()
+    page.get_by_label("Patterns of URLs").fill("/tag/")
+    page.get_by_role("button", name="Save patterns").click()
+    page.get_by_text("The patterns are saved").wait_for()
+    page.get_by_role("button", name="Check now").click()
+    page.get_by_text("1 pattern in config/excluded_urls.txt").wait_for()
+    browser.problems.clear()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])
+def test_the_page_is_sound_on_any_screen(
+    app: RunningApp, browser: AppBrowser, shop: Path, width: int, scheme: str
+) -> None:
+    """The page fits, has no findings of axe, and shows a broken file with its problem."""
+    write_text(
+        shop / "config/settings.toml", "links_per_page = 900\nsections_off = ['<img src=x onerror=alert(1)>']"
+    )
+    page = browser.page(app, f"/p/{app.open(shop).key}/settings", width=width, scheme=scheme)  # type: ignore[arg-type]
+    page.get_by_role("alert").get_by_text("links_per_page").wait_for()
+    page.get_by_role("button", name="Check now").click()
+    page.locator("#facts .bad").wait_for()
+    require_sound(page, browser)
