@@ -3,48 +3,75 @@
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+
+from playwright.sync_api import Page
 
 from internal_linker.usecases import jobs
 from internal_linker.usecases.options import RunOptions
-from tests.support.app_browser import open_browser
+from tests.support.app_browser import Scheme, open_browser
 from tests.support.app_server import running_app
 from tests.support.small_project import REPOSITORY
 
-PLACE = REPOSITORY / "docs/pictures"
-_PAGE = "links?page=https://www.slowkettle.example/milk/how-to-steam-milk/"
-# Name, page, what shows that it is complete, width, colours.
-PICTURES: tuple[tuple[str, str, str, int, Any], ...] = (
-    ("app-run", "run", "Pipeline completed", 1280, "light"),
-    ("app-links", "links", "250 links", 1280, "light"),
-    ("app-links-page", _PAGE, "Links from this page", 1280, "dark"),
-    ("app-review", "review", "Around this link", 1280, "light"),
-    ("app-review-phone", "review", "Link 1 of", 390, "dark"),
+PLACE = REPOSITORY / "docs/pictures/app"
+# What shows that a page is complete.
+COMPLETE = {
+    "import": "Drop",
+    "run": "Pipeline completed",
+    "links": "250 links",
+    "links-page": "Links from this page",
+    "review": "Around this link",
+    "similar": "Off-topic pages",
+    "clusters": "pages",
+    "audit": "Show where and how",
+    "history": "Runs",
+    "settings": "Settings",
+}
+# What has to be asked for.
+BUTTONS = {"similar": "Compare the pages", "clusters": "Group the pages", "audit": "Audit the site"}
+ADDRESSES = {
+    "links-page": "links?page=https://www.slowkettle.example/milk/how-to-steam-milk/",
+    # A link in the text, which shows what a sentence looks like.
+    "review": "review?tier=inline",
+}
+SCREENS: tuple[tuple[str, int, Scheme], ...] = (
+    ("light", 1280, "light"),
+    ("dark", 1280, "dark"),
+    ("phone", 390, "light"),
 )
 
 
 def main() -> None:
-    """Run the sample as a job, and take a picture of each page."""
+    """Run the sample as a job, and take the pictures of each page on each screen."""
+    PLACE.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, running_app(Path(folder)) as app, open_browser() as browser:
         key = app.known.create(Path(folder) / "slow-kettle", sample=True).key
         root = app.known.folder(key)
         jobs.start_run(root, RunOptions())
         while (job := jobs.current_job(root)) and job.state == "running":
             time.sleep(0.2)
-        for name, path, complete, width, scheme in PICTURES:
+        for screen, width, scheme in SCREENS:
             page = browser.page(app, width=width, scheme=scheme)
             page.evaluate("localStorage.setItem('reviewer', 'Anna')")
-            page.goto(f"{app.url}/p/{key}/{path}")
-            page.get_by_text(complete).first.wait_for()
-            if path == "review":
-                # A link in the text, which shows what a sentence looks like.
-                page.goto(f"{app.url}/p/{key}/review?tier=inline")
-                page.locator("#passage mark").wait_for()
-                page.locator("#which").evaluate("each => { each.open = false; }")
             page.wait_for_timeout(500)
-            page.screenshot(path=PLACE / f"{name}.png")
+            _take(page, f"projects-{screen}")
+            for name, complete in COMPLETE.items():
+                page.goto(f"{app.url}/p/{key}/{ADDRESSES.get(name, name)}")
+                button = page.get_by_role("button", name=BUTTONS.get(name, name))
+                if screen == SCREENS[0][0] and name in BUTTONS:
+                    button.click()
+                if name == "review":
+                    page.locator("#passage mark").wait_for()
+                    page.locator("#which").evaluate("each => { each.open = false; }")
+                else:
+                    page.get_by_text(complete).locator("visible=true").first.wait_for(timeout=60_000)
+                page.wait_for_timeout(1_500)
+                _take(page, f"{name}-{screen}")
             page.context.close()
-            print(f"taken: docs/pictures/{name}.png")
+
+
+def _take(page: Page, name: str) -> None:
+    page.screenshot(path=PLACE / f"{name}.png")
+    print(f"taken: docs/pictures/app/{name}.png")
 
 
 if __name__ == "__main__":

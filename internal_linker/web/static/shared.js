@@ -2,6 +2,8 @@
 
 export const project = document.body.dataset.project;
 const whole = new Intl.NumberFormat("en");
+// On a phone, the navigation is wider than the screen.
+document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 export function number(value) {
   return value === null || value === undefined ? "–" : whole.format(value);
