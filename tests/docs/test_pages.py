@@ -192,4 +192,4 @@ def test_pictures_are_all_shown() -> None:
     shown = {
         (each.path.parent / link).resolve() for each in PAGES for link in each.links if link.endswith(".png")
     }
-    assert shown == {*(REPOSITORY / "docs/pictures").iterdir()}
+    assert shown == {*(REPOSITORY / "docs/pictures").rglob("*.png")}
