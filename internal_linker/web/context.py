@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
 from fastapi import Path as PathParameter
+from pydantic import BaseModel, ConfigDict
 
 from internal_linker.usecases.known_projects import KnownProjects
 from internal_linker.usecases.link_decisions import Decisions
@@ -37,6 +38,12 @@ class Shared:
     def decisions(self, folder: Path) -> Decisions:
         """Return the links of a project folder and the decisions on them, which stay in memory."""
         return self._decisions.setdefault(folder, Decisions(StoredLinks(folder, Notes())))
+
+
+class Body(BaseModel):
+    """The body of a request: it has the fields that are described, each of its own type, and no others."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from internal_linker.analysis.audit.states import (
     ORDER,
@@ -21,7 +21,7 @@ from internal_linker.analysis.audit.states import (
     StateMeasure,
 )
 from internal_linker.usecases.audit_states import audit_in_states, last_audit, states_file
-from internal_linker.web.context import OpenedProject, SharedState
+from internal_linker.web.context import Body, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
 
 router = APIRouter(prefix="/projects/{key}/audit", tags=["Audit"])
@@ -31,7 +31,7 @@ _From = Annotated[int, Query(alias="from", ge=0, le=100_000_000)]
 _Rows = Annotated[int, Query(ge=1, le=1_000)]
 
 
-class AuditRequest(BaseModel):
+class AuditRequest(Body):
     """Where clicks start."""
 
     home: Annotated[str, Field(max_length=2_000, description="The home page; empty: it is detected.")] = ""

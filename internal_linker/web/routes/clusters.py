@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException
 from fastapi.responses import FileResponse
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from internal_linker.usecases.group_pages import (
     ClusterView,
@@ -18,14 +18,14 @@ from internal_linker.usecases.group_pages import (
     write_clusters,
 )
 from internal_linker.usecases.options import ClustersOptions
-from internal_linker.web.context import OpenedProject, SharedState
+from internal_linker.web.context import Body, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
 from internal_linker.web.views import download
 
 router = APIRouter(prefix="/projects/{key}/clusters", tags=["Clusters"])
 
 
-class Grouping(BaseModel):
+class Grouping(Body):
     """How pages are compared and grouped."""
 
     by: Annotated[str, Field(max_length=200, description="Fields with weights; empty: as suits.")] = ""
@@ -39,7 +39,7 @@ class Grouping(BaseModel):
     ] = ""
 
 
-class ClusterName(BaseModel):
+class ClusterName(Body):
     """A name for a cluster."""
 
     name: Annotated[str, Field(max_length=1_000, description="Empty: the computed name.")]
@@ -130,7 +130,7 @@ def save_name(number: int, given: ClusterName, project: OpenedProject) -> ShownC
     return _shown(rename_cluster(project, number, given.name))
 
 
-@router.get("/workbook")
+@router.get("/workbook", response_class=FileResponse)
 def download_clusters(project: OpenedProject, state: SharedState) -> FileResponse:
     """Download clusters, pages and missing links as .xlsx."""
     if (view := _view(project, state)) is None:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from internal_linker.core.balance import Balance
 from internal_linker.core.ports import Progress
 from internal_linker.core.runs import Difference
 from internal_linker.usecases.history import diff, history, names, preview_rollback, rollback
 from internal_linker.usecases.options import DiffOptions, RollbackOptions
-from internal_linker.web.context import Folder, OpenedProject, SharedState
+from internal_linker.web.context import Body, Folder, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
 
 router = APIRouter(prefix="/projects/{key}", tags=["History"])
@@ -24,11 +24,11 @@ _Section = Annotated[str, Field(max_length=2_000)]
 _Sections = Annotated[list[_Section], Query(max_length=100, description="Only pages below these paths.")]
 
 
-class RollbackRequest(BaseModel):
+class RollbackRequest(Body):
     """A run to go back to."""
 
     run: Annotated[str, Field(min_length=1, max_length=100)]
-    sections: Annotated[list[_Section], Field(max_length=100)] = []
+    sections: Annotated[list[_Section], Field(max_length=100)] = Field(default_factory=list)
 
     @property
     def options(self) -> RollbackOptions:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from internal_linker.ingest.import_crawl import Imported
 from internal_linker.usecases.options import ImportOptions
@@ -20,7 +20,7 @@ from internal_linker.usecases.stage_import import (
     survey,
 )
 from internal_linker.usecases.uploads import MOST_BYTES, Upload, delete_uploads, received, uploads
-from internal_linker.web.context import Folder, OpenedProject, SharedState
+from internal_linker.web.context import Body, Folder, OpenedProject, SharedState
 from internal_linker.web.routes.session import Done
 from internal_linker.web.tasks import TaskState
 
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/projects/{key}", tags=["Import"])
 _Paths = Annotated[list[Annotated[str, Field(max_length=2_000)]], Field(max_length=1_000)]
 
 
-class Table(BaseModel):
+class Table(Body):
     """What to read of an upload."""
 
     upload: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
@@ -47,10 +47,10 @@ class Table(BaseModel):
         return TableChoice(self.upload, self.sheet, self.rows_are, self.columns)
 
 
-class ImportRequest(BaseModel):
+class ImportRequest(Body):
     """What to import, and which pages to leave out."""
 
-    tables: Annotated[list[Table], Field(max_length=50)] = []
+    tables: Annotated[list[Table], Field(max_length=50)] = Field(default_factory=list)
     sitemap: Annotated[str, Field(max_length=2_000, description="A sitemap, or a host that has one.")] = ""
     base_url: Annotated[str, Field(max_length=2_000, description="Where saved pages are online.")] = ""
     only_200: bool = False
@@ -59,8 +59,8 @@ class ImportRequest(BaseModel):
     pagination: Annotated[bool, Field(description="Keep /page/2, ?page=2 and the like.")] = True
     parameters: Annotated[bool, Field(description="Keep URLs with parameters.")] = True
     duplicates: Annotated[bool, Field(description="Keep pages with the text of an earlier one.")] = True
-    include: _Paths = []
-    exclude: _Paths = []
+    include: _Paths = Field(default_factory=list)
+    exclude: _Paths = Field(default_factory=list)
     min_words: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     limit: Annotated[int, Field(ge=0, le=10_000_000)] = 0
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from internal_linker.usecases.known_projects import KnownProject, sample_there
-from internal_linker.web.context import Key, Shared, SharedState
+from internal_linker.web.context import Body, Key, Shared, SharedState
 from internal_linker.web.routes.session import Done
 
 router = APIRouter(tags=["Projects"])
@@ -32,7 +32,7 @@ class ProjectList:
     opens: bool
 
 
-class FolderChoice(BaseModel):
+class FolderChoice(Body):
     """A folder to open."""
 
     folder: Annotated[str, Field(min_length=1, max_length=4_000, description="The folder's whole path.")]

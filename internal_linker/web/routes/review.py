@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from internal_linker.usecases.link_decisions import Decision, Outcome, Said
 from internal_linker.usecases.review import login
-from internal_linker.web.context import DecisionsOfProject, Folder, SharedState
+from internal_linker.web.context import Body, DecisionsOfProject, Folder, SharedState
 from internal_linker.web.routes.links import FilterGiven
 
 router = APIRouter(prefix="/projects/{key}", tags=["Review"])
@@ -16,10 +16,8 @@ Name = Annotated[str, Field(max_length=100, description="Who decides.")]
 Notes = Annotated[str | None, Field(max_length=5_000, description="Notes; null: they stay.")]
 
 
-class OneDecision(BaseModel):
+class OneDecision(Body):
     """What a person says of a link."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     id: Annotated[str, Field(pattern="^[0-9a-f]{20}$")]
     status: Annotated[Decision | None, Field(description='"" takes a decision back; null: it stays.')] = None
@@ -30,10 +28,8 @@ class OneDecision(BaseModel):
     seen: Annotated[str | None, Field(max_length=20, description="The decision that was shown.")] = None
 
 
-class DecisionsGiven(BaseModel):
+class DecisionsGiven(Body):
     """Decisions on links."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     decisions: Annotated[list[OneDecision], Field(min_length=1, max_length=1_000)]
     by: Name = ""
@@ -45,10 +41,8 @@ class FilterInBody(FilterGiven):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class FilterDecision(BaseModel):
+class FilterDecision(Body):
     """One decision on all links that a filter takes and that nobody has decided."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     filter: FilterInBody
     status: Annotated[Decision, Field(description='"" takes back the decisions on them.')]
@@ -56,7 +50,7 @@ class FilterDecision(BaseModel):
     by: Name = ""
 
 
-class Undo(BaseModel):
+class Undo(Body):
     """The name of decisions to take back."""
 
     undo: Annotated[str, Field(min_length=1, max_length=100)]

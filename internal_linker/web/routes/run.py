@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from internal_linker.usecases import jobs
 from internal_linker.usecases import run as usecase
 from internal_linker.usecases.options import RunOptions
-from internal_linker.web.context import Folder, OpenedProject
+from internal_linker.web.context import Body, Folder, OpenedProject
 from internal_linker.web.quiet import Notes
 
 router = APIRouter(prefix="/projects/{key}", tags=["Run"])
@@ -24,17 +24,19 @@ _BETWEEN_S = 0.5
 _ALIVE_S = 15.0
 
 
-class RunChoice(BaseModel):
+class RunChoice(Body):
     """The options of a run, as those of the command `run`."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     limit: Annotated[int, Field(ge=0, le=1_000_000, description="A trial of the first rows; 0: all.")] = 0
     publish: Annotated[bool, Field(description="With a limit: write the links where a whole run does.")] = (
         False
     )
-    only: Annotated[list[str], Field(max_length=1_000, description="Only these pages.")] = []
-    sections: Annotated[list[str], Field(max_length=100, description="Only these sections.")] = []
+    only: Annotated[list[str], Field(max_length=1_000, description="Only these pages.")] = Field(
+        default_factory=list
+    )
+    sections: Annotated[list[str], Field(max_length=100, description="These sections.")] = Field(
+        default_factory=list
+    )
     search: Annotated[bool, Field(description="Use search results.")] = True
     accept_drift: Annotated[bool, Field(description="Publish links that moved far.")] = False
 

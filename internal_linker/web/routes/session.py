@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from internal_linker.web.context import SharedState
+from internal_linker.web.context import Body, SharedState
 from internal_linker.web.guard import session_of, set_session
 from internal_linker.web.problems import problem
 
 router = APIRouter(tags=["Session"])
 
 
-class Login(BaseModel):
+class Login(Body):
     """The password of a server that others may reach."""
 
     password: Annotated[str, Field(max_length=1_000)]

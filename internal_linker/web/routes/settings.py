@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from internal_linker.usecases.check import Fact, check
 from internal_linker.usecases.edit_settings import (
@@ -15,14 +15,14 @@ from internal_linker.usecases.edit_settings import (
     list_settings,
     set_key,
 )
-from internal_linker.web.context import Folder, require_own_computer
+from internal_linker.web.context import Body, Folder, require_own_computer
 
 router = APIRouter(prefix="/projects/{key}", tags=["Settings"])
 # A colleague with the password could otherwise send the keys to an address of their own.
 _OWN_COMPUTER = [Depends(require_own_computer)]
 
 
-class Changes(BaseModel):
+class Changes(Body):
     """New values of settings."""
 
     changes: Annotated[dict[str, Any], Field(description="Values by name; null: the default.")]
@@ -31,13 +31,13 @@ class Changes(BaseModel):
     ] = ""
 
 
-class KeyText(BaseModel):
+class KeyText(Body):
     """A key or password, which no answer contains."""
 
     text: Annotated[str, Field(min_length=1, max_length=60_000)]
 
 
-class Exclusions(BaseModel):
+class Exclusions(Body):
     """The text of config/excluded_urls.txt."""
 
     text: Annotated[str, Field(max_length=900_000)]

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import FileResponse
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from internal_linker.analysis.similarity.cut_off import LOWEST, STEPS, OffTopicPage, SimilarityView
 from internal_linker.analysis.similarity.pairs import PagePair
 from internal_linker.usecases.options import CompareOptions
 from internal_linker.usecases.similar import find_similar, similar_file, similar_pages, write_similar
-from internal_linker.web.context import OpenedProject, SharedState
+from internal_linker.web.context import Body, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
 from internal_linker.web.views import download
 
@@ -24,7 +24,7 @@ _From = Annotated[int, Query(ge=0, le=10_000_000)]
 _Rows = Annotated[int, Query(ge=1, le=_MOST_ROWS)]
 
 
-class Comparison(BaseModel):
+class Comparison(Body):
     """How pages are compared."""
 
     by: Annotated[
@@ -116,7 +116,7 @@ def show_cut_off(
     )
 
 
-@router.get("/workbook")
+@router.get("/workbook", response_class=FileResponse)
 def download_pairs(
     project: OpenedProject, state: SharedState, value: _CutOff, *, unlinked: bool = False
 ) -> FileResponse:

@@ -132,3 +132,7 @@ if (button) {
 }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new Event("colours")));
 showTheme();
+// On a phone the navigation is longer than the screen.
+const nav = document.querySelector("nav.pages");
+const here = nav?.querySelector("[aria-current]");
+if (here) nav.scrollLeft = here.offsetLeft - (nav.clientWidth - here.clientWidth) / 2;
