@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from internal_linker.analysis.audit.states import (
     ORDER,
@@ -33,6 +33,8 @@ _Rows = Annotated[int, Query(ge=1, le=1_000)]
 
 class AuditRequest(BaseModel):
     """Where clicks start."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     home: Annotated[str, Field(max_length=2_000, description="The home page; empty: it is detected.")] = ""
 

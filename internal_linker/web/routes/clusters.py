@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException
 from fastapi.responses import FileResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from internal_linker.usecases.group_pages import (
     ClusterView,
@@ -20,13 +20,15 @@ from internal_linker.usecases.group_pages import (
 from internal_linker.usecases.options import ClustersOptions
 from internal_linker.web.context import OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
-from internal_linker.web.views import download
+from internal_linker.web.views import WORKBOOK, download
 
 router = APIRouter(prefix="/projects/{key}/clusters", tags=["Clusters"])
 
 
 class Grouping(BaseModel):
     """How pages are compared and grouped."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     by: Annotated[str, Field(max_length=200, description="Fields with weights; empty: as suits.")] = ""
     encoder: Annotated[
@@ -41,6 +43,8 @@ class Grouping(BaseModel):
 
 class ClusterName(BaseModel):
     """A name for a cluster."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     name: Annotated[str, Field(max_length=1_000, description="Empty: the computed name.")]
 
@@ -130,7 +134,7 @@ def save_name(number: int, given: ClusterName, project: OpenedProject) -> ShownC
     return _shown(rename_cluster(project, number, given.name))
 
 
-@router.get("/workbook")
+@router.get("/workbook", response_class=FileResponse, responses=WORKBOOK)
 def download_clusters(project: OpenedProject, state: SharedState) -> FileResponse:
     """Download clusters, pages and missing links as .xlsx."""
     if (view := _view(project, state)) is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from internal_linker.core.balance import Balance
 from internal_linker.core.ports import Progress
@@ -26,6 +26,8 @@ _Sections = Annotated[list[_Section], Query(max_length=100, description="Only pa
 
 class RollbackRequest(BaseModel):
     """A run to go back to."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     run: Annotated[str, Field(min_length=1, max_length=100)]
     sections: Annotated[list[_Section], Field(max_length=100)] = []

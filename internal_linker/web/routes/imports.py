@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from internal_linker.ingest.import_crawl import Imported
 from internal_linker.usecases.options import ImportOptions
@@ -25,11 +25,14 @@ from internal_linker.web.routes.session import Done
 from internal_linker.web.tasks import TaskState
 
 router = APIRouter(prefix="/projects/{key}", tags=["Import"])
-_Paths = Annotated[list[Annotated[str, Field(max_length=2_000)]], Field(max_length=1_000)]
+# All together stay below the limit of a body.
+_Paths = Annotated[list[Annotated[str, Field(max_length=1_000)]], Field(max_length=200)]
 
 
 class Table(BaseModel):
     """What to read of an upload."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     upload: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
     sheet: Annotated[
@@ -49,6 +52,8 @@ class Table(BaseModel):
 
 class ImportRequest(BaseModel):
     """What to import, and which pages to leave out."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     tables: Annotated[list[Table], Field(max_length=50)] = []
     sitemap: Annotated[str, Field(max_length=2_000, description="A sitemap, or a host that has one.")] = ""

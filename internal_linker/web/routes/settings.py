@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from internal_linker.usecases.check import Fact, check
 from internal_linker.usecases.edit_settings import (
@@ -25,6 +25,8 @@ _OWN_COMPUTER = [Depends(require_own_computer)]
 class Changes(BaseModel):
     """New values of settings."""
 
+    model_config = ConfigDict(extra="forbid", strict=True)
+
     changes: Annotated[dict[str, Any], Field(description="Values by name; null: the default.")]
     version: Annotated[
         str, Field(max_length=100, description="The version that they start from; empty: any.")
@@ -34,11 +36,15 @@ class Changes(BaseModel):
 class KeyText(BaseModel):
     """A key or password, which no answer contains."""
 
+    model_config = ConfigDict(extra="forbid", strict=True)
+
     text: Annotated[str, Field(min_length=1, max_length=60_000)]
 
 
 class Exclusions(BaseModel):
     """The text of config/excluded_urls.txt."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     text: Annotated[str, Field(max_length=900_000)]
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import FileResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from internal_linker.analysis.similarity.cut_off import LOWEST, STEPS, OffTopicPage, SimilarityView
 from internal_linker.analysis.similarity.pairs import PagePair
@@ -14,7 +14,7 @@ from internal_linker.usecases.options import CompareOptions
 from internal_linker.usecases.similar import find_similar, similar_file, similar_pages, write_similar
 from internal_linker.web.context import OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
-from internal_linker.web.views import download
+from internal_linker.web.views import WORKBOOK, download
 
 router = APIRouter(prefix="/projects/{key}/similar", tags=["Similar pages"])
 # Rows of an answer: more than anybody looks through at a cut-off.
@@ -26,6 +26,8 @@ _Rows = Annotated[int, Query(ge=1, le=_MOST_ROWS)]
 
 class Comparison(BaseModel):
     """How pages are compared."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     by: Annotated[
         str,
@@ -116,7 +118,7 @@ def show_cut_off(
     )
 
 
-@router.get("/workbook")
+@router.get("/workbook", response_class=FileResponse, responses=WORKBOOK)
 def download_pairs(
     project: OpenedProject, state: SharedState, value: _CutOff, *, unlinked: bool = False
 ) -> FileResponse:
