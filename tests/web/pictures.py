@@ -38,6 +38,14 @@ SCREENS: tuple[tuple[str, int, Scheme], ...] = (
     ("dark", 1280, "dark"),
     ("phone", 390, "light"),
 )
+# What the picture begins with, where that is not the top of the page.
+BEGINS = {
+    "import": "#tables-title",
+    "similar": "#histogram-title",
+    "clusters": "#result-title",
+    "audit": "#actions-title",
+    "settings": "#row-links_per_page",
+}
 
 
 def main() -> None:
@@ -72,6 +80,15 @@ def main() -> None:
 def _take(page: Page, name: str) -> None:
     page.screenshot(path=PLACE / f"{name}.png")
     print(f"taken: docs/pictures/app/{name}.png")
+
+
+def _prepare(project: Project) -> None:
+    """Compare, group and audit the pages, and upload a crawl."""
+    find_similar(project, CompareOptions(), Notes())
+    group_pages(project, ClustersOptions(), Notes())
+    audit_in_states(project, Notes())
+    with received(project, "crawl.csv") as receiver:
+        receiver.write(project.file("urls_rawdata.csv").read_bytes())
 
 
 if __name__ == "__main__":

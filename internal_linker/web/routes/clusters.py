@@ -20,7 +20,7 @@ from internal_linker.usecases.group_pages import (
 from internal_linker.usecases.options import ClustersOptions
 from internal_linker.web.context import Body, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
-from internal_linker.web.views import download
+from internal_linker.web.views import WORKBOOK, download
 
 router = APIRouter(prefix="/projects/{key}/clusters", tags=["Clusters"])
 
@@ -130,7 +130,7 @@ def save_name(number: int, given: ClusterName, project: OpenedProject) -> ShownC
     return _shown(rename_cluster(project, number, given.name))
 
 
-@router.get("/workbook", response_class=FileResponse)
+@router.get("/workbook", response_class=FileResponse, responses=WORKBOOK)
 def download_clusters(project: OpenedProject, state: SharedState) -> FileResponse:
     """Download clusters, pages and missing links as .xlsx."""
     if (view := _view(project, state)) is None:

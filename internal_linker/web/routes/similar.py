@@ -14,7 +14,7 @@ from internal_linker.usecases.options import CompareOptions
 from internal_linker.usecases.similar import find_similar, similar_file, similar_pages, write_similar
 from internal_linker.web.context import Body, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
-from internal_linker.web.views import download
+from internal_linker.web.views import WORKBOOK, download
 
 router = APIRouter(prefix="/projects/{key}/similar", tags=["Similar pages"])
 # Rows of an answer: more than anybody looks through at a cut-off.
@@ -116,7 +116,7 @@ def show_cut_off(
     )
 
 
-@router.get("/workbook", response_class=FileResponse)
+@router.get("/workbook", response_class=FileResponse, responses=WORKBOOK)
 def download_pairs(
     project: OpenedProject, state: SharedState, value: _CutOff, *, unlinked: bool = False
 ) -> FileResponse:

@@ -2,9 +2,6 @@
 
 export const project = document.body.dataset.project;
 const whole = new Intl.NumberFormat("en");
-// On a phone, the navigation is wider than the screen.
-const here = document.querySelector("nav [aria-current]");
-if (here) here.closest("ul").scrollLeft = here.offsetLeft - (here.closest("ul").clientWidth - here.offsetWidth) / 2;
 
 export function number(value) {
   return value === null || value === undefined ? "–" : whole.format(value);
