@@ -1,15 +1,15 @@
 """TF-IDF: the weighted terms of titles and contents, and how well a page's best passage fits other pages."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count, pairwise
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.matching.grown import GrownMatrix
+from internal_linker.matching.tokens import Tokens
 from internal_linker.matching.vocabulary import Vocabulary
 
 # The title says in few words what a page is about, so each of its terms counts this many times. 15 makes no
@@ -148,12 +148,9 @@ class TermIndex:
         return (values[kept] / length).astype(np.float32), column[kept], length, codes
 
 
-def index_terms(
-    texts: Iterable[tuple[Sequence[str], Sequence[str]]], weights: TermWeights = FIXED_TERMS
-) -> TermIndex:
-    """Build the index from the words of titles and contents; iterate once."""
-    titles, bodies, vocabulary = _numbered(texts)
-    n = len(bodies)
+def index_terms(tokens: Tokens, weights: TermWeights = FIXED_TERMS) -> TermIndex:
+    """Build the index from the words of titles and contents."""
+    titles, bodies, n = tokens.titles, tokens.bodies, len(tokens)
     once = (1 + np.log((1 + n) / 2)) ** weights.idf_power
     shared = _SharedPairs(titles, bodies)
     starts = np.cumsum([0, *map(len, bodies)])
@@ -212,7 +209,7 @@ def index_terms(
         weights.title_count,
         lengths,
         pairs=distinct[order] >= _PAIR,
-        vocabulary=vocabulary,
+        vocabulary=Vocabulary(tokens.vocabulary),
         terms=distinct[known],
         columns=place[known],
         mean_words=float(np.diff(starts).mean()) if n else 0.0,
@@ -319,19 +316,6 @@ def _passages(index: TermIndex, row: int) -> tuple[Ints, Vectors]:
     values /= np.sqrt(squares.sum(axis=1, keepdims=True)).clip(min=1e-9)
     kept = columns >= 0
     return columns[kept], values[:, kept].T.astype(np.float32)
-
-
-def _numbered(
-    texts: Iterable[tuple[Sequence[str], Sequence[str]]],
-) -> tuple[list[Ints], list[Ints], Vocabulary]:
-    """Return each text's words of title and content as int32 numbers, and the words by these numbers."""
-    numbers: defaultdict[str, int] = defaultdict(count().__next__)
-    titles: list[Ints] = []
-    bodies: list[Ints] = []
-    for title, body in texts:
-        titles.append(np.array([numbers[word] for word in title], np.int32))
-        bodies.append(np.array([numbers[word] for word in body], np.int32))
-    return titles, bodies, Vocabulary(numbers)
 
 
 def _pairs(words: Ints) -> Ints:
