@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from internal_linker.core.arrays import Ints, Pairs
+from internal_linker.matching.vocabulary import PairSieve
 from internal_linker.text.stemming import OTHER_SCRIPTS, stem
 from internal_linker.text.stop_words import folded_stop_words
 
@@ -29,6 +31,10 @@ class Stems:
 
     def of(self, words: Sequence[str], language: str) -> Name:
         """Return the stems of words, as `text.words` folds them; function words have none."""
+        return tuple(filter(None, self.each(words, language)))
+
+    def each(self, words: Sequence[str], language: str) -> Sequence[str]:
+        """Return the stem of each word, "" for a function word."""
         known = self._known[language]
         if len(known) > _MOST_KNOWN:
             known.clear()
@@ -37,7 +43,7 @@ class Stems:
             stops = stops | folded_stop_words("en")
         for word in set(words).difference(known):
             known[word] = "" if word in stops else stem(word, language)
-        return tuple(filter(None, map(known.__getitem__, words)))
+        return [*map(known.__getitem__, words)]
 
 
 class PageNames:
@@ -55,6 +61,9 @@ class PageNames:
             lengths[name[0]].add(len(name))
         self._lengths = {first: sorted(some, reverse=True) for first, some in lengths.items()}
         self._found: list[list[int]] = []
+        # Made by `read`.
+        self._stem_codes: dict[str, int] = {}
+        self._codes: Ints = np.empty(0, np.int32)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -63,23 +72,57 @@ class PageNames:
         """Return the number of a name, from 0; None for one with too many words, or none, and an unknown one."""
         return self._numbers.get(name)
 
-    def read(self, text: Name) -> None:
-        """Find the names in the next text; see `in_text`."""
-        self._found.append(self.in_text(text))
+    def read(self, stems: Ints, starts: Ints, known: Sequence[str]) -> None:
+        """Find the names in the next texts; see `in_text`.
+
+        Args:
+            stems: (s,) the numbers of all their stems, one text after the other.
+            starts: (t + 1,) where each text's begin.
+            known: all stems by their numbers, those of earlier texts first.
+        """
+        codes = self._codes_of(known)[stems]
+        last = np.zeros(len(stems), np.bool_)
+        last[starts[1:][np.diff(starts) > 0] - 1] = True
+        # Whether a name begins at each place, as far as its first two stems tell.
+        begins, pairs = self._alone[codes], np.flatnonzero((codes[:-1] > 0) & (codes[1:] > 0) & ~last[:-1])
+        begins[pairs] |= self._may_begin(codes[pairs], codes[pairs + 1])
+        places = np.flatnonzero(begins)
+        ends = np.searchsorted(places, starts).tolist()
+        for text, (first, end) in enumerate(pairwise(ends)):
+            start = int(starts[text])
+            here = [known[stem] for stem in stems[start : starts[text + 1]].tolist()] if first < end else ()
+            self._found.append(self._in_text(tuple(here), (places[first:end] - start).tolist()))
 
     def in_text(self, text: Name) -> list[int]:
         """Return the numbers of the names in a text, by its stems; of overlapping ones, the first and longest."""
+        return self._in_text(text, [at for at, first in enumerate(text) if first in self._lengths])
+
+    def _in_text(self, text: Name, places: Iterable[int]) -> list[int]:
         found, end, lengths = dict[int, None](), 0, self._lengths
-        for at in [at for at, first in enumerate(text) if first in lengths]:
+        for at in places:
             if at < end:
                 continue
-            for length in lengths[text[at]]:
+            for length in lengths.get(text[at], ()):
                 number = self._numbers.get(text[at : at + length])
                 if number is not None:
                     found[number] = None
                     end = at + length
                     break
         return [*found]
+
+    def _codes_of(self, known: Sequence[str]) -> Ints:
+        """Return (len(known),) the code of each stem among the first two of the names, 0 for others."""
+        if not self._stem_codes:
+            begins = (stem for name in self._numbers for stem in name[:2])
+            self._stem_codes = {stem: code for code, stem in enumerate(dict.fromkeys(begins), 1)}
+            of = self._stem_codes
+            self._alone = np.zeros(len(of) + 1, np.bool_)
+            self._alone[[of[name[0]] for name in self._numbers if len(name) == 1]] = True
+            pairs = [(of[name[0]], of[name[1]]) for name in self._numbers if len(name) > 1]
+            self._may_begin = PairSieve(*np.array(pairs, np.int64).reshape(-1, 2).T)
+        more = [self._stem_codes.get(stem, 0) for stem in known[len(self._codes) :]]
+        self._codes = np.append(self._codes, np.array(more, np.int32))
+        return self._codes
 
     def found(self) -> tuple[Pairs, Ints]:
         """Return the numbers of the names in each text that was read, and of those that too many have."""

@@ -24,8 +24,8 @@ from internal_linker.matching.inverted_index import Search
 from internal_linker.matching.near_duplicates import NearDuplicates, Pair
 from internal_linker.matching.neighbours.exact import nearest
 from internal_linker.matching.tfidf import Fits, TermWeights, index_terms
+from internal_linker.matching.tokens import Tokenized, tokenize
 from internal_linker.matching.url_dates import days, nearness
-from internal_linker.text.boilerplate import Boilerplate
 from internal_linker.text.words import words
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ class Site:
         vectors: (len(texts), d) unit rows, zeros if a text has no vector.
         terms: the weights of terms.
         near_duplicate: minimum cosine of two near-duplicates, 0 to 1.
-        read: receives the words of each text's content, in order, for whatever else needs them.
+        tokenized: the same texts, tokenized; None: tokenize them.
         joined: at least the `SERVED` nearest pages of each text by vectors; None: find them when needed.
 
     Attributes:
@@ -92,21 +92,16 @@ class Site:
         *,
         terms: TermWeights,
         near_duplicate: float,
-        read: Callable[[Sequence[str]], None] = lambda _: None,
+        tokenized: Tokenized | None = None,
         joined: Nearest | None = None,
     ) -> None:
+        tokenized = tokenized or tokenize(texts)
         self.pages = pages
-        self.with_text: Bools = np.array([bool(text.whole) for text in texts], np.bool_)
+        self.with_text: Bools = tokenized.with_text
         self.has_vectors = bool(vectors.any())
         languages = language_codes([page.lang for page in pages])
-        self._boilerplate = Boilerplate(text.body for text in texts)
-
-        def of(text: Text) -> tuple[Sequence[str], Sequence[str]]:
-            title, body = self._words_of(text)
-            read(body)
-            return title, body
-
-        index = index_terms(map(of, texts), terms)
+        self._boilerplate = tokenized.boilerplate
+        index = index_terms(tokenized.tokens, terms)
         self.has_content: Bools = np.diff(index.starts) > 0
         order = [zlib.crc32(page.key.encode()) for page in pages]
         comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
@@ -141,7 +136,7 @@ class Site:
         Args:
             guests: the texts, whose rows follow those of the pages.
             languages: the codes of their languages, -1 if unknown.
-            read: as above, for the guests.
+            read: receives the words of each guest's content, in order.
         """
         if self._comparison is None:
             raise ValueError("other processes have the texts already")

@@ -1,15 +1,17 @@
 """TF-IDF: the weighted terms of titles and contents, and how well a page's best passage fits other pages."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count, pairwise
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.matching.grown import GrownMatrix
+from internal_linker.matching.tokens import Tokens
 from internal_linker.matching.vocabulary import Vocabulary
 
 # The title says in few words what a page is about, so each of its terms counts this many times. 15 makes no
@@ -36,6 +38,8 @@ _NO_WEIGHT, _ON_ONE_PAGE = -1, -2
 # Most pairs of words are on one page only. Before pairs are counted, a hash table of at most 2 to the power of this,
 # a byte each (64 MB), identifies most of them.
 _MOST_BITS = 26
+# Texts whose terms are counted at a time, and terms that are numbered at a time.
+_TEXTS, _AT_A_TIME = 64, 1 << 20
 _PAIR = np.int64(1 << 32)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 # For each of several texts, how well pages fit it and groups of pages that it links to: see `TermFit.of`.
@@ -148,34 +152,16 @@ class TermIndex:
         return (values[kept] / length).astype(np.float32), column[kept], length, codes
 
 
-def index_terms(
-    texts: Iterable[tuple[Sequence[str], Sequence[str]]], weights: TermWeights = FIXED_TERMS
-) -> TermIndex:
-    """Build the index from the words of titles and contents; iterate once."""
-    titles, bodies, vocabulary = _numbered(texts)
-    n = len(bodies)
+def index_terms(tokens: Tokens, weights: TermWeights = FIXED_TERMS) -> TermIndex:
+    """Build the index from the words of titles and contents."""
+    n, starts = len(tokens), np.cumsum(np.append(0, np.diff(tokens.starts)[1::2]))
     once = (1 + np.log((1 + n) / 2)) ** weights.idf_power
-    shared = _SharedPairs(titles, bodies)
-    starts = np.cumsum([0, *map(len, bodies)])
     codes = np.full((2, starts[-1]), _NO_WEIGHT, np.int32)
-    found = [
-        _counts(title, body, weights.title_count, shared, codes[:, first : first + len(body)])
-        for title, body, first in zip(titles, bodies, starts.tolist(), strict=False)
-    ]
-    ends = np.cumsum([0, *(len(terms) for terms, _, _ in found)])
-    alone = np.array([squares for _, _, squares in found]) * once**2
-    value = 1 + np.log(_joined([times for _, times, _ in found], np.float32))
-    terms = _joined([terms for terms, _, _ in found], np.int64)
-    del found
-    # Sorting, because np.unique takes three times as long.
-    distinct = np.sort(terms)
-    first = np.ones(len(terms), np.bool_)
-    first[1:] = distinct[1:] != distinct[:-1]
-    distinct = distinct[first]
-    # Terms are by far the largest array here, so temporary arrays over all of them are kept small.
-    column = np.empty(len(terms), np.int32)
-    for start, end in pairwise(ends.tolist()):
-        column[start:end] = np.searchsorted(distinct, terms[start:end])
+    terms, times, ends, squares = _counts(tokens, weights.title_count, codes)
+    alone = squares * once**2
+    value = 1 + np.log(times)
+    del times
+    distinct, column = _numbered(terms, len(tokens.vocabulary))
     del terms
     frequency = np.bincount(column, minlength=len(distinct))
     weight = (1 + np.log((1 + n) / (1 + frequency))) ** weights.idf_power
@@ -198,10 +184,10 @@ def index_terms(
     rows = sparse.csr_matrix(parts, shape=(n, len(order)))
     rows.sort_indices()
     by_code = np.concatenate([weight[order], [once, 0]]).astype(np.float32)
-    by_text = np.split(codes, starts[1:-1], axis=1), np.split(column, ends[1:-1])
-    for ours, text in zip(*by_text, strict=True):
-        # The two appended values keep the codes below 0 as they are.
-        ours[:] = np.append(text, [_ON_ONE_PAGE, _NO_WEIGHT])[ours]
+    for first in range(0, codes.shape[1], _AT_A_TIME):
+        some = codes[:, first : first + _AT_A_TIME]
+        counted = some >= 0
+        some[counted] = column[some[counted]]
     known = place != _ON_ONE_PAGE
     return TermIndex(
         rows,
@@ -212,7 +198,7 @@ def index_terms(
         weights.title_count,
         lengths,
         pairs=distinct[order] >= _PAIR,
-        vocabulary=vocabulary,
+        vocabulary=Vocabulary(tokens.vocabulary),
         terms=distinct[known],
         columns=place[known],
         mean_words=float(np.diff(starts).mean()) if n else 0.0,
@@ -321,19 +307,6 @@ def _passages(index: TermIndex, row: int) -> tuple[Ints, Vectors]:
     return columns[kept], values[:, kept].T.astype(np.float32)
 
 
-def _numbered(
-    texts: Iterable[tuple[Sequence[str], Sequence[str]]],
-) -> tuple[list[Ints], list[Ints], Vocabulary]:
-    """Return each text's words of title and content as int32 numbers, and the words by these numbers."""
-    numbers: defaultdict[str, int] = defaultdict(count().__next__)
-    titles: list[Ints] = []
-    bodies: list[Ints] = []
-    for title, body in texts:
-        titles.append(np.array([numbers[word] for word in title], np.int32))
-        bodies.append(np.array([numbers[word] for word in body], np.int32))
-    return titles, bodies, Vocabulary(numbers)
-
-
 def _pairs(words: Ints) -> Ints:
     """Return (words - 1,) int64: a number for each two consecutive words, above all numbers of words."""
     return (words[:-1].astype(np.int64) + 1) * _PAIR + words[1:]
@@ -359,24 +332,75 @@ class _SharedPairs:
         return (mixed >> np.uint64(64 - self._bits)).astype(np.int64)
 
 
-def _counts(
-    title: Ints, body: Ints, title_count: float, shared: _SharedPairs, places: Ints
-) -> tuple[Ints, Vectors, float]:
-    """Return the terms of a text that other texts may share, their weighted counts, and the squares of the rest.
+def _counts(tokens: Tokens, title_count: float, codes: Ints) -> tuple[Ints, Vectors, Ints, Vectors]:
+    """Count the terms of each text.
 
-    Write into `places`, (2, len(body)), which of these terms each word is, and which one the pair that it begins.
+    Write into `codes` which of the returned terms each word of the contents is, and which one the pair that it begins.
+
+    Args:
+        tokens: the texts.
+        title_count: how many times a term of the title counts.
+        codes: (2, words of all contents) int32.
+
+    Returns:
+        The terms of each text that other texts may share, ascending, and their weighted counts; where those of each
+        text begin among them, (n + 1,); and for each text the sum of 1 + ln count, squared, over its other terms.
     """
-    pairs = _pairs(title), _pairs(body)
-    terms = np.concatenate([title, pairs[0], body, pairs[1]])
-    in_title = len(title) + len(pairs[0])
-    distinct, at = np.unique(terms, return_inverse=True)
-    weighted = np.repeat([title_count, 1.0], [in_title, len(terms) - in_title])
-    times = np.bincount(at, weighted, minlength=len(distinct))
-    known = (distinct < _PAIR) | shared(distinct)
-    alone = float(((1 + np.log(times[~known])) ** 2).sum())
-    ours = np.where(known, np.cumsum(known) - 1, _ON_ONE_PAGE)[at[in_title:]]
-    places[0], places[1, : len(pairs[1])] = ours[: len(body)], ours[len(body) :]
-    return distinct[known], times[known].astype(np.float32), alone
+    shared, n = _SharedPairs(tokens.titles, tokens.bodies), len(tokens)
+    found, times, ends, alone = list[Ints](), list[Vectors](), [0], list[float]()
+    content = 0
+    for first in range(0, n, _TEXTS):
+        last = min(n, first + _TEXTS)
+        starts = tokens.starts[2 * first : 2 * last + 1]
+        words = tokens.numbers[starts[0] : starts[-1]]
+        part = np.repeat(np.arange(2 * (last - first)), np.diff(starts))
+        at = np.flatnonzero(part[1:] == part[:-1])
+        pairs = (words[at].astype(np.int64) + 1) * _PAIR + words[at + 1]
+        # One key for each text and term, since numbers of words have less than 28 bits.
+        bits = np.int64(len(tokens.vocabulary).bit_length())
+        keys = np.concatenate([words, pairs >> 32 << bits | words[at + 1]])
+        of = np.concatenate([part, part[at]])
+        keys |= (of >> 1) << (2 * bits + 1)
+        distinct, places = np.unique(keys, return_inverse=True)
+        weighted = np.where(of & 1, 1.0, title_count)
+        count = np.bincount(places, weighted, minlength=len(distinct))
+        terms = distinct & ((np.int64(2) << 2 * bits) - 1)
+        terms = (terms >> bits) * _PAIR + (terms & ((np.int64(1) << bits) - 1))
+        known = (terms < _PAIR) | shared(terms)
+        text = distinct >> (2 * bits + 1)
+        code = np.where(known, ends[-1] + np.cumsum(known) - 1, _ON_ONE_PAGE)[places]
+        body = np.flatnonzero(part & 1)
+        codes[0, content : content + len(body)] = code[: len(part)][body]
+        place = np.cumsum(part & 1) - 1 + content
+        begins = part[at] & 1 > 0
+        codes[1, place[at[begins]]] = code[len(part) :][begins]
+        content += len(body)
+        squares = (1 + np.log(count[~known])) ** 2
+        rest = np.searchsorted(text[~known], np.arange(last - first + 1)).tolist()
+        alone += [float(squares[start:end].sum()) for start, end in pairwise(rest)]
+        ends += (ends[-1] + np.searchsorted(text[known], np.arange(1, last - first + 1))).tolist()
+        found.append(terms[known])
+        times.append(count[known].astype(np.float32))
+    return _joined(found, np.int64), _joined(times, np.float32), np.array(ends), np.array(alone)
+
+
+def _numbered(terms: Ints, words: int) -> tuple[Ints, Ints]:
+    """Return the distinct terms, ascending, and the place of each term among them; `words` have the lowest numbers."""
+    are_pairs = terms >= _PAIR
+    # Sorting, because np.unique takes three times as long.
+    pairs = np.sort(terms[are_pairs])
+    first = np.ones(len(pairs), np.bool_)
+    first[1:] = pairs[1:] != pairs[:-1]
+    pairs = pairs[first]
+    # Terms are by far the largest array here, so temporary arrays over all of them are kept small.
+    column = np.empty(len(terms), np.int32)
+    for start in range(0, len(terms), _AT_A_TIME):
+        some = terms[start : start + _AT_A_TIME]
+        here = are_pairs[start : start + _AT_A_TIME]
+        ours = np.where(here, 0, some)
+        ours[here] = np.searchsorted(pairs, some[here]) + words
+        column[start : start + _AT_A_TIME] = ours
+    return np.concatenate([np.arange(words), pairs]), column
 
 
 def _sums(values: Vectors | Bools, ends: Ints) -> Vectors:
@@ -387,5 +411,5 @@ def _sums(values: Vectors | Bools, ends: Ints) -> Vectors:
     return sums
 
 
-def _joined(parts: Sequence[Ints | Vectors], kind: type[np.generic]) -> Ints:
+def _joined(parts: Sequence[Ints | Vectors], kind: type[np.generic]) -> NDArray[Any]:
     return np.concatenate([np.empty(0, kind), *parts])

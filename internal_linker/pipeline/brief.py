@@ -245,7 +245,16 @@ def _site_ranking(
         )
     else:
         vectors = embedded.vectors[: len(texts)]
-        ranking = Ranking(site, (), targets, Searched(), texts=compared, vectors=vectors, rules=rules.linking)
+        ranking = Ranking(
+            site,
+            (),
+            targets,
+            Searched(),
+            texts=compared,
+            vectors=vectors,
+            rules=rules.linking,
+            tokenized=prepared.tokenized(compared),
+        )
         state = prepared.keep(ranking, site, embedded, notes)
     progress.advance()
     hashes = stored.hashes if stored else embedded.hashes[: len(texts)]

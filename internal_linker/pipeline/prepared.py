@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
+from unicodedata import unidata_version
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from internal_linker.core.records import Collected, ExistingLink, Reject, Search
 from internal_linker.core.version import program_digest
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.site_index import Site
+from internal_linker.matching.tokens import Tokenized, tokenize
 from internal_linker.pipeline.context import RunContext
 from internal_linker.pipeline.packed import packed, unpacked
 from internal_linker.ranking.adaptation import Adaptation, Examples, adapted
@@ -26,7 +28,7 @@ from internal_linker.ranking.weighed import Facts, History
 
 # The parts of the index.
 PAGES, SITE, HUBNESS, RANKER, ANCHORS = "pages", "site", "hubness", "ranker", "anchors"
-WEIGHED = "weighed"
+WEIGHED, WORDS = "weighed", "words"
 # What is quickly computed again, so that only an open site keeps it.
 TARGETS = "targets"
 # The hubness of further texts is kept when it is known for this share of all more than before.
@@ -137,6 +139,19 @@ class Prepared:
             stored.ranking.site.hold_vectors()
         self._remember(SITE, state, stored)
         return stored
+
+    def tokenized(self, texts: Sequence[Text]) -> Tokenized:
+        """Return the pages' texts tokenized: only those that the index doesn't have are split into words."""
+        # The letters of words are those of Python's Unicode.
+        state = _digest(program_digest(), unidata_version) if self._inputs else ""
+        known: Any = self._read(WORDS, state)
+        count = len(known) if known else 0
+        made = tokenize(texts, known)
+        # Windows keeps a file that is mapped into memory from being replaced.
+        del known
+        if made.new or count != len(texts):
+            self._keep(WORDS, state, made.tokens)
+        return made
 
     def targets(self, of: Callable[[], Targets]) -> Targets:
         """Return the targets of a lookup, which depend on the input and the settings."""

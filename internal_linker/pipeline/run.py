@@ -573,6 +573,7 @@ class Run:
                 texts=texts[:pages],
                 vectors=embedded.vectors[:pages],
                 rules=rules,
+                tokenized=prepared.tokenized(texts[:pages]),
                 joined=nearest,
             )
             # Lookups compare with all pages.

@@ -72,10 +72,10 @@ class NamedPages:
             self._found = pairs.rows, starts
         return self._found
 
-    def read(self, text: Name) -> None:
-        """Read the stems of the next text's content."""
-        self._known_names.read(text)
-        self._texts += 1
+    def read(self, stems: Ints, starts: Ints, known: Sequence[str]) -> None:
+        """Read the stems of the next texts' contents; see `PageNames.read`."""
+        self._known_names.read(stems, starts, known)
+        self._texts += len(starts) - 1
 
     def with_guests(self, texts: Sequence[Name]) -> "NamedPages":
         """Return what finds the names in further texts, too, given the stems of their contents."""

@@ -39,6 +39,7 @@ from internal_linker.core.sections import ROOT, sections_of
 from internal_linker.matching.candidates import Matches, codes_among, language_codes
 from internal_linker.matching.page_names import Name, Stems
 from internal_linker.matching.site_index import Guests, Site
+from internal_linker.matching.tokens import Tokenized, tokenize
 from internal_linker.ranking.candidate_sources import CandidateSources
 from internal_linker.ranking.fusion import Numbers, Ranked, fuse
 from internal_linker.ranking.last_resort import last_resort
@@ -80,6 +81,7 @@ class Ranking:
             without a page, which are guests: see `with_guests`.
         vectors: (len(texts), d) unit rows, zeros for texts without a vector.
         rules: how candidates are ranked.
+        tokenized: the texts of the pages, tokenized; None: tokenize them.
         joined: see `Site`.
 
     Attributes:
@@ -107,24 +109,26 @@ class Ranking:
         texts: Sequence[Text],
         vectors: Vectors,
         rules: LinkRules,
+        tokenized: Tokenized | None = None,
         joined: Nearest | None = None,
     ) -> None:
         self.sources, self.targets, n = sources, targets, len(collected.pages)
-        reader = SiteWords(collected)
+        tokenized = tokenized or tokenize(texts[:n])
         self.site = Site(
             collected.pages,
             texts[:n],
             vectors[:n],
-            read=reader.read,
             terms=rules.terms,
             near_duplicate=rules.near_duplicate,
+            tokenized=tokenized,
             joined=joined,
         )
         self.pages: Sequence[Page] = collected.pages
         self.rows = collected.rows
         self.source_rows = self._rows_of_sources(sources)
         self.graph = LinkGraph(collected.live_links, self.rows)
-        self._names, self._words, self._brands = reader.named, reader.index(), reader.brands
+        read = SiteWords(collected, tokenized.tokens)
+        self._names, self._words, self._brands = read.named, read.index, read.brands
         self._owners = self._names.owners(collected.live_links)
         self._features = PairFeatures(self.site, self._words, self.graph)
         self.ranker = packaged_ranker()

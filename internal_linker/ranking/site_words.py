@@ -1,42 +1,48 @@
 """What the words of a site's texts say for its ranking: which pages they name, and their index for searches."""
 
-from collections.abc import Sequence
+import numpy as np
 
 from internal_linker.core.records import Collected
 from internal_linker.matching.candidates import language_codes
 from internal_linker.matching.page_names import Stems
-from internal_linker.matching.word_index import WordIndex, WordReader
+from internal_linker.matching.stem_numbers import StemNumbers
+from internal_linker.matching.tokens import Tokens
+from internal_linker.matching.word_index import WordReader
 from internal_linker.ranking.named_pages import NamedPages
 from internal_linker.ranking.text_features import title_brands, title_stems
 
+# Words to read at a time, so that temporary arrays stay small.
+_AT_A_TIME = 1 << 18
+
 
 class SiteWords:
-    """Reads the text of each page once, in order, before anything else.
+    """The stems of a site's texts.
 
     Args:
         collected: the pages, their main queries and existing links.
+        tokens: the words of the pages' texts.
 
     Attributes:
         named: the pages that the texts name.
         brands: the brands at the end of the titles, outermost first.
+        index: the index of all texts.
     """
 
-    def __init__(self, collected: Collected) -> None:
-        pages, self._stems = collected.pages, Stems()
-        self._languages = [page.lang for page in pages]
-        self.named = NamedPages(collected, self._stems)
+    def __init__(self, collected: Collected, tokens: Tokens) -> None:
+        pages, stems = collected.pages, Stems()
+        languages = [page.lang for page in pages]
+        self.named = NamedPages(collected, stems)
         self.brands = title_brands(pages)
-        titles = title_stems(pages, self._stems, self.brands)
-        self._reader = WordReader([*titles], language_codes(self._languages))
-        self._read = 0
-
-    def read(self, text: Sequence[str]) -> None:
-        """Read the next text: the words of its content, as `text.words` folds them."""
-        stems = self._stems.of(text, self._languages[self._read])
-        self.named.read(stems)
-        self._reader.read(stems)
-        self._read += 1
-
-    def index(self) -> WordIndex:
-        """Return the index of all texts; call it once."""
-        return self._reader.index()
+        reader = WordReader([*title_stems(pages, stems, self.brands)], language_codes(languages))
+        numbers = StemNumbers(tokens.vocabulary, stems, reader.numbers)
+        bodies = tokens.bodies
+        starts = np.cumsum([0, *map(len, bodies)])
+        first = 0
+        while first < len(bodies):
+            last = max(first + 1, int(np.searchsorted(starts, starts[first] + _AT_A_TIME, "right")) - 1)
+            words, begins = np.concatenate(bodies[first:last]), starts[first : last + 1] - starts[first]
+            found = numbers.of(words, begins, languages[first:last])
+            self.named.read(*found, numbers.known)
+            reader.read(*found)
+            first = last
+        self.index = reader.index(numbers.known)

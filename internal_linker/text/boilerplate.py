@@ -1,7 +1,8 @@
 """Boilerplate: blocks of words that occur on many pages of a site, and contents without them."""
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,12 @@ FEW_PAGES = 10
 # Blocks are counted by two parts of their hash: a rare block shares both with a common one once in a hundred million
 # blocks, and the counts take at most 32 MB.
 SLOT_BITS = 22
+# A table of so many bits, which a processor's cache holds, says which slots are worth counting.
+_FEWER_BITS = 18
 # On a small site, to count so many blocks one by one is quicker than to fill the memory for all slots.
 _MOST_LISTED = 1 << 20
+# Words whose blocks are hashed at a time: temporary arrays take 100 bytes for each.
+_AT_A_TIME = 1 << 20
 # Spreads the 32 bits of a word's checksum over 64.
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -64,17 +69,35 @@ class Boilerplate:
     """The blocks of words that occur in many of a site's texts.
 
     Args:
-        texts: all texts, read once.
+        checksums: (words,) uint32 `checksums` of all texts, one after the other.
+        starts: (n + 1,) where those of each text begin.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        counts, n = (TextCounts(), TextCounts()), 0
-        for text in texts:
-            n += 1
-            for count, slots in zip(counts, _slots(text.split()), strict=True):
-                count.add(slots)
+    def __init__(self, checksums: Ints, starts: Ints) -> None:
+        n = len(starts) - 1
         least = int(max(FEW_PAGES, SHARE * n)) + 1
-        self._common = tuple(count.common(least) for count in counts)
+        self._common: tuple[Bools, ...] = tuple(np.zeros(1 << SLOT_BITS, np.bool_) for _ in range(2))
+        if n >= least:
+            self._count(checksums, starts, least)
+
+    def _count(self, checksums: Ints, starts: Ints, least: int) -> None:
+        times = [np.zeros(1 << _FEWER_BITS, np.int64) for _ in self._common]
+        for _, slots, _ in _chunks(checksums, starts):
+            for at, some in enumerate(slots):
+                times[at] += np.bincount(some >> (SLOT_BITS - _FEWER_BITS), minlength=1 << _FEWER_BITS)
+        # Only a slot that occurs so often may be in so many texts.
+        often = [count >= least for count in times]
+        if not all(each.any() for each in often):
+            return
+        found: tuple[list[Ints], ...] = ([], [])
+        for _, slots, of in _chunks(checksums, starts):
+            for many, some, pairs in zip(often, slots, found, strict=True):
+                here = many[some >> (SLOT_BITS - _FEWER_BITS)]
+                pairs.append(np.unique(some[here] << 32 | of[here]))
+        for common, pairs in zip(self._common, found, strict=True):
+            # A text is in one chunk only.
+            slots, texts = np.unique(np.concatenate(pairs) >> 32, return_counts=True)
+            common[slots[texts >= least]] = True
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the slots of the blocks, which are few."""
@@ -86,10 +109,28 @@ class Boilerplate:
         for common, slots in zip(self._common, state["slots"], strict=True):
             common[slots] = True
 
+    def cuts(self, checksums: Ints, starts: Ints) -> dict[int, bytes]:
+        """Return what differs whenever `without` removes other words of a text, by the texts that have such blocks.
+
+        Args:
+            checksums: as above.
+            starts: as above.
+        """
+        found = dict[int, bytes]()
+        if not all(common.any() for common in self._common):
+            return found
+        for places, (first, second), of in _chunks(checksums, starts):
+            here = np.flatnonzero(self._common[0][first] & self._common[1][second])
+            texts, at = np.unique(of[here], return_index=True)
+            for text, begins in zip(texts.tolist(), np.split(places[here], at)[1:], strict=True):
+                own = (begins - starts[text]).astype("<i8")
+                found[text] = blake2b(own.tobytes(), digest_size=8).digest()
+        return found
+
     def without(self, text: str) -> str:
         """Return the text without those blocks; a text that has nothing else stays as it is."""
         words = text.split()
-        first, second = _slots(words)
+        first, second = block_slots(checksums(words) * _MIX)
         begins = self._common[0][first] & self._common[1][second]
         if not begins.any():
             return text
@@ -97,10 +138,29 @@ class Boilerplate:
         return " ".join(word for word, gone in zip(words, covered, strict=True) if not gone) or text
 
 
-def _slots(words: Sequence[str]) -> tuple[Ints, Ints]:
+def checksums(words: Sequence[str]) -> NDArray[np.uint32]:
+    """Return (n,) the checksums of words that white space separates."""
     # Python's own hash of a word is another one in each process.
     encoded = " ".join(words).encode("utf-8", "surrogatepass").split()
-    return block_slots(np.fromiter(map(zlib.crc32, encoded), np.uint64, len(encoded)) * _MIX)
+    return np.fromiter(map(zlib.crc32, encoded), np.uint32, len(encoded))
+
+
+def _chunks(checksums: Ints, starts: Ints) -> Iterator[tuple[Ints, tuple[Ints, Ints], Ints]]:
+    """Yield where blocks begin, the two parts of each one's hash, and its text, for some texts at a time."""
+    first, n = 0, len(starts) - 1
+    while first < n:
+        last = max(first + 1, int(np.searchsorted(starts, starts[first] + _AT_A_TIME, "right")) - 1)
+        start, end = int(starts[first]), int(starts[last])
+        slots = block_slots(checksums[start:end].astype(np.uint64) * _MIX)
+        # A block ends in the text in which it begins.
+        inside = np.ones(end - start, np.bool_)
+        for back in range(1, BLOCK):
+            at = starts[first + 1 : last + 1] - start - back
+            inside[at[at >= 0]] = False
+        places = np.flatnonzero(inside)
+        of = np.repeat(np.arange(first, last), np.diff(starts[first : last + 1]))[places]
+        yield places + start, (slots[0][places], slots[1][places]), of
+        first = last
 
 
 def block_slots(hashes: NDArray[np.uint64]) -> tuple[Ints, Ints]:

@@ -12,12 +12,12 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
 from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.records import Text
 from internal_linker.matching.candidates import SERVED
 from internal_linker.matching.inverted_index import CHAMPIONS, Postings
 from internal_linker.matching.neighbours.exact import nearest
 from internal_linker.matching.tfidf import index_terms
-from internal_linker.text.boilerplate import Boilerplate
-from internal_linker.text.words import words
+from internal_linker.matching.tokens import tokenize
 from tests.benchmarks import projects
 from tests.benchmarks.results import Row, middle
 
@@ -31,9 +31,8 @@ _FULL = "full product"
 def candidates(real: Path, pages: int, times: int) -> tuple[list[Row], list[float]]:
     """Measure the candidates' recall against the full product, on real texts if present, else on synthetic ones."""
     kind, texts = _texts(real, pages)
-    boilerplate = Boilerplate(body for _, body in texts)
     began = time.process_time()
-    terms = index_terms((words(title), words(boilerplate.without(body))) for title, body in texts).rows
+    terms = index_terms(tokenize([Text(title, body) for title, body in texts]).tokens).rows
     weighing = time.process_time() - began
     sample = np.arange(0, len(texts), max(1, len(texts) // SAMPLE))
     truth: list[tuple[Ints, Vectors]] = []

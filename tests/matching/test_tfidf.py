@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.records import Text
 from internal_linker.matching.tfidf import (
     COVERAGE_B,
     COVERAGE_K1,
@@ -19,11 +20,11 @@ from internal_linker.matching.tfidf import (
     TermIndex,
     index_terms,
 )
-from internal_linker.text.words import words
+from internal_linker.matching.tokens import tokenize
 
 
 def index_of(*texts: tuple[str, str]) -> TermIndex:
-    return index_terms((words(title), words(body)) for title, body in texts)
+    return index_terms(tokenize([Text(title, body) for title, body in texts]).tokens)
 
 
 def passage_scores(index: TermIndex, row: int, others: Ints) -> Vectors:

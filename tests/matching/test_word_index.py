@@ -1,6 +1,7 @@
 """The stems of a site's texts: BM25 weights, telling stems, and titles in other texts, equal to those by hand."""
 
 from collections.abc import Sequence
+from itertools import chain
 from math import log, log1p
 
 import numpy as np
@@ -9,12 +10,16 @@ import pytest
 from internal_linker.matching.word_index import K1, QUERY, B, WordIndex, WordReader, ones_of
 
 
-def index(*texts: tuple[str, str]) -> WordIndex:
-    """Return the index of texts: the stems of title and content, separated by spaces."""
-    reader = WordReader([tuple(title.split()) for title, _ in texts])
-    for _, content in texts:
-        reader.read(tuple(content.split()))
-    return reader.index()
+def index(*texts: tuple[str, str], languages: Sequence[int] | None = None) -> WordIndex:
+    """Return the index of texts, read in two parts: the stems of title and content, separated by spaces."""
+    codes = None if languages is None else np.array(languages, np.int32)
+    reader = WordReader([tuple(title.split()) for title, _ in texts], codes)
+    numbers = dict(reader.numbers)
+    contents = [[numbers.setdefault(stem, len(numbers)) for stem in content.split()] for _, content in texts]
+    half = len(contents) // 2
+    for some in (contents[:half], contents[half:]):
+        reader.read(np.array([*chain(*some)], np.int32), np.cumsum([0, *map(len, some)]))
+    return reader.index([*numbers])
 
 
 def rows(matrix: object) -> list[list[float]]:
@@ -112,15 +117,12 @@ def test_ones_have_the_same_places() -> None:
 def test_the_order_of_the_texts_changes_nothing() -> None:
     """Of equally telling words, the same ones find others, whatever was read first."""
     rng = np.random.default_rng(0)
-    texts = [tuple(f"w{number}" for number in rng.integers(0, 200, 80)) for _ in range(12)]
+    texts = [("", " ".join(f"w{number}" for number in rng.integers(0, 200, 80))) for _ in range(12)]
     ours, theirs = ([*texts], [*texts][::-1])
     found = []
     for each in (ours, theirs):
-        reader = WordReader([()] * len(each))
-        for text in each:
-            reader.read(text)
-        index = reader.index()
-        found.append((index.queries @ index.bm25.T).toarray())
+        made = index(*each)
+        found.append((made.queries @ made.bm25.T).toarray())
     np.testing.assert_allclose(found[0], found[1][::-1, ::-1], rtol=1e-5)
 
 
@@ -133,12 +135,7 @@ def test_stems_tell_as_much_as_among_texts_of_their_language() -> None:
         ("", "water"),
     ]
     theirs = [("cold tea", "tea milk")] * 20
-    reader = WordReader(
-        [tuple(title.split()) for title, _ in (*ours, *theirs)], np.array([0] * 4 + [1] * 20, np.int32)
-    )
-    for _, content in (*ours, *theirs):
-        reader.read(tuple(content.split()))
-    together, alone = reader.index(), index(*ours)
+    together, alone = index(*ours, *theirs, languages=[0] * 4 + [1] * 20), index(*ours)
     for name in ("queries", "titles"):
         found, expected = rows(getattr(together, name))[:4], rows(getattr(alone, name))
         assert found == [pytest.approx(row) for row in expected], name

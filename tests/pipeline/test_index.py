@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from internal_linker.adapters.files.index_folder import ARRAYS
+from internal_linker.text.words import words as words_of
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
 from tests.support.sites import make_project
@@ -110,7 +111,7 @@ def test_a_change_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str], c
     assert looked_up(folder, capsys)[0] == expected
     # Only the newest version of each part stays.
     assert sorted(each.name.partition("-")[0] for each in (folder / "files/index").iterdir()) == [
-        "anchors", "hubness", "pages", "ranker", "site",
+        "anchors", "hubness", "pages", "ranker", "site", "words",
     ]  # fmt: skip
 
 
@@ -169,6 +170,43 @@ def test_damage_costs_time_only(folder: Path, capsys: pytest.CaptureFixture[str]
         (part / ARRAYS).write_bytes(b"")
     assert looked_up(folder, capsys) == (expected, False)
     assert looked_up(folder, capsys) == (expected, True)
+
+
+@pytest.fixture
+def split(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that receives the titles and bodies that are split into words."""
+    texts = list[str]()
+
+    def noted(text: str) -> list[str]:
+        texts.append(text)
+        return words_of(text)
+
+    monkeypatch.setattr("internal_linker.matching.tokens.words", noted)
+    return texts
+
+
+@pytest.mark.parametrize("damage", [False, True])
+def test_a_run_splits_only_changed_texts_into_words(linked: Path, split: list[str], damage: bool) -> None:
+    """After changed, new and removed pages, the links are those of a run that splits all; damage costs time only."""
+    assert command("run", "--no-serp", "--project", str(linked)) == 0
+    assert len(split) == 2 * 50
+    rows = pages(linked)
+    rows[3]["Main Content"] += " Flat white, flat white and once more flat white."
+    rows.append({**rows[5], "URL": f"{HOST}/milk/new/", "Title": "Froth of oat milk"})
+    del rows[20]
+    put_pages(linked, rows)
+    copy = linked.with_name("copy")
+    shutil.copytree(linked, copy)
+    (kept,) = (copy / "files/index").glob("words-*")
+    shutil.rmtree(kept)
+    if damage:
+        (part,) = (linked / "files/index").glob("words-*")
+        (part / ARRAYS).write_bytes(b"")
+    split.clear()
+    assert command("run", "--no-serp", "--accept-drift", "--project", str(linked)) == 0
+    assert len(split) == 2 * (50 if damage else 2)
+    assert command("run", "--no-serp", "--accept-drift", "--project", str(copy)) == 0
+    assert links_csv(linked) == links_csv(copy) != []
 
 
 def test_notes_on_the_input_are_repeated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

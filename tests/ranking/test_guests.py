@@ -10,6 +10,7 @@ from internal_linker.core.records import Candidate, Collected, Page, Searched, S
 from internal_linker.embeddings.embed import page_text
 from internal_linker.matching.site_index import Guests
 from internal_linker.matching.tfidf import index_terms
+from internal_linker.matching.tokens import tokenize
 from internal_linker.ranking.rank import Ranking
 from tests.support.builders import page
 from tests.support.link_sites import existing, pages, random_pairs, ranking
@@ -83,7 +84,7 @@ def test_a_planned_page_is_a_candidate_of_pages() -> None:
 def test_a_guest_weighs_what_a_page_with_its_words_weighs(text: str) -> None:
     """Words of one page have a column for guests, words of none only count in the length."""
     pages = ["tea pot clay", "tea cup gauge", "iron pan", "tea pot lid"]
-    index = index_terms(([], each.split()) for each in pages)
+    index = index_terms(tokenize([Text("", each) for each in pages]).tokens)
     row = index.with_guests([(text.split(), [])]).rows[np.array([4])]
     known = {word for each in pages for word in each.split()}
     assert bool(row.nnz) == bool(known & {*text.split()})

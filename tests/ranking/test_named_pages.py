@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.matching.page_names import Stems
+from internal_linker.core.records import Collected, ExistingLink, Page, Text
+from internal_linker.matching.tokens import tokenize
 from internal_linker.ranking.named_pages import NamedPages
-from internal_linker.text.words import words
+from internal_linker.ranking.site_words import SiteWords
 from tests.support.builders import page, source, url
 
 TITLES = ("Cold brew ratio", "Grinders", "Water filters | Slow Kettle", "Cold brew")
@@ -26,11 +26,9 @@ def site(
 
 
 def read(collected: Collected) -> NamedPages:
-    stems = Stems()
-    names = NamedPages(collected, stems)
-    for each in collected.pages:
-        names.read(stems.of(words(str(each.content)), each.lang))
-    return names
+    return SiteWords(
+        collected, tokenize([Text("", str(page.content)) for page in collected.pages]).tokens
+    ).named
 
 
 def found(collected: Collected) -> list[list[int]]:

@@ -6,15 +6,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from internal_linker.core.records import Text
+from internal_linker.matching.tokens import tokenize
 from internal_linker.text import boilerplate
-from internal_linker.text.boilerplate import BLOCK, FEW_PAGES, SHARE, SLOT_BITS, Boilerplate, TextCounts
+from internal_linker.text.boilerplate import BLOCK, FEW_PAGES, SHARE, SLOT_BITS, TextCounts
 
 CALL = "Subscribe to our weekly letter and never miss a cup again"
 MANY = FEW_PAGES + 1
 
 
 def without_boilerplate(texts: list[str]) -> list[str]:
-    boilerplate = Boilerplate(texts)
+    boilerplate = tokenize([Text("", text) for text in texts]).boilerplate
     return [boilerplate.without(text) for text in texts]
 
 
@@ -55,9 +57,14 @@ def test_what_a_template_is_filled_with_stays() -> None:
     assert without_boilerplate(texts) == [f"{own(page)} town{page} street{page}" for page in range(MANY)]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_blocks_are_those_of_a_count_by_hand(seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "at_a_time"), [(0, 1), (1, 30), (2, 500), *((each, 1 << 20) for each in (3, 4))]
+)
+def test_blocks_are_those_of_a_count_by_hand(
+    seed: int, at_a_time: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """For overlapping and repeated blocks and short and empty texts, the result equals the set-based one."""
+    monkeypatch.setattr(boilerplate, "_AT_A_TIME", at_a_time)
     dice = random.Random(seed)
     texts = [" ".join(dice.choices("ab", [9, 1], k=dice.randint(0, 40))) for _ in range(200)]
     assert without_boilerplate(texts) == by_sets(texts)
