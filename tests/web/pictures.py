@@ -7,7 +7,13 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from internal_linker.usecases import jobs
-from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.audit_states import audit_in_states
+from internal_linker.usecases.group_pages import group_pages
+from internal_linker.usecases.options import ClustersOptions, CompareOptions, RunOptions
+from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.similar import find_similar
+from internal_linker.usecases.uploads import received
+from internal_linker.web.quiet import Notes
 from tests.support.app_browser import Scheme, open_browser
 from tests.support.app_server import running_app
 from tests.support.small_project import REPOSITORY
@@ -26,8 +32,6 @@ COMPLETE = {
     "history": "Runs",
     "settings": "Settings",
 }
-# What has to be asked for.
-BUTTONS = {"similar": "Compare the pages", "clusters": "Group the pages", "audit": "Audit the site"}
 ADDRESSES = {
     "links-page": "links?page=https://www.slowkettle.example/milk/how-to-steam-milk/",
     # A link in the text, which shows what a sentence looks like.
@@ -57,6 +61,7 @@ def main() -> None:
         jobs.start_run(root, RunOptions())
         while (job := jobs.current_job(root)) and job.state == "running":
             time.sleep(0.2)
+        _prepare(open_project(root))
         for screen, width, scheme in SCREENS:
             page = browser.page(app, width=width, scheme=scheme)
             page.evaluate("localStorage.setItem('reviewer', 'Anna')")
@@ -64,9 +69,6 @@ def main() -> None:
             _take(page, f"projects-{screen}")
             for name, complete in COMPLETE.items():
                 page.goto(f"{app.url}/p/{key}/{ADDRESSES.get(name, name)}")
-                button = page.get_by_role("button", name=BUTTONS.get(name, name))
-                if screen == SCREENS[0][0] and name in BUTTONS:
-                    button.click()
                 if name == "review":
                     page.locator("#passage mark").wait_for()
                     page.locator("#which").evaluate("each => { each.open = false; }")
