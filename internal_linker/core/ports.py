@@ -1,6 +1,7 @@
 """The protocols through which a run reaches the outside: what services, stores and faces must offer."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from internal_linker.core.arrays import Block, Ints, Nearest, Neighbourhood, Vectors
@@ -323,6 +324,9 @@ class EdgeStore(Protocol):
             judged: only edges with an editor's decision.
             besides: a run whose edges are left out; "": none.
         """
+
+    def judged_since(self, ids: Iterable[str], since: datetime) -> frozenset[str]:
+        """Return the ids of the edges from the same sources that have a decision and were stored after this time."""
 
     def put(self, edges: Sequence[Edge]) -> None:
         """Store edges; committed when this returns."""

@@ -63,6 +63,9 @@ _BESIDES_RUN = attrgetter(*(one.name for one in fields(Edge) if one.name != "las
 _ANCHORED = ("anchors", "placed", "formerly", "anchor")
 _DECIDED = ("status", "verdict", "by", "at", "notes", "cells", "first_run", "former_ids")
 _LASTING = attrgetter(*_ANCHORED, *_DECIDED)
+# What an editor decides.
+_DECISION_NAMES = ("status", "verdict", "by", "at", "anchor", "notes", "placed", "cells")
+_DECISION = attrgetter(*_DECISION_NAMES)
 # Share of common text from which one of two pages should rather be removed than linked.
 SHARED = 0.9
 
@@ -91,6 +94,7 @@ class UnchangedEdges:
     def __init__(self, store: EdgeStore) -> None:
         self.of_sources, self.by_id = store.of_sources, store.by_id
         self.each, self.counts, self.state = store.each, store.counts, store.state
+        self.judged_since = store.judged_since
 
     def put(self, edges: Sequence[Edge]) -> None:
         """Leave the stored links as they are."""
@@ -154,6 +158,7 @@ class Memory:
     settled: bool = False
     _reviewed: Mapping[str, Edge] = field(default_factory=dict)
     _copies: set[str] = field(default_factory=set)
+    _began: datetime = field(default_factory=lambda: datetime.now(UTC))
     _repeated: Sequence[Recommendation] | None = None
     _barred: Callable[[str], bool] = lambda _: False
     _unlinked: Callable[[str], bool] = lambda _: False
@@ -252,7 +257,7 @@ class Memory:
                 progress.advance(page.rows)
             following.foremost.clear()
             following.differing.clear()
-            self.store.put(changed)
+            self._put(changed, {key: edge for page, _ in some for key, edge in page.stored.items()})
             self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
                 self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
@@ -260,6 +265,14 @@ class Memory:
         self._withdraw(gone)
         self.statuses = Counter(self.store.counts())
         progress.finish(self.counted)
+
+    def _put(self, edges: Sequence[Edge], read: Mapping[str, Edge]) -> None:
+        """Store edges, with what editors decided on them since they were read: reviews go on during a run."""
+        late = self.store.judged_since((edge.id for edge in edges), self._began)
+        now = self.store.by_id(
+            edge.id for edge in edges if edge.id in late or (edge.id in read and read[edge.id].verdict)
+        )
+        self.store.put([_as_decided(edge, now.get(edge.id), read.get(edge.id)) for edge in edges])
 
     def _keep_duplicates(self, duplicates: Iterable[Edge]) -> None:
         for pairs in batched(duplicates, BLOCK):
@@ -599,6 +612,13 @@ class _Page:
         stored = self.stored
         known = all(edge.id in stored and _LASTING(stored[edge.id]) == _LASTING(edge) for edge in edges)
         return known and not self.wanted[1]
+
+
+def _as_decided(edge: Edge, now: Edge | None, read: Edge | None) -> Edge:
+    """Return an edge with the decision on it that is stored now, if that is not the one that was read."""
+    if now is None or (read and _DECISION(now) == _DECISION(read)):
+        return edge
+    return altered(edge, **dict(zip(_DECISION_NAMES, _DECISION(now), strict=True)))
 
 
 def _with_anchor_judged(edge: Edge) -> Edge:

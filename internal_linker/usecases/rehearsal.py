@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from internal_linker.core import ports
 from internal_linker.core.edges import Edge, Status
@@ -106,6 +107,9 @@ class _DecisionsOnly:
         return (
             self._store.each(*statuses, judged=True, besides=besides) if judged and self._store else iter(())
         )
+
+    def judged_since(self, ids: Iterable[str], since: datetime) -> frozenset[str]:
+        return frozenset()
 
     def put(self, edges: Sequence[Edge]) -> None:
         self._counts.update(edge.status for edge in edges)

@@ -1,14 +1,15 @@
 """After a run remembers its links, its memory has the same edges as the store."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.core.edges import Anchor, Edge, edge_id
+from internal_linker.core.edges import Anchor, Edge, Status, edge_id
 from internal_linker.core.ports import Wanted
 from internal_linker.core.records import Candidate, Link, Page, Recommendation, Source, Targets
 from internal_linker.review.link_memory import EdgeRules, Memory
@@ -137,3 +138,44 @@ def test_plain_links_take_no_room(store: EdgeStore) -> None:
         store, "1", [item(source(query=f"q{at}"), "abcd") for at in range(20)], targets(*"abcd")
     )
     assert not memory.differing
+
+
+class Reviewed(EdgeStore):
+    """A store in which an editor decides on all links right after a run has read them."""
+
+    verdict: Any = None
+
+    def of_sources(self, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
+        found = super().of_sources(sources)
+        if self.verdict is not None:
+            self.put(
+                [
+                    replace(
+                        edge,
+                        verdict=self.verdict,
+                        status=self.verdict or "proposed",
+                        by="Anna",
+                        notes="meanwhile",
+                    )
+                    for edges in found.values()
+                    for edge in edges
+                ]
+            )
+        return found
+
+
+@pytest.mark.parametrize(("first", "then"), [(None, "rejected"), ("accepted", "rejected"), ("accepted", "")])
+def test_a_decision_during_a_run_is_kept(tmp_path: Path, first: Status | None, then: Any) -> None:
+    """What editors decide, or undo, after a run has read the links and before it stores them is kept."""
+    store = Reviewed(open_database("sqlite:///cache.sqlite3", tmp_path), "shop.example")
+    here, known = source(of=PAGES["x"]), targets("yz")
+    remember(store, "run1", [item(here, "yz")], known)
+    if first:
+        store.put([replace(edge, verdict=first, status=first, by="Ben") for edge in store.each()])
+    store.verdict = then
+    remember(store, "run2", [item(here, "yz", score=2.5)], known)
+    edges = [*store.each()]
+    assert len(edges) == 2 and all(edge.score < 3 for edge in edges)
+    assert {(edge.verdict, edge.status, edge.by, edge.notes) for edge in edges} == {
+        (then, then or "proposed", "Anna", "meanwhile")
+    }

@@ -153,6 +153,16 @@ class EdgeStore:
         for rows in batched(self._rows(sources.distinct().order_by(EDGES.c.source)), KEYS_A_QUERY):
             yield from self._read(self._all.where(EDGES.c.source.in_([row.source for row in rows]), *some))
 
+    def judged_since(self, ids: Iterable[str], since: datetime) -> frozenset[str]:
+        """Do what `ports.EdgeStore` says."""
+        found = set[str]()
+        for some in batched(dict.fromkeys(one[:10] for one in ids), KEYS_A_QUERY):
+            near = (EDGES.c.site == self._site) & EDGES.c.source.in_(some) & _JUDGED
+            found.update(
+                row.id for row in self._rows(select(EDGES.c.id).where(near & (EDGES.c.updated_at > since)))
+            )
+        return frozenset(found)
+
     def put(self, edges: Sequence[Edge]) -> None:
         """Insert or replace edges, and set damaged rows of the same ids aside; all is committed when this returns."""
         now = self._now()
