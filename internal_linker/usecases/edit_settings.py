@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -36,14 +35,11 @@ from internal_linker.usecases.settings.settings import (
     settings_from,
 )
 from internal_linker.usecases.settings.site_access import site_accesses
-from internal_linker.usecases.settings.sources import key_texts, toml_values
+from internal_linker.usecases.settings.sources import key_texts, masked, toml_values
 from internal_linker.usecases.settings.template import allowed, comment, render_settings
 
 Source = Literal["default", "file", "environment"]
 Kind = Literal["text", "whole number", "number", "choice", "list"]
-# A password within an address, as in https://user:password@host.
-_PASSWORD = re.compile(r"(//[^/@:\s]*):[^/@\s]*@")
-_HIDDEN = r"\1:***@"
 _RUNS_SHOWN = 3
 # Two changes at once would lose one of them.
 _CHANGING = threading.Lock()
@@ -262,7 +258,7 @@ def _row(name: str, group: str, values: Mapping[str, Any], settings: Settings | 
         choices,
         allowed(field),
         default,
-        _PASSWORD.sub(_HIDDEN, value) if isinstance(value, str) else value,
+        masked(value) if isinstance(value, str) else value,
         source,
         variable,
     )

@@ -18,6 +18,7 @@ from internal_linker.usecases.edit_settings import (
     set_key,
 )
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings, load_settings
+from internal_linker.usecases.settings.sources import masked, secrets_in
 from internal_linker.usecases.settings.template import render_settings
 from tests.support.small_project import forget_settings, snapshot, write_text
 
@@ -230,3 +231,25 @@ def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
     for call in (list_settings, lambda root: change_settings(root, {"max_clicks": 3})):
         with pytest.raises(ConfigurationError, match="can't be read"):
             call(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql+psycopg://ann:pa/s@s@db.example/links", "postgresql+psycopg://ann:***@db.example/links"),
+        (
+            "postgresql://ann@db/links?password=s3cret&connect_timeout=3",
+            "postgresql://ann@db/links?password=***&connect_timeout=3",
+        ),
+        ("https://api.example/v1?api_key=s3cret", "https://api.example/v1?api_key=***"),
+        ("https://api.example:8080/v1", "https://api.example:8080/v1"),
+    ],
+)
+def test_no_form_of_a_password_in_an_address_is_shown(address: str, shown: str) -> None:
+    """A password with / or @ in it, and one in a query, are hidden, and known to the filter of the log."""
+    assert masked(address) == shown
+    secrets = secrets_in(address)
+    assert bool(secrets) == (shown != address)
+    for secret in secrets:
+        address = address.replace(secret, "")
+    assert "s3cret" not in address and "pa/s" not in address

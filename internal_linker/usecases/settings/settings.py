@@ -24,9 +24,9 @@ from internal_linker.usecases.settings.sources import (
     Url,
     Zone,
     key_texts,
-    password,
     problem,
     refuse_unknown,
+    secrets_in,
     toml_values,
 )
 
@@ -495,15 +495,15 @@ class Settings(BaseSettings):
 
     @property
     def secrets(self) -> list[str]:
-        """Every secret text, for the log's filter: keys, and passwords inside addresses as `:password@`."""
+        """Every secret text, for the log's filter: keys, and what `secrets_in` finds in addresses."""
         values: list[SecretStr] = [getattr(self, name) for name in KEY_FILES]
         keys = [value.get_secret_value() for value in values if value.get_secret_value()]
         services = (
             *(self.base_url, self.anchor_base_url, self.google_api_url),
             *(self.search_url(name) for name in SEARCH_PROVIDERS),
         )
-        passwords = (password(url) for url in (self.store_url, *services))
-        return [*keys, *self._site_secrets(), *(f":{password}@" for password in passwords if password)]
+        addresses = (secret for url in (self.store_url, *services) for secret in secrets_in(url))
+        return [*keys, *self._site_secrets(), *addresses]
 
     def _site_secrets(self) -> list[str]:
         """Return the passwords and header values in config/site_access.toml; none if it can't be read."""

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, BeforeValidator
@@ -19,6 +18,9 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.usecases.options import plain
 
 ENV_PREFIX = "INTERNAL_LINKER_"
+# A password in an address goes on to the last @: drivers take one with / or @ in it.
+_LOGIN = re.compile(r"(://[^/@:\s]*):(\S+)@")
+_SECRET = re.compile(r"([?&]\w*(?:pass(?:word|wd)?|pwd|token|secret|key))=([^&\s]+)", re.IGNORECASE)
 SETTINGS_FILE = Path("config/settings.toml")
 # Each secret's file, and the environment variable that other tools use for it.
 KEY_FILES = {
@@ -190,9 +192,12 @@ def _where(name: str) -> str:
     return f"environment variable {plain}" if os.environ.get(plain) else file.as_posix()
 
 
-def password(url: str) -> str:
-    """Return the password in an address, or ""."""
-    try:
-        return urlsplit(url).password or ""
-    except ValueError:  # no address at all; whoever opens it says so
-        return ""
+def secrets_in(address: str) -> list[str]:
+    """Return what nobody may read of an address, with the signs around it: `:password@`, and `=secret` of a query."""
+    passwords = [f":{found[2]}@" for found in _LOGIN.finditer(address)]
+    return [*passwords, *(f"={found[2]}" for found in _SECRET.finditer(address))]
+
+
+def masked(address: str) -> str:
+    """Return an address with *** in place of each secret."""
+    return _SECRET.sub(r"\1=***", _LOGIN.sub(r"\1:***@", address))
