@@ -20,7 +20,14 @@ _NOT_CHECKED = "unsupported_method,positive_data_acceptance"
 def test_the_api_is_as_described(app: RunningApp, tmp_path: Path) -> None:
     """Any request, valid or not, gets an answer that the description has, and never an unexpected error."""
     key = app.open(make_linked(tmp_path / "site")).key
-    write_text(tmp_path / "schemathesis.toml", f'[parameters]\n"path.key" = "{key}"\n')
+    # A list that is too long may make the whole body too large: 413.
+    lines = [
+        "[parameters]",
+        f'"path.key" = "{key}"',
+        "[checks]",
+        'negative_data_rejection.expected-statuses = ["4xx"]',
+    ]
+    write_text(tmp_path / "schemathesis.toml", "\n".join(lines))
     program = str(Path(sys.executable).parent / "schemathesis")
     command = [
         program,
@@ -29,7 +36,7 @@ def test_the_api_is_as_described(app: RunningApp, tmp_path: Path) -> None:
         "-H",
         f"Authorization: Bearer {app.access.token}",
     ]
-    command += ["--max-examples", "20", "--exclude-path-regex", _LEFT_OUT, "--exclude-checks", _NOT_CHECKED]
+    command += ["--max-examples", "10", "--exclude-path-regex", _LEFT_OUT, "--exclude-checks", _NOT_CHECKED]
     done = subprocess.run(
         command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=580, check=False
     )
