@@ -25,7 +25,8 @@ from internal_linker.web.routes.session import Done
 from internal_linker.web.tasks import TaskState
 
 router = APIRouter(prefix="/projects/{key}", tags=["Import"])
-_Paths = Annotated[list[Annotated[str, Field(max_length=2_000)]], Field(max_length=1_000)]
+# All together stay below the limit of a body.
+_Paths = Annotated[list[Annotated[str, Field(max_length=1_000)]], Field(max_length=200)]
 
 
 class Table(Body):
