@@ -13,9 +13,10 @@ from playwright.sync_api import expect
 
 from internal_linker.usecases.uploads import MOST_BYTES
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp
+from tests.support.app_server import RunningApp, running_app
 from tests.support.crawls import PAGES, empty_project, links, pages, screaming_frog, workbook
 from tests.support.small_project import SITE, forget_settings, write_csv
+from tests.support.web_server import Site, sitemap
 
 TEXT = "Green tea leaves are steamed. " * 20
 ROWS = [
@@ -163,3 +164,53 @@ def test_the_page_is_sound_on_any_screen(
     page.get_by_label("Drop files here").set_input_files(tmp_path / "p.csv")
     page.get_by_text("would be imported").wait_for()
     require_sound(page, browser)
+
+
+def shop_site() -> Site:
+    """Return a site of three pages with a sitemap."""
+    site = Site()
+    for name in ("a", "b", "tag/c"):
+        site.pages[f"/{name}"] = f"<html><title>{name}</title><body><p>Tea of {name}</p></body></html>"
+    site.pages["/sitemap.xml"] = sitemap(*(f"{site.url}/{name}" for name in ("a", "b", "tag/c")))
+    return site
+
+
+def test_a_person_imports_a_sitemap(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """A sitemap is fetched with the filters by URL; a private network only if a person says so."""
+    with shop_site() as site:
+        page = browser.page(app, f"/p/{app.open(shop).key}/import")
+        page.get_by_label("Address of a sitemap").fill(f"{site.url}/sitemap.xml")
+        page.get_by_label("No pages below these paths").fill("/tag")
+        page.get_by_role("button", name="Import", exact=True).click()
+        page.get_by_role("alert").get_by_text("private network").wait_for()
+        assert site.paths == [] and not (shop / "files/urls_rawdata.csv").exists()
+        page.get_by_label("The site is in a private network").check()
+        page.get_by_role("button", name="Import", exact=True).click()
+        page.get_by_role("heading", name="Imported", exact=True).wait_for()
+        assert [row[0] for row in pages(shop)[1:]] == [f"{site.url}/a", f"{site.url}/b"]
+        assert "/tag/c" not in site.paths
+        require_sound(page, browser)
+
+
+def test_a_fetch_is_cancelled(app: RunningApp, shop: Path) -> None:
+    """Cancelling while pages are fetched ends the import, and the tables stay as they were."""
+    with shop_site() as site:
+        api = f"/api/projects/{app.open(shop).key}"
+        body = {"sitemap": f"{site.url}/sitemap.xml", "allow_private": True}
+        app.client.post(f"{api}/import", json=body)
+        while "/a" not in site.paths:
+            time.sleep(0.02)
+        app.client.post(f"{api}/tasks/import/cancel")
+        state = ended(app, api, "import")
+        assert state["status"] == "cancelled" and "nothing was changed" in state["error"]
+    assert not (shop / "files/urls_rawdata.csv").exists()
+
+
+def test_a_shared_app_fetches_nothing_private(tmp_path: Path, shop: Path) -> None:
+    """Whoever has only the password can't look into the network of the app's computer."""
+    with shop_site() as site, running_app(tmp_path, "correct horse battery") as shared:
+        client = shared.stranger(headers={"Origin": shared.url})
+        assert client.post("/api/login", json={"password": "correct horse battery"}).status_code == 200
+        body = {"sitemap": f"{site.url}/sitemap.xml", "allow_private": True}
+        answer = client.post(f"/api/projects/{shared.open(shop).key}/import", json=body)
+        assert answer.status_code == 403 and site.paths == []

@@ -20,7 +20,7 @@ from internal_linker.usecases.stage_import import (
     survey,
 )
 from internal_linker.usecases.uploads import MOST_BYTES, Upload, delete_uploads, received, uploads
-from internal_linker.web.context import Body, Folder, OpenedProject, SharedState
+from internal_linker.web.context import Body, Folder, OpenedProject, SharedState, require_own_computer
 from internal_linker.web.routes.session import Done
 from internal_linker.web.tasks import TaskState
 
@@ -53,6 +53,9 @@ class ImportRequest(Body):
 
     tables: Annotated[list[Table], Field(max_length=50)] = Field(default_factory=list)
     sitemap: Annotated[str, Field(max_length=2_000, description="A sitemap, or a host that has one.")] = ""
+    allow_private: Annotated[
+        bool, Field(description="Fetch from a private network; not where others can reach the app.")
+    ] = False
     base_url: Annotated[str, Field(max_length=2_000, description="Where saved pages are online.")] = ""
     only_200: bool = False
     only_indexable: bool = False
@@ -153,6 +156,9 @@ def count_filters(given: ImportRequest, folder: Folder, state: SharedState) -> F
 @router.post("/import", status_code=202)
 def start_import(given: ImportRequest, project: OpenedProject, state: SharedState) -> TaskState:
     """Start the import; the task `import` shows how far it is, and nothing changes until everything was read."""
+    if given.allow_private:
+        # Others could look into the network that the app's computer is in.
+        require_own_computer(state)
     return state.tasks.start(
         project.root,
         "import",

@@ -9,6 +9,8 @@ let files = [];
 const choices = new Map();
 let previews = [];
 let reading = 0;
+// Whether the pages were read, so that filters can be tried.
+let surveyed = false;
 
 function lines(id) {
   return get(id).value.split("\n").map((line) => line.trim()).filter(Boolean);
@@ -26,7 +28,7 @@ function request() {
   const on = (name) => form.elements[name].checked;
   return {
     tables: files.map((file) => ({ upload: file.id, ...choices.get(file.id) })),
-    sitemap: get("sitemap").value.trim(), base_url: get("base-url").value.trim(), limit: whole("limit"), min_words: whole("min-words"),
+    sitemap: get("sitemap").value.trim(), allow_private: get("private").checked, base_url: get("base-url").value.trim(), limit: whole("limit"), min_words: whole("min-words"),
     only_200: on("only_200"), only_indexable: on("only_indexable"), canonicalised: !on("canonicalised"), pagination: !on("pagination"),
     parameters: !on("parameters"), duplicates: !on("duplicates"), include: lines("include"), exclude: lines("exclude"),
   };
@@ -104,7 +106,10 @@ async function showTables() {
   get("filters-part").hidden = !(ofPages || get("sitemap").value.trim());
   showReady(usable);
   if (ofPages) await readPages();
-  else showCounts(null);
+  else {
+    surveyed = false;
+    showCounts(null);
+  }
 }
 
 function showReady(usable = previews.length > 0 && previews.every((each) => !each.problem)) {
@@ -169,6 +174,7 @@ function card(shown) {
 async function readPages() {
   reading += 1;
   const mine = reading;
+  surveyed = false;
   showCounts(null);
   get("kept").textContent = "Reading the pages …";
   try {
@@ -178,7 +184,8 @@ async function readPages() {
     return;
   }
   await follow("survey", get("survey"), async (state) => {
-    if (mine === reading && state.status === "done") await count();
+    surveyed = mine === reading && state.status === "done";
+    if (surveyed) await count();
     else if (mine === reading) get("kept").textContent = "The pages have not been read.";
   });
 }
@@ -194,6 +201,7 @@ function showCounts(found) {
 
 let counting;
 async function count() {
+  if (!surveyed) return;
   counting?.abort();
   counting = new AbortController();
   try {
