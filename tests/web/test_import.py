@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import expect
 
@@ -15,7 +16,7 @@ from internal_linker.usecases.uploads import MOST_BYTES
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, running_app
 from tests.support.crawls import PAGES, empty_project, links, pages, screaming_frog, workbook
-from tests.support.small_project import SITE, forget_settings, write_csv
+from tests.support.small_project import SITE, finish, forget_settings, start, write_csv
 from tests.support.web_server import Site, sitemap
 
 TEXT = "Green tea leaves are steamed. " * 20
@@ -214,3 +215,39 @@ def test_a_shared_app_fetches_nothing_private(tmp_path: Path, shop: Path) -> Non
         body = {"sitemap": f"{site.url}/sitemap.xml", "allow_private": True}
         answer = client.post(f"/api/projects/{shared.open(shop).key}/import", json=body)
         assert answer.status_code == 403 and site.paths == []
+
+
+@pytest.mark.long
+def test_a_killed_app_leaves_the_tables_and_the_upload(shop: Path, tmp_path: Path) -> None:
+    """After kill -9 in an import, the tables are as they were, and the next app imports the same upload."""
+    write_csv(shop / "files/urls_rawdata.csv", [("URL", "Title"), (f"{SITE}/old/", "Old")])
+    before = (shop / "files/urls_rawdata.csv").read_bytes()
+    text = io.StringIO()
+    csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(200_000))])
+    process = start(
+        *("-m", "internal_linker", "app", "--no-browser", "--project", str(shop)),
+        cwd=tmp_path,
+        XDG_DATA_HOME=str(tmp_path / "data"),
+    )
+    assert process.stdout is not None
+    address = httpx.URL(process.stdout.readline().split()[-1])
+    api = f"/api/projects/{address.path.split('/')[2]}"
+    headers = {"Authorization": f"Bearer {address.params['token']}"}
+    with httpx.Client(
+        base_url=f"http://{address.host}:{address.port}", headers=headers, trust_env=False
+    ) as client:
+        upload = client.post(
+            f"{api}/uploads/file", params={"name": "c.csv"}, content=text.getvalue().encode()
+        ).json()
+        tables = {"tables": [{"upload": upload["id"]}]}
+        client.post(f"{api}/import", json=tables)
+        assert client.get(f"{api}/tasks/import").json()["status"] == "running"
+        process.kill()
+    finish(process)
+    assert (shop / "files/urls_rawdata.csv").read_bytes() == before
+    with running_app(tmp_path) as app:
+        api = f"/api/projects/{app.open(shop).key}"
+        assert [each["id"] for each in app.client.get(f"{api}/uploads").json()] == [upload["id"]]
+        app.client.post(f"{api}/import", json=tables)
+        assert ended(app, api, "import")["status"] == "done"
+    assert len(pages(shop)) == 200_001
