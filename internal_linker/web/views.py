@@ -5,7 +5,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
@@ -14,13 +14,6 @@ View = TypeVar("View")
 # A site of 10,000 pages takes some 30 MB.
 _MOST = 4
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-WORKBOOK: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The workbook.",
-        "content": {_XLSX: {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
-"""How a route that answers with `download` is described."""
 
 
 class Views:
