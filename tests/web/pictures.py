@@ -74,6 +74,8 @@ def main() -> None:
                     page.locator("#which").evaluate("each => { each.open = false; }")
                 else:
                     page.get_by_text(complete).locator("visible=true").first.wait_for(timeout=60_000)
+                if name in BEGINS:
+                    page.locator(BEGINS[name]).evaluate("each => each.scrollIntoView()")
                 page.wait_for_timeout(1_500)
                 _take(page, f"{name}-{screen}")
             page.context.close()
