@@ -4,9 +4,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from internal_linker.core.edges import Edge, is_link
+from internal_linker.core.edges import Anchor, Edge, Status, is_link
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import EdgeStore
 from internal_linker.core.sequences import batched
@@ -19,7 +19,15 @@ from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
 Decision = Literal["accepted", "rejected", "edited", ""]
 # Links that are stored at once: a decision on a filter is many.
 _BLOCK = 2_000
-_SAID = ("status", "verdict", "by", "at", "anchor", "notes", "placed")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a person saw beside a link, as in `LinkRow`: the decision, the anchor and the notes."""
+
+    decided: str
+    anchor: str
+    notes: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +39,19 @@ class Said:
         status: the decision; "" takes an earlier one back; None: it stays, for a note alone.
         anchor: the text to link; None: it stays.
         notes: the notes, such as the reason of a rejection; None: they stay.
-        seen: the decision that the person saw beside the link, "" for none; None: whatever it was.
+        seen: what the person saw beside the link; None: whatever it was.
     """
 
     link_id: str
     status: Decision | None = None
     anchor: str | None = None
     notes: str | None = None
-    seen: str | None = None
+    seen: Seen | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A link that somebody else decided since it was shown; it keeps that decision."""
+    """A link that was decided, noted on or given another anchor since it was shown; it stays as it is."""
 
     row: LinkRow
 
@@ -56,7 +64,7 @@ class Outcome:
         undo: the name by which they are taken back; "" if nothing changed.
         changed: how many links changed.
         rows: the first of them as they are now.
-        conflicts: links that were decided by somebody else since they were shown.
+        conflicts: links that changed since they were shown.
     """
 
     undo: str
@@ -65,26 +73,54 @@ class Outcome:
     conflicts: Sequence[Conflict] = ()
 
 
+class NothingToUndo(InputError):
+    """The decisions were taken back already, or too long ago."""
+
+
+class _Answer(NamedTuple):
+    """What a decision changes of a link: far less to remember than the link."""
+
+    status: Status
+    verdict: Status | Literal[""]
+    by: str
+    at: str
+    anchor: str
+    notes: str
+    placed: Anchor
+
+    @classmethod
+    def of(cls, edge: Edge) -> "_Answer":
+        return cls(*(getattr(edge, name) for name in cls._fields))
+
+    @property
+    def said(self) -> tuple[str, str, str]:
+        """What a person said; the rest a run changes, too."""
+        return self.verdict, self.anchor, self.notes
+
+
 @dataclass
 class Decisions:
     """Decisions on a project's links; several threads may use it.
 
     Attributes:
         links: the project's links.
-        most: how many decisions can be taken back, by everybody together.
+        most: on how many links decisions can be taken back, by everybody together; the last decision always can.
     """
 
     links: StoredLinks
-    most: int = 500
-    _undone: OrderedDict[str, list[tuple[Edge, Edge]]] = field(default_factory=OrderedDict, init=False)
+    most: int = 50_000
+    # By link: its answer before and after the decision.
+    _undone: OrderedDict[str, dict[str, tuple[_Answer, _Answer]]] = field(
+        default_factory=OrderedDict, init=False
+    )
     # Read, decide, store: two people at once must not overwrite each other unseen.
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def decide(self, said: Sequence[Said], by: str = "") -> Outcome:
         """Keep what a person says of links; it is stored when this returns.
 
-        The rules are those of the review's workbook. A link that somebody else decided since it was shown keeps that
-        decision, and is returned as a conflict.
+        The rules are those of the review's workbook. A link that changed since it was shown stays as it is, and is
+        returned as a conflict.
 
         Args:
             said: the decisions, one for a link.
@@ -103,7 +139,7 @@ class Decisions:
             pairs = []
             for one in said:
                 edge = known[one.link_id]
-                if one.seen is not None and one.seen != edge.verdict:
+                if one.seen is not None and one.seen != Seen(edge.verdict, edge.chosen.text, edge.notes):
                     conflicts.append(edge)
                 else:
                     pairs.append((edge, self._decided(edge, one, by or login())))
@@ -125,41 +161,40 @@ class Decisions:
             by: as in `decide`.
         """
         rows = self.links.filtered(wanted)
-        ids = [row.id for row in rows if (row.status == "proposed" if status else row.decided)]
-        said = [Said(each, status, None, notes, "" if status else None) for each in ids]
+        taken = (row for row in rows if (row.status == "proposed" if status else row.decided))
+        said = [Said(row.id, status, None, notes, Seen(row.decided, row.anchor, row.notes)) for row in taken]
         return self.decide(said, by)
 
     def undo(self, name: str) -> Outcome:
         """Take decisions back; a link that somebody decided since stays as it is, and is returned as a conflict.
 
+        What a run found since stays, too: a link that is live now loses the decision, not its status.
+
         Raises:
-            InputError: they were taken back already, or too long ago.
+            NothingToUndo: they were taken back already, or too long ago.
         """
-        with self._lock:
-            before = self._undone.pop(name, None)
-        if before is None:
-            raise InputError(
-                "There is nothing to undo: it was undone already, or too many decisions followed it."
-            )
         changed_since: list[Edge] = []
 
         def change(store: EdgeStore) -> list[tuple[Edge, Edge]]:
-            now = store.by_id([edge.id for edge, _ in before])
+            kept = self._undone.get(name)
+            if kept is None:
+                raise NothingToUndo(
+                    "There is nothing to undo: it was undone already, too many decisions followed it, or the app was "
+                    "started again."
+                )
             pairs = []
-            for earlier, later in before:
-                edge = now.get(earlier.id)
-                if edge is None:
-                    continue
-                if any(
-                    getattr(edge, each) != getattr(later, each) for each in ("verdict", "anchor", "notes")
-                ):
+            for edge in store.by_id([*kept]).values():
+                (earlier, later), now = kept[edge.id], _Answer.of(edge)
+                if now.said == later.said:
+                    pairs.append((edge, _taken_back(edge, earlier, later)))
+                elif now.said != earlier.said:
                     changed_since.append(edge)
-                    continue
-                # A run may have changed the rest in the meantime.
-                pairs.append((edge, replace(edge, **{each: getattr(earlier, each) for each in _SAID})))
             return pairs
 
         outcome = self._stored(change)
+        with self._lock:
+            # Only now: after a failure it can be tried again.
+            self._undone.pop(name, None)
         return replace(outcome, conflicts=[Conflict(row) for row in self.links.changed(changed_since)])
 
     def _stored(self, change: Callable[[EdgeStore], list[tuple[Edge, Edge]]]) -> Outcome:
@@ -170,11 +205,15 @@ class Decisions:
                 store.put([after for _, after in some])
             name = new_run_id() if pairs else ""
             if pairs:
-                self._undone[name] = pairs
-                while len(self._undone) > self.most:
-                    self._undone.popitem(last=False)
+                self._remember(name, pairs)
         rows = self.links.changed(after for _, after in pairs)
         return Outcome(name, len(pairs), rows[:_BLOCK])
+
+    def _remember(self, name: str, pairs: Sequence[tuple[Edge, Edge]]) -> None:
+        self._undone[name] = {before.id: (_Answer.of(before), _Answer.of(after)) for before, after in pairs}
+        links = sum(map(len, self._undone.values()))
+        while links > self.most and len(self._undone) > 1:
+            links -= len(self._undone.popitem(last=False)[1])
 
     def _decided(self, edge: Edge, said: Said, by: str) -> Edge:
         now = decided(edge, LinkDecision(said.link_id, said.status, said.anchor, said.notes), by)
@@ -185,3 +224,11 @@ class Decisions:
         ):
             now = replace(now, placed=placed)
         return now
+
+
+def _taken_back(edge: Edge, earlier: _Answer, later: _Answer) -> Edge:
+    """Return a link as it was before a decision, but with the status that a run has given it since."""
+    back = earlier._asdict()
+    if edge.status != later.status:
+        back.update(status=edge.status, by=edge.by, at=edge.at)
+    return replace(edge, **back)

@@ -17,6 +17,7 @@ from internal_linker.core.errors import (
     StoreLost,
 )
 from internal_linker.usecases.known_projects import ProjectNotFound
+from internal_linker.usecases.link_decisions import NothingToUndo
 from internal_linker.usecases.options import plain
 from internal_linker.usecases.stored_links import LinkNotFound
 from internal_linker.web.access import TooManyGuesses
@@ -26,6 +27,7 @@ LOGGER = logging.getLogger("internal_linker.web")
 _STATUSES: tuple[tuple[type[InternalLinkerError], int], ...] = (
     (ProjectNotFound, 404),
     (LinkNotFound, 404),
+    (NothingToUndo, 404),
     (TooManyGuesses, 429),
     (InputError, 422),
     (ConfigurationError, 422),

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core.edges import Edge
-from internal_linker.core.errors import InputError
-from internal_linker.usecases.link_decisions import Decisions, Said
+from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.usecases.link_decisions import Decisions, NothingToUndo, Said, Seen
 from internal_linker.usecases.link_lists import LinkFilter
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
@@ -28,10 +28,15 @@ def stored(decisions: Decisions, link: str = FIRST) -> Edge:
         return edges.by_id([link])[link]
 
 
+def seen(decisions: Decisions, link: str = FIRST) -> Seen:
+    row = decisions.links.detail(link).row
+    return Seen(row.decided, row.anchor, row.notes)
+
+
 def test_a_decision_is_stored_at_once(decisions: Decisions) -> None:
     """A decision is in the store and in the list when the call returns, with the reviewer's name."""
     assert decisions.links.part(LinkFilter(status="waiting")).total == 7
-    outcome = decisions.decide([Said(FIRST, "rejected", notes="Not relevant", seen="")], "Anna")
+    outcome = decisions.decide([Said(FIRST, "rejected", notes="Not relevant", seen=seen(decisions))], "Anna")
     assert (outcome.changed, outcome.rows[0].status) == (1, "rejected")
     edge = stored(decisions)
     assert (edge.status, edge.verdict, edge.by, edge.notes) == (
@@ -64,11 +69,13 @@ def test_the_rules_are_those_of_decide(
 
 def test_two_people_never_overwrite_each_other_unseen(decisions: Decisions) -> None:
     """A decision on a link that somebody else decided since it was shown is a conflict; a second one counts."""
-    decisions.decide([Said(FIRST, "rejected", seen="")], "Anna")
-    outcome = decisions.decide([Said(FIRST, "accepted", seen=""), Said(SECOND, "accepted", seen="")], "Ben")
+    first, second = seen(decisions), seen(decisions, SECOND)
+    decisions.decide([Said(FIRST, "rejected", seen=first)], "Anna")
+    said = [Said(FIRST, "accepted", seen=first), Said(SECOND, "accepted", seen=second)]
+    outcome = decisions.decide(said, "Ben")
     assert outcome.changed == 1 and [one.row.by for one in outcome.conflicts] == ["Anna"]
     assert stored(decisions).verdict == "rejected" and stored(decisions, SECOND).verdict == "accepted"
-    decisions.decide([Said(FIRST, "accepted", seen="rejected")], "Ben")
+    decisions.decide([Said(FIRST, "accepted", seen=seen(decisions))], "Ben")
     assert (stored(decisions).verdict, stored(decisions).by) == ("accepted", "Ben")
 
 
@@ -122,9 +129,49 @@ def test_no_change_is_no_undo(decisions: Decisions) -> None:
 
 
 def test_what_can_be_undone_is_bounded(decisions: Decisions) -> None:
-    """Of many decisions, the last ones can be taken back."""
+    """Decisions on the last links can be taken back, and the last decision however many links it is on."""
     short = Decisions(decisions.links, most=2)
     names = [short.decide([Said(SECOND, notes=str(number))]).undo for number in range(3)]
-    with pytest.raises(InputError):
+    with pytest.raises(NothingToUndo):
         short.undo(names[0])
     assert short.undo(names[2]).changed == 1
+    many = short.decide_all(LinkFilter(), "accepted").undo
+    with pytest.raises(NothingToUndo):
+        short.undo(names[1])
+    assert short.undo(many).changed == 7
+
+
+@pytest.mark.parametrize("theirs", [{"notes": "Ben's"}, {"anchor": "soft water"}])
+def test_what_somebody_wrote_is_not_replaced_unseen(decisions: Decisions, theirs: dict[str, str]) -> None:
+    """Two people see an accepted link: what the first one changes, be it a note, stays when the second decides."""
+    decisions.decide([Said(FIRST, "accepted")], "Anna")
+    shown = seen(decisions)
+    decisions.decide([Said(FIRST, "accepted", seen=shown, **theirs)], "Ben")
+    bens = stored(decisions)
+    outcome = decisions.decide([Said(FIRST, "rejected", notes="Anna's", seen=shown)], "Anna")
+    assert outcome.changed == 0 and [one.row.id for one in outcome.conflicts] == [FIRST]
+    assert stored(decisions) == bens
+    assert decisions.decide([Said(FIRST, "rejected", seen=seen(decisions))], "Anna").changed == 1
+
+
+def test_undo_keeps_what_a_run_found(decisions: Decisions) -> None:
+    """A link that a run found live after its decision loses the decision, and stays live."""
+    decisions.decide([Said(FIRST, "rejected")], "Anna")
+    mine = decisions.decide([Said(FIRST, "accepted")], "Ben")
+    live = replace(stored(decisions), status="live", by="", at="later")
+    with open_project(decisions.links.root).graph(read_only=False) as (edges, _):
+        edges.put([live])
+    assert decisions.undo(mine.undo).changed == 1
+    assert stored(decisions) == replace(live, verdict="rejected")
+
+
+def test_an_undo_that_failed_can_be_tried_again(decisions: Decisions) -> None:
+    """An undo that fails because the project can't be opened is not used up."""
+    mine = decisions.decide([Said(FIRST, "accepted")], "Anna")
+    settings = decisions.links.root / "config/settings.toml"
+    working = settings.read_text(encoding="utf-8")
+    settings.write_text("broken = [", encoding="utf-8")
+    with pytest.raises(ConfigurationError):
+        decisions.undo(mine.undo)
+    settings.write_text(working, encoding="utf-8")
+    assert decisions.undo(mine.undo).changed == 1 and stored(decisions).verdict == ""

@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route, expect
 
 from internal_linker.core.edges import Edge
 from internal_linker.usecases.project import open_project
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp
-from tests.support.linked_site import EDGES, make_linked
+from tests.support.app_server import RunningApp, running_app
+from tests.support.linked_site import EDGES, make_linked, url
+from tests.support.linked_site import key as page_key
 
 
 @pytest.fixture
@@ -26,6 +27,17 @@ def key(app: RunningApp, folder: Path) -> str:
 def stored(folder: Path) -> dict[str, Edge]:
     with open_project(folder).graph() as (edges, _):
         return {edge.id: edge for edge in edges.each()}
+
+
+def add_links(folder: Path, strengths: dict[tuple[str, str], float]) -> list[str]:
+    """Store more links, between pages of these names; return their ids."""
+    more = [
+        Edge(page_key(source), page_key(target), url(source), url(target), rank=1, strength=strength)
+        for (source, target), strength in strengths.items()
+    ]
+    with open_project(folder).graph(read_only=False) as (edges, _):
+        edges.put(more)
+    return [edge.id for edge in more]
 
 
 def begin(app: RunningApp, browser: AppBrowser, key: str, **more: Any) -> Page:
@@ -144,15 +156,148 @@ def test_a_filter_is_decided_and_undone(app: RunningApp, browser: AppBrowser, fo
     assert not any(edge.verdict for edge in stored(folder).values())
 
 
-def test_the_table_decides_row_by_row(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
-    """In the table each row has its buttons, and shows its decision at once."""
-    page = browser.page(app, f"/p/{key}/review?view=table")
-    page.get_by_role("button", name="Accept: link to Green tea").first.click()
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_table_decides_row_by_row(
+    app: RunningApp, browser: AppBrowser, folder: Path, key: str, width: int
+) -> None:
+    """In the table each row has its buttons, and shows its decision at once, also by which buttons are left."""
+    page = browser.page(app, f"/p/{key}/review?view=table", width=width)
+    accept = page.get_by_role("button", name="Accept: link to Green tea").first
+    accept.focus()
+    page.keyboard.press("Enter")
     page.locator(".tabulator-row .badge.accepted").wait_for()
+    expect(accept).to_be_disabled()
+    expect(page.get_by_role("button", name="Reject: link to Green tea").first).to_be_focused()
     assert [edge.verdict for edge in stored(folder).values() if edge.verdict] == ["accepted"]
     page.get_by_role("status").get_by_role("button", name="Undo").click()
     page.get_by_text("Undone: 1 decision").wait_for()
+    expect(accept).to_be_enabled()
     assert not any(edge.verdict for edge in stored(folder).values())
+
+
+def test_a_decision_on_more_links_than_the_table_shows(
+    app: RunningApp, browser: AppBrowser, folder: Path, key: str
+) -> None:
+    """A bulk decision on several pages of the table is counted, and undone with the button above it."""
+    add_links(folder, {(f"more/{number}", "shop/pot"): 0.4 for number in range(60)})
+    page = browser.page(app, f"/p/{key}/review?view=table")
+    page.get_by_text("67 links waiting").wait_for()
+    page.get_by_role("button", name="Reject all waiting").click()
+    page.get_by_role("button", name="Yes").click()
+    page.get_by_text("67 links rejected.").wait_for()
+    page.get_by_text("0 links waiting").wait_for()
+    assert all(edge.verdict == "rejected" for edge in stored(folder).values())
+    page.locator("#undo").click()
+    page.get_by_text("67 links waiting").wait_for()
+    assert not any(edge.verdict for edge in stored(folder).values())
+    expect(page.locator("#problem")).to_be_hidden()
+    assert browser.problems == []
+
+
+def test_every_waiting_link_is_shown(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
+    """Decisions move pages in the list; the review goes on until each link has been shown."""
+    pages = range(75)
+    strong = add_links(folder, {(f"more/{number:02}", "shop/pot"): 0.99 for number in pages})
+    add_links(folder, {(f"more/{number:02}", "shop/tin"): 0.1 for number in pages})
+    page = browser.page(app, f"/p/{key}/review")
+    page.get_by_text("Link 1 of 157").wait_for()
+    body = {"decisions": [{"id": each, "status": "accepted"} for each in strong[:40]]}
+    assert app.client.post(f"/api/projects/{key}/decisions", json=body).json()["changed"] == 40
+    page.keyboard.press("j")
+    for last in (100, 157):
+        clicks = "for (let at = 0; at < 100; at += 1) document.getElementById('next').click()"
+        page.evaluate(clicks)
+        page.get_by_text(f"Link {last} of 157").wait_for()
+        page.wait_for_load_state("networkidle")
+    page.keyboard.press("a")
+    page.get_by_text("That was the last link.").wait_for()
+
+
+def test_a_reload_keeps_undo(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
+    """What was decided before the page was loaded again can be undone; when it can't any more, the page says so."""
+    page = begin(app, browser, key)
+    for number in (2, 3):
+        page.keyboard.press("a")
+        page.get_by_text(f"Link {number} of 7").wait_for()
+    page.reload()
+    page.get_by_text("Link 1 of 5").wait_for()
+    page.keyboard.press("u")
+    page.get_by_text("Undone: 1 decision").wait_for()
+    page.get_by_text("6 links waiting").wait_for()
+    assert sum(edge.verdict == "accepted" for edge in stored(folder).values()) == 1
+    name = page.evaluate(f"JSON.parse(sessionStorage.getItem('undo {key}'))[0]")
+    app.client.post(f"/api/projects/{key}/decisions/undo", json={"undo": name})
+    page.keyboard.press("u")
+    page.get_by_text("There is nothing to undo").wait_for()
+    expect(page.locator("#undo")).to_be_disabled()
+    browser.problems.clear()
+
+
+def test_a_key_decides_once(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
+    """A key that is held down, or pressed again before the answer came, decides once."""
+    page = begin(app, browser, key)
+    asked: list[Route] = []
+
+    def hold_the_first(route: Route) -> None:
+        asked.append(route)
+        if len(asked) > 1:
+            route.continue_()
+
+    page.route("**/decisions", hold_the_first)
+    page.keyboard.press("a")
+    page.keyboard.press("a")
+    page.wait_for_timeout(300)
+    assert len(asked) == 1
+    asked[0].continue_()
+    page.get_by_text("Link 2 of 7").wait_for()
+    page.keyboard.down("a")
+    page.get_by_text("Link 3 of 7").wait_for()
+    page.keyboard.down("a")
+    page.keyboard.up("a")
+    page.keyboard.press("j")
+    page.get_by_text("Link 4 of 7").wait_for()
+    assert sum(edge.verdict == "accepted" for edge in stored(folder).values()) == 2
+
+
+def test_letters_can_be_turned_off(app: RunningApp, browser: AppBrowser, key: str) -> None:
+    """Who speaks to the computer turns single letters off; the browser remembers it."""
+    page = begin(app, browser, key)
+    for checked in (False, True):
+        page.get_by_role("button", name="Keys").click()
+        page.get_by_label("Use these keys").set_checked(checked)
+        page.get_by_role("button", name="Close").click()
+        page.reload()
+        page.get_by_text("Link 1 of 7").wait_for()
+        page.keyboard.press("j")
+        page.locator("#next").click()
+        page.get_by_text("Link 3 of 7" if checked else "Link 2 of 7").wait_for()
+
+
+def test_keyboard_and_screen_reader_keep_their_place(app: RunningApp, browser: AppBrowser, key: str) -> None:
+    """A link chosen beside the card keeps the focus, and a screen reader hears which link is shown."""
+    page = begin(app, browser, key)
+    page.locator("#others button").nth(2).focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("status").get_by_text("Link 3 of 7").wait_for()
+    expect(page.locator("#others [aria-current]")).to_be_focused()
+
+
+def test_colleagues_decide_by_name(tmp_path: Path, folder: Path) -> None:
+    """Where several people use the app, a decision without a name is refused, with what to do."""
+    password = "correct horse battery"
+    with running_app(tmp_path, password) as shared:
+        key = shared.open(folder).key
+        with shared.stranger(headers={"Origin": shared.url}, timeout=60) as client:
+            client.post("/api/login", json={"password": password})
+            one = {"decisions": [{"id": EDGES[0].id, "status": "accepted"}]}
+            many = {"filter": {}, "status": "accepted"}
+            for path, body in (("decisions", one), ("decisions/filter", many)):
+                answer = client.post(f"/api/projects/{key}/{path}", json={**body, "by": " "})
+                assert answer.status_code == 422 and "enter your name" in answer.json()["error"]
+            assert not any(edge.verdict for edge in stored(folder).values())
+            answer = client.post(f"/api/projects/{key}/decisions", json={**one, "by": "Anna"})
+            assert answer.json()["changed"] == 1
+    assert stored(folder)[EDGES[0].id].by == "Anna"
 
 
 def test_wrong_decisions_are_refused(app: RunningApp, folder: Path, key: str) -> None:

@@ -6,14 +6,23 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import ConfigDict, Field
 
-from internal_linker.usecases.link_decisions import Decision, Outcome, Said
+from internal_linker.core.errors import InputError
+from internal_linker.usecases.link_decisions import Decision, Outcome, Said, Seen
 from internal_linker.usecases.review import login
-from internal_linker.web.context import Body, DecisionsOfProject, Folder, SharedState
+from internal_linker.web.context import Body, DecisionsOfProject, Folder, Shared, SharedState
 from internal_linker.web.routes.links import FilterGiven
 
 router = APIRouter(prefix="/projects/{key}", tags=["Review"])
 Name = Annotated[str, Field(max_length=100, description="Who decides.")]
 Notes = Annotated[str | None, Field(max_length=5_000, description="Notes; null: they stay.")]
+
+
+class SeenBeside(Body):
+    """What was shown beside a link, as the list of links has it."""
+
+    decided: str
+    anchor: str
+    notes: str
 
 
 class OneDecision(Body):
@@ -25,7 +34,15 @@ class OneDecision(Body):
         None
     )
     notes: Notes = None
-    seen: Annotated[str | None, Field(max_length=20, description="The decision that was shown.")] = None
+    seen: Annotated[
+        SeenBeside | None,
+        Field(description="A link that is not as it was shown stays as it is; null: as it may be."),
+    ] = None
+
+    def said(self) -> Said:
+        """Return the decision as the use case takes it."""
+        seen = Seen(**self.seen.model_dump()) if self.seen else None
+        return Said(self.id, self.status, self.anchor, self.notes, seen)
 
 
 class DecisionsGiven(Body):
@@ -63,6 +80,14 @@ class Reviewer:
     name: str
 
 
+def _name(given: str, state: Shared) -> str:
+    if not given.strip() and not state.access.local:
+        raise InputError(
+            "Nobody would know who decided: enter your name beside “Your name”, then decide again."
+        )
+    return given.strip()
+
+
 @router.get("/reviewer")
 def show_reviewer(state: SharedState, folder: Folder) -> Reviewer:
     """Return the name of the login; "" where several people use the app."""
@@ -70,16 +95,16 @@ def show_reviewer(state: SharedState, folder: Folder) -> Reviewer:
 
 
 @router.post("/decisions")
-def decide(given: DecisionsGiven, decisions: DecisionsOfProject) -> Outcome:
-    """Keep decisions; they are stored when the answer comes."""
-    said = [Said(each.id, each.status, each.anchor, each.notes, each.seen) for each in given.decisions]
-    return decisions.decide(said, given.by.strip())
+def decide(given: DecisionsGiven, decisions: DecisionsOfProject, state: SharedState) -> Outcome:
+    """Keep decisions; they are stored when the answer comes. Where several people use the app, `by` is required."""
+    return decisions.decide([each.said() for each in given.decisions], _name(given.by, state))
 
 
 @router.post("/decisions/filter")
-def decide_all(given: FilterDecision, decisions: DecisionsOfProject) -> Outcome:
+def decide_all(given: FilterDecision, decisions: DecisionsOfProject, state: SharedState) -> Outcome:
     """Keep one decision on all links that a filter takes and that nobody has decided."""
-    return decisions.decide_all(given.filter.wanted(), given.status, notes=given.notes, by=given.by.strip())
+    by = _name(given.by, state)
+    return decisions.decide_all(given.filter.wanted(), given.status, notes=given.notes, by=by)
 
 
 @router.post("/decisions/undo")

@@ -1,13 +1,19 @@
 import { badge, filter, linkTable, pageName, query, score, STATUSES, TIERS, watchFilters } from "./linktable.js";
-import { counted, element, number, outward, projectApi, say, showProblem, sited } from "./shared.js";
+import { counted, element, number, outward, project, projectApi, say, showProblem, sited } from "./shared.js";
 
 const byId = (id) => document.getElementById(id);
 const WINDOW = 100;
+// As many links as the API lists at once.
+const MOST = 500;
 const REASONS = ["Not relevant", "Wrong target", "Bad anchor", "Already linked"];
 const by = byId("by");
-const undone = [];
+// Names of decisions that can be taken back: a reload keeps them, as the app does.
+const UNDO = `undo ${project}`;
+const undone = JSON.parse(sessionStorage.getItem(UNDO) || "[]");
+// Links whose decision is on its way.
+const sent = new Set();
 // The links that are reviewed one by one: a part of those that the filter takes.
-let queue = { rows: [], at: 0, total: 0, done: false };
+let queue = { rows: [], at: 0, total: 0, done: false, more: null };
 // How many links of the filter nobody has decided.
 let waiting = 0;
 let current = null;
@@ -23,21 +29,30 @@ async function startQueue() {
   current = null;
   const found = await projectApi(`links?${query({ limit: WINDOW })}`);
   showFound(found);
-  queue = { rows: found.rows, at: 0, total: found.total, done: found.rows.length >= found.total };
+  queue = { rows: found.rows, at: 0, total: found.total, done: found.rows.length >= found.total, more: null };
   await show();
 }
 
-// More links when the last ones come near. Those that were decided have left the filter.
-async function extend() {
-  if (queue.done || queue.at < queue.rows.length - 20) return;
-  queue.done = true;
-  const leave = byId("status").value === "waiting";
-  const passed = queue.rows.filter((row) => !leave || row.status === "proposed").length;
-  const found = await projectApi(`links?${query({ limit: WINDOW, offset: passed })}`);
-  const known = new Set(queue.rows.map((row) => row.id));
-  const more = found.rows.filter((row) => !known.has(row.id));
-  queue.rows.push(...more);
-  queue.done = found.rows.length === 0;
+// More links when the last ones come near.
+function extend() {
+  const mine = queue;
+  if (mine.done || mine.at < mine.rows.length - 20) return null;
+  mine.more ??= addMore(mine).finally(() => { mine.more = null; });
+  return mine.more;
+}
+
+// Each decision moves its page in the list, so that links are missing before the last known one, too.
+async function addMore(mine) {
+  const held = new Set(mine.rows.map((row) => row.id));
+  const limit = Math.min(MOST, mine.rows.length + WINDOW);
+  let [found, fresh, offset] = [null, [], 0];
+  do {
+    found = await projectApi(`links?${query({ limit, offset })}`);
+    fresh = found.rows.filter((row) => !held.has(row.id));
+    offset += limit;
+  } while (!fresh.length && offset < found.total);
+  mine.rows.push(...fresh);
+  mine.done = !fresh.length;
 }
 
 function detail(id) {
@@ -62,7 +77,7 @@ async function show() {
   showCard(queue.rows[queue.at], shown);
   showOthers();
   for (const next of queue.rows.slice(queue.at + 1, queue.at + 4)) detail(next.id).catch(() => {});
-  extend().catch(showProblem);
+  extend()?.catch(showProblem);
 }
 
 function showCard(row, shown) {
@@ -129,12 +144,14 @@ async function choose(text) {
 
 function showOthers() {
   const from = Math.max(0, queue.at - 2);
+  const focused = byId("others").contains(document.activeElement);
   byId("others-title").textContent = "Around this link";
   byId("others").replaceChildren(...queue.rows.slice(from, from + 9).map((row, at) => element("li", {},
     element("button", { type: "button", class: "plain", "aria-current": from + at === queue.at ? "true" : null, onclick: () => go(from + at) },
       element("span", { class: "row" }, badge(row.status), element("strong", {}, score(row.score))),
       sited("span", row.source_title || row.source_url, { class: "title" }),
       sited("span", `→ ${row.target_title || row.target_url}`, { class: "help" })))));
+  if (focused) byId("others").querySelector("[aria-current]").focus();
 }
 
 function go(at) {
@@ -145,43 +162,79 @@ function go(at) {
 
 // -- decisions --
 
-function remember(outcome) {
-  if (outcome.undo) undone.push(outcome.undo);
+function keepUndone(names) {
+  undone.splice(0, undone.length, ...names);
+  sessionStorage.setItem(UNDO, JSON.stringify(undone));
   byId("undo").disabled = !undone.length;
-  if (outcome.conflicts.length) {
+}
+
+function remember(outcome) {
+  if (outcome.undo) keepUndone([...undone, outcome.undo]);
+  if (outcome.conflicts.length === 1) {
     const [{ row }] = outcome.conflicts;
-    const told = outcome.conflicts.length === 1
-      ? `${row.by || "Somebody"} decided this link in the meantime: ${STATUSES[row.status]}. Decide again to overrule it.`
-      : `${counted(outcome.conflicts.length, "link")} were decided by others in the meantime and stay as they are.`;
-    say(told, { seconds: 10 });
+    const before = known(row.id);
+    say(before && before.decided === row.decided
+      ? "The notes or the anchor of this link have changed in the meantime. Look at it, then decide again."
+      : `${row.by || "Somebody"} decided this link in the meantime: ${STATUSES[row.status]}. Decide again to overrule it.`, { seconds: 10 });
+  } else if (outcome.conflicts.length) {
+    say(`${counted(outcome.conflicts.length, "link")} changed in the meantime and stay as they are.`, { seconds: 10 });
   }
   for (const each of [...outcome.rows, ...outcome.conflicts.map((one) => one.row)]) update(each);
 }
 
-function update(row) {
-  details.delete(row.id);
-  const at = queue.rows.findIndex((each) => each.id === row.id);
-  const before = at >= 0 ? queue.rows[at] : table?.getRow(row.id)?.getData();
-  if (before) waiting += (row.status === "proposed") - (before.status === "proposed");
-  showCount();
-  if (at >= 0) queue.rows[at] = row;
-  if (table?.getRow(row.id)) table.updateData([row]);
+// The table has the rows of one page only.
+function tableRow(id) {
+  return table?.getRows().find((each) => each.getIndex() === id);
 }
 
+function known(id) {
+  return queue.rows.find((each) => each.id === id) || tableRow(id)?.getData();
+}
+
+function update(row) {
+  details.delete(row.id);
+  const before = known(row.id);
+  if (before) waiting += (row.status === "proposed") - (before.status === "proposed");
+  showCount();
+  const at = queue.rows.findIndex((each) => each.id === row.id);
+  if (at >= 0) queue.rows[at] = row;
+  const shown = tableRow(row.id);
+  if (!shown) return;
+  const focused = shown.getElement().contains(document.activeElement);
+  shown.update(row);
+  // All of its cells: some show more than their own field.
+  shown.reformat();
+  if (focused) shown.getElement().querySelector("button:not(:disabled)")?.focus();
+}
+
+// A decision on a link whose last one is on its way would be in conflict with it.
 async function decide(row, status, more = {}) {
-  const said = { id: row.id, status, seen: row.decided, ...more };
-  const outcome = await projectApi("decisions", { method: "POST", body: { decisions: [said], by: by.value } });
-  remember(outcome);
-  return outcome;
+  if (sent.has(row.id)) return null;
+  sent.add(row.id);
+  try {
+    showProblem(null);
+    const seen = { decided: row.decided, anchor: row.anchor, notes: row.notes };
+    const said = { id: row.id, status, seen, ...more };
+    const outcome = await projectApi("decisions", { method: "POST", body: { decisions: [said], by: by.value } });
+    remember(outcome);
+    return outcome;
+  } catch (error) {
+    showProblem(error);
+    return null;
+  } finally {
+    sent.delete(row.id);
+  }
 }
 
 async function decideCurrent(status, more = {}) {
   const row = queue.rows[queue.at];
   if (!row || !current || current.row.id !== row.id) return;
+  const given = status === "accepted" && anchor !== row.anchor ? { anchor } : {};
+  const outcome = await decide(row, status, { ...given, ...more });
+  // Who has gone on to another link stays there.
+  if (!outcome || queue.rows[queue.at]?.id !== row.id) return;
   try {
-    showProblem(null);
-    const given = status === "accepted" && anchor !== row.anchor ? { anchor } : {};
-    const outcome = await decide(row, status, { ...given, ...more });
+    if (queue.at + 1 >= queue.rows.length) await extend();
     if (outcome.conflicts.length) await show();
     else if (queue.at + 1 < queue.rows.length) go(queue.at + 1);
     else {
@@ -194,18 +247,28 @@ async function decideCurrent(status, more = {}) {
 }
 
 async function undo() {
-  const name = undone.pop();
-  if (!name) return;
+  const name = undone.at(-1);
+  if (!name || sent.has(name)) return;
+  sent.add(name);
   try {
+    showProblem(null);
     const outcome = await projectApi("decisions/undo", { method: "POST", body: { undo: name } });
+    keepUndone(undone.filter((each) => each !== name));
+    const [row] = outcome.rows;
+    const shown = row && known(row.id);
     remember({ ...outcome, undo: "" });
     if (outcome.changed) say(`Undone: ${counted(outcome.changed, "decision")}.`);
-    const at = queue.rows.findIndex((row) => row.id === outcome.rows[0]?.id);
-    if (outcome.changed > 1) await refresh();
-    else if (at >= 0) go(at);
+    if (outcome.changed > 1 || (row && !shown)) await refresh();
+    if (view !== "pages") return;
+    const at = queue.rows.findIndex((each) => each.id === row?.id);
+    if (outcome.changed === 1 && at >= 0) go(at);
     else await show();
   } catch (error) {
+    // Then the app has forgotten the earlier ones, too.
+    if (error.status === 404) keepUndone([]);
     showProblem(error);
+  } finally {
+    sent.delete(name);
   }
 }
 
@@ -247,15 +310,11 @@ function small(text, label, act, more = {}) {
 }
 
 async function decideRow(row, status) {
-  try {
-    const outcome = await decide(row, status);
-    if (outcome.changed) say(`The link is ${status}.`, { action: "Undo", act: undo });
-  } catch (error) {
-    showProblem(error);
-  }
+  const outcome = await decide(row, status);
+  if (outcome?.changed) say(`The link is ${status}.`, { action: "Undo", act: undo });
 }
 
-const decision = { title: "Decision", field: "id", width: 165, headerSort: false, responsive: 0, formatter: (cell) => {
+const decision = { title: "Decision", field: "decided", width: 165, headerSort: false, responsive: 0, formatter: (cell) => {
   const row = cell.getData();
   const to = row.target_title || row.target_url;
   return element("span", { class: "row tight" },
@@ -347,15 +406,28 @@ const KEYS = {
   "?": () => byId("keys").showModal(),
 };
 
+const letters = byId("letters");
+
+function showLetters() {
+  document.body.classList.toggle("keyless", !letters.checked);
+}
+
+letters.checked = localStorage.getItem("letters") !== "off";
+letters.addEventListener("change", () => {
+  localStorage.setItem("letters", letters.checked ? "on" : "off");
+  showLetters();
+});
+showLetters();
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input:not([type=radio]), select, textarea");
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.key === "Escape" && typing) {
     byId("reasons").hidden = true;
     event.target.blur();
-  } else if (!typing && KEYS[event.key.toLowerCase()]) {
+  } else if (letters.checked && !typing && KEYS[event.key.toLowerCase()]) {
     event.preventDefault();
-    KEYS[event.key.toLowerCase()]();
+    // A key that is held down decides once.
+    if (!event.repeat) KEYS[event.key.toLowerCase()]();
   }
 });
 byId("reason").addEventListener("keydown", (event) => {
@@ -402,6 +474,7 @@ for (const each of document.querySelectorAll("button[data-view]")) {
   each.addEventListener("click", () => { setView(each.dataset.view); refresh(); });
 }
 
+keepUndone(undone);
 by.value = localStorage.getItem("reviewer") || "";
 if (!by.value) projectApi("reviewer").then(({ name }) => { by.value ||= name; }).catch(showProblem);
 setView(view);
