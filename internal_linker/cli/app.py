@@ -20,7 +20,8 @@ def app_(
         str, typer.Option(metavar="ADDRESS", help="Address to listen on; any other asks for a password.")
     ] = "127.0.0.1",
     password_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File whose first line is the password for --host.")
+        Path | None,
+        typer.Option(metavar="FILE", help="File whose first line is the password; needed behind a proxy."),
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Don't open a browser.")] = False,
 ) -> None:
@@ -35,7 +36,8 @@ def app_(
     # Libraries of the web are needed by no other command.
     from internal_linker.web.server import LOOPBACK, serve
 
-    password = "" if host in (LOOPBACK, "localhost") else _password(password_file)
+    here = host in (LOOPBACK, "localhost") and password_file is None
+    password = "" if here else _password(password_file)
     try:
         serve(typer.echo, project=folder, host=host, port=port, password=password, browser=not no_browser)
     except KeyboardInterrupt:
@@ -51,4 +53,6 @@ def _password(file: Path | None) -> str:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{file} can't be read ({error}): check --password-file.") from None
-    return lines[0].strip() if lines else ""
+    if not lines or not lines[0].strip():
+        raise ConfigurationError(f"{file} has no password in its first line: check --password-file.")
+    return lines[0].strip()

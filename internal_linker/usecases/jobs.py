@@ -1,5 +1,6 @@
 """Runs as jobs: processes of their own that go on when who started them ends; all about a job is in files/job."""
 
+import copy
 import json
 import os
 import re
@@ -37,8 +38,7 @@ _LOST = (
     "The run ended without a word: its process was killed, or the computer was switched off. All that was fetched or "
     "embedded until then is in the cache. Start it again."
 )
-# A process that has not told its number yet is still loading its libraries.
-_START_S = 60.0
+_CANCELLED = "The run was cancelled. All that was fetched or embedded until then is in the cache."
 # Starts the program as it was started here, also where Python is isolated from the user's own settings.
 _CODE = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); sys.argv[0] = sys.argv.pop(1); "
@@ -112,8 +112,6 @@ class Job:
 class _Told:
     """What the events of a job's file add up to."""
 
-    pid: int = 0
-    born: float = 0.0
     code: int | None = None
     ended_at: str = ""
     sentence: str = ""
@@ -121,6 +119,51 @@ class _Told:
     began: float = 0.0
     notes: list[str] = field(default_factory=list)
     summary: list[Figure] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """The process of a job, and when it was born (seconds since 1970)."""
+
+    pid: int
+    born: float
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs; its number alone could be another one's by now."""
+        try:
+            process = psutil.Process(self.pid)
+            same = abs(float(process.create_time()) - self.born) < 2
+            return same and str(process.status()) != psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            return False
+
+
+class _Reader:
+    """Adds up the events of a job's file as it grows; what it has read it does not read again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._told, self._at = _Told(), 0
+        self._lock = threading.Lock()
+
+    def told(self) -> _Told:
+        """Return what the file tells; a line that is not whole yet is left out."""
+        with self._lock:
+            with suppress(OSError), self.path.open("rb") as file:
+                file.seek(self._at)
+                whole, end, _ = file.read().rpartition(b"\n")
+                self._at += len(whole) + len(end)
+                for line in whole.splitlines():
+                    with suppress(ValueError, KeyError, TypeError, IndexError):
+                        _add(self._told, json.loads(line))
+            return copy.deepcopy(self._told)
+
+
+# The reader of each folder's job.
+_READERS: dict[Path, _Reader] = {}
+# The jobs that this process started, until how they ended is in their file.
+_WAITED: set[str] = set()
 
 
 def start_run(root: Path, options: RunOptions) -> Job:
@@ -140,24 +183,24 @@ def start_run(root: Path, options: RunOptions) -> Job:
 def current_job(root: Path) -> Job | None:
     """Return the job that is running in a project folder, or the last one; None: there was none."""
     folder = root / FOLDER
-    try:
-        kept = json.loads((folder / "job.json").read_text(encoding="utf-8"))
-        job = Job(**{name: kept[name] for name in _KEPT})
-        if not _ID.fullmatch(job.id):
-            return None
-    except (OSError, ValueError, KeyError, TypeError):
+    kept = _kept(folder)
+    if kept is None:
         return None
+    job, child = kept
+    # Before the file is read: how a job ended is in its file by the time it is waited for no more.
+    waited = job.id in _WAITED
     told = _told(_progress(folder, job))
-    state = _state(told, job)
-    sentence = _LOST if state == "lost" else told.sentence
+    cancelled = (folder / "cancelled").exists()
+    state = _state(told, running=waited or child.alive, cancelled=cancelled)
+    ended = {"lost": _LOST, "cancelled": _CANCELLED}.get(state, "")
     return replace(
         job,
         ended_at=told.ended_at,
         state=state,
-        cancelling=state == "running" and (folder / "cancelled").exists(),
+        cancelling=state == "running" and cancelled,
         steps=tuple(_timed(told, running=state == "running")),
         notes=tuple(told.notes),
-        sentence=sentence,
+        sentence=told.sentence or ended,
         summary=tuple(told.summary),
     )
 
@@ -167,20 +210,25 @@ def cancel_job(root: Path) -> Job:
 
     Raises:
         InputError: no job is running.
+        OutputError: its process can't be reached from here.
     """
-    folder, job = root / FOLDER, current_job(root)
-    told = _told(_progress(folder, job)) if job else _Told()
-    if job is None or job.state != "running" or not told.pid:
+    folder, kept, job = root / FOLDER, _kept(root / FOLDER), current_job(root)
+    if job is None or kept is None or job.state != "running":
         raise InputError("No run of the app is active in this project, so there is nothing to cancel.")
-    (folder / "cancelled").touch()
+    pid, mark = kept[1].pid, folder / "cancelled"
+    asked_before = mark.exists()
+    # Before the signal: a run that is still loading ends without a word, and the mark tells why.
+    mark.touch()
     try:
-        os.kill(told.pid, getattr(signal, "CTRL_BREAK_EVENT", signal.SIGTERM))
+        os.kill(pid, getattr(signal, "CTRL_BREAK_EVENT", signal.SIGTERM))
     except ProcessLookupError:
         pass  # it has just ended
     except OSError as error:
+        if not asked_before:
+            mark.unlink(missing_ok=True)
         # Windows reaches only the processes of the same window.
         raise OutputError(
-            f"The run can't be asked to stop from here ({error.strerror}): end process {told.pid} in the Task Manager."
+            f"The run can't be asked to stop from here ({error.strerror}): end process {pid} in the Task Manager."
         ) from None
     return replace(job, cancelling=True)
 
@@ -205,7 +253,7 @@ def _start(root: Path, kind: str, options: Options) -> Job:
             raise RunActive(
                 "A run of the app is active in this project: wait until it has ended, or cancel it."
             )
-        for earlier in (folder / "cancelled", *folder.glob("*.jsonl")):
+        for earlier in (folder / "job.json", folder / "cancelled", *folder.glob("*.jsonl")):
             earlier.unlink(missing_ok=True)
         given = {
             one.name: getattr(options, one.name)
@@ -214,14 +262,46 @@ def _start(root: Path, kind: str, options: Options) -> Job:
         }
         now = datetime.now(UTC).isoformat(timespec="seconds")
         job = Job(new_run_id(), kind, given, now)
-        kept = {name: getattr(job, name) for name in _KEPT}
-        replace_whole(folder / "job.json", lambda file: file.writelines([json.dumps(kept)]))
         progress = _progress(folder, job)
         progress.touch()
         own = [kind, *words(options), f"--project={root}", f"--progress-file={progress}"]
         process = _process(own, root, folder / "output.txt")
+        _WAITED.add(job.id)
+        try:
+            _keep(folder, job, process.pid)
+        except OutputError:
+            # Nobody could watch or cancel it.
+            process.kill()
+            process.wait()
+            _WAITED.discard(job.id)
+            raise
     threading.Thread(target=_wait, args=(process, progress), daemon=True).start()
     return job
+
+
+def _keep(folder: Path, job: Job, pid: int) -> None:
+    """Write what `_kept` reads.
+
+    Raises:
+        OutputError: it can't be written.
+    """
+    try:
+        born = psutil.Process(pid).create_time()
+    except psutil.Error:
+        born = 0.0  # it has ended already
+    kept = {**{name: getattr(job, name) for name in _KEPT}, "pid": pid, "born": born}
+    replace_whole(folder / "job.json", lambda file: file.writelines([json.dumps(kept)]))
+
+
+def _kept(folder: Path) -> tuple[Job, _Child] | None:
+    """Return the last job that was started in a folder, as it was started, and its process."""
+    try:
+        kept = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+        job = Job(**{name: kept[name] for name in _KEPT})
+        child = _Child(int(kept["pid"]), float(kept["born"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return (job, child) if _ID.fullmatch(job.id) else None
 
 
 @contextmanager
@@ -260,8 +340,16 @@ def _process(own: Sequence[str], root: Path, output: Path) -> "subprocess.Popen[
 def _wait(process: "subprocess.Popen[bytes]", progress: Path) -> None:
     """Wait for the end of a job's process; tell its exit code if it told no end itself."""
     code = process.wait()
-    if _told(progress).code is not None or code < 0:
-        return
+    try:
+        # One that was cancelled while it was loading has a code that says nothing to people.
+        silent = code < 0 or progress.with_name("cancelled").exists()
+        if not silent and _told(progress).code is None:
+            _tell_end(progress, code)
+    finally:
+        _WAITED.discard(progress.stem)
+
+
+def _tell_end(progress: Path, code: int) -> None:
     with suppress(OSError):
         said = (
             progress.with_name("output.txt")
@@ -283,23 +371,16 @@ def _progress(folder: Path, job: Job) -> Path:
 
 
 def _told(progress: Path) -> _Told:
-    """Add up the events of a file; a line that is not whole yet is left out."""
-    told = _Told()
-    try:
-        lines = progress.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
-    except OSError:
-        return told
-    for line in lines:
-        with suppress(ValueError, KeyError, TypeError, IndexError):
-            _add(told, json.loads(line))
-    return told
+    """Add up the events of a job's file."""
+    reader = _READERS.get(progress.parent)
+    if reader is None or reader.path != progress:
+        reader = _READERS[progress.parent] = _Reader(progress)
+    return reader.told()
 
 
 def _add(told: _Told, event: Mapping[str, Any]) -> None:
     at = datetime.fromisoformat(event["at"]).timestamp()
     match event["event"]:
-        case "begin":
-            told.pid, told.born = int(event["pid"]), float(event["born"])
         case "start":
             told.steps.append(Step(str(event["step"]), int(event["total"]), str(event["unit"])))
             told.began = at
@@ -327,21 +408,10 @@ def _timed(told: _Told, *, running: bool) -> Iterator[Step]:
         yield replace(step, seconds=seconds, left=left)
 
 
-def _state(told: _Told, job: Job) -> State:
+def _state(told: _Told, *, running: bool, cancelled: bool) -> State:
     if told.code is not None:
         # Its process may still wait for a service's last answer, but it holds no lock any more.
         return _ENDS.get(told.code, "failed")
-    if told.pid:
-        return "running" if _alive(told) else "lost"
-    age = datetime.now(UTC) - datetime.fromisoformat(job.started_at)
-    return "running" if age.total_seconds() < _START_S else "lost"
-
-
-def _alive(told: _Told) -> bool:
-    """Return whether the job's process still runs; its number alone could be another one's by now."""
-    try:
-        process = psutil.Process(told.pid)
-        same = abs(float(process.create_time()) - told.born) < 2
-        return same and str(process.status()) != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
+    if running:
+        return "running"
+    return "cancelled" if cancelled else "lost"

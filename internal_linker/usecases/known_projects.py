@@ -4,6 +4,7 @@ import json
 import shutil
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -166,11 +167,19 @@ def _whole(folder: Path) -> Path:
     Raises:
         InputError: it is relative, so that it depends on where the server was started, or no path at all.
     """
-    if "\0" in str(folder) or not folder.expanduser().is_absolute():
-        raise InputError(
-            f"'{folder}' is not a whole path: write it from the root, such as {Path.home() / 'shop'}."
-        )
-    return folder.expanduser().resolve()
+    try:
+        whole = folder.expanduser()
+        if "\0" not in str(folder) and whole.is_absolute():
+            # Raises if the system can't have such a name, for example a longer one than it takes.
+            with suppress(FileNotFoundError, NotADirectoryError):
+                whole.stat()
+            return whole.resolve()
+    except (OSError, RuntimeError) as error:  # RuntimeError: the user in ~user is unknown
+        reason = getattr(error, "strerror", None) or "there is no such user"
+        raise InputError(f"'{folder}' can't be a folder here ({reason}): check the path.") from None
+    raise InputError(
+        f"'{folder}' is not a whole path: write it from the root, such as {Path.home() / 'shop'}."
+    )
 
 
 def _require_sample(folder: Path) -> None:

@@ -117,6 +117,9 @@ def _is_union(hint: Any) -> bool:
 def _several(declared: Declared, value: Any) -> tuple[Any, ...]:
     """Return the values as a tuple; a single text counts as one value, not as its letters."""
     values = (value,) if isinstance(value, str | Path) else tuple(value or ())
+    for each in values:
+        if re.search(r"[\x00-\x1f\x7f]", str(each)):
+            raise ConfigurationError(f"{declared.flag} {str(each)!r}: remove the control characters.")
     return tuple(Path(each) for each in values) if declared.type is Path else values
 
 

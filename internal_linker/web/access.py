@@ -28,13 +28,11 @@ class Access:
     """The door of one server.
 
     Attributes:
-        host: the address that the server listens on.
         port: its port.
         password: the argon2 hash of the password; "": the token of the start address opens the door.
         token: what the start address carries, and scripts send as `Authorization: Bearer`.
     """
 
-    host: str
     port: int
     password: str = ""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
@@ -49,15 +47,19 @@ class Access:
 
     @property
     def local(self) -> bool:
-        """Whether only this computer reaches the server."""
+        """Whether only this computer's user reaches the server, with the token."""
         return not self.password
 
     def takes_host(self, header: str) -> bool:
-        """Return whether a Host header names this server: no other site's name may lead to it."""
+        """Return whether a Host header may lead to this server.
+
+        Without a password no other site's name may. With one, a proxy in front of it has a name of its own, and a page
+        under another name has no cookie.
+        """
+        if not self.local:
+            return True
         name, _, port = header.rpartition(":") if header.rpartition(":")[2].isdigit() else (header, "", "80")
-        if self.local:
-            return name in ("127.0.0.1", "localhost", "[::1]") and port == str(self.port)
-        return self.host in ("0.0.0.0", "::", name, f"[{name}]") or name == f"[{self.host}]"
+        return name in ("127.0.0.1", "localhost", "[::1]") and port == str(self.port)
 
     def knows_token(self, given: str) -> bool:
         """Return whether this is the start address's token; with a password there is none."""
@@ -86,7 +88,8 @@ class Access:
         """Return the secret of a new session."""
         secret, now = secrets.token_urlsafe(32), time.monotonic()
         with self._lock:
-            self._sessions = {each: until for each, until in self._sessions.items() if until > now}
+            if not self.local:
+                self._sessions = {each: until for each, until in self._sessions.items() if until > now}
             self._sessions[secret] = now + SESSION_S
         return secret
 

@@ -1,10 +1,13 @@
 """The app as an ASGI application: pages, API and static files behind the guard."""
 
 import mimetypes
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
@@ -51,11 +54,18 @@ def create_app(access: Access, known: KnownProjects) -> ASGIApp:
     # Windows may have another type for them in its registry, and browsers run no script of another type.
     for ending in (".js", ".mjs"):
         mimetypes.add_type("text/javascript", ending)
+    state = Shared(access, known)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(state.tasks.close)
+
     app = FastAPI(
         title="Internal Linker", version=__version__, description=_ABOUT, docs_url=None, redoc_url=None,
-        openapi_url="/api/openapi.json",
+        openapi_url="/api/openapi.json", lifespan=lifespan,
     )  # fmt: skip
-    app.state.shared = Shared(access, known)
+    app.state.shared = state
     explain_errors(app)
     for router in (
         session.router,

@@ -66,7 +66,7 @@ def require_own_computer(state: Annotated[Shared, Depends(shared)]) -> None:
         HTTPException: they can (status 403).
     """
     if not state.access.local:
-        raise HTTPException(403, "This app is shared: do this on its own computer")
+        raise HTTPException(403, "This app has a password: do this in one without, on its own computer")
 
 
 SharedState = Annotated[Shared, Depends(shared)]

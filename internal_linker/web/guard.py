@@ -20,6 +20,7 @@ UPLOAD = re.compile(r"/api/projects/[0-9a-f]{10}/uploads/[\w.-]*")
 _SAFE = frozenset({"GET", "HEAD"})
 # Without a session: the way in, and what it looks like.
 _OPEN = re.compile(r"/(?:login|api/login|static/[\w./-]+)")
+_START = "Not signed in, or the app was started anew: open the start address that the command printed in its terminal."
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -66,7 +67,7 @@ class Guard:
         if _OPEN.fullmatch(path) or self._known(headers):
             return None
         if path.startswith("/api/") or method not in _SAFE:
-            return _refused(401, "Not signed in: open the address that the command printed.")
+            return _refused(401, _START if self._access.local else "Not signed in: sign in again.")
         return RedirectResponse("/login", 303)
 
     def _foreign(self, method: str, headers: Headers) -> str:

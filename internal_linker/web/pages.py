@@ -52,9 +52,9 @@ _TEMPLATES = Jinja2Templates(
 
 
 @router.get("/")
-def show_projects(request: Request) -> Response:
+def show_projects(request: Request, state: SharedState) -> Response:
     """Show the list of projects."""
-    return _page(request, "projects")
+    return _page(request, state, "projects")
 
 
 @router.get("/login")
@@ -92,15 +92,21 @@ def show_page(request: Request, key: Key, path: str, state: SharedState) -> Resp
         folder = state.known.folder(key)
     except ProjectNotFound:
         return RedirectResponse("/", 303)
-    return _page(request, path, key, folder)
+    return _page(request, state, path, key, folder)
 
 
-def _page(request: Request, path: str, key: str = "", folder: Path | None = None) -> Response:
-    return _TEMPLATES.TemplateResponse(request, f"{path}.html", _shown(path, key, folder))
+def _page(
+    request: Request, state: SharedState, path: str, key: str = "", folder: Path | None = None
+) -> Response:
+    shown = _shown(path, key, folder, signs_out=not state.access.local)
+    return _TEMPLATES.TemplateResponse(request, f"{path}.html", shown)
 
 
-def _shown(path: str, key: str = "", folder: Path | None = None) -> dict[str, object]:
+def _shown(
+    path: str, key: str = "", folder: Path | None = None, *, signs_out: bool = False
+) -> dict[str, object]:
     return {
+        "signs_out": signs_out,
         "path": path,
         "key": key,
         "folder": str(folder or ""),

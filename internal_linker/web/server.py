@@ -34,9 +34,9 @@ def serve(
     Args:
         say: shows a line to the person who started it.
         project: the folder that is opened first, if it is a project.
-        host: the address to listen on; other than 127.0.0.1, it needs a password.
+        host: the address to listen on; any other than 127.0.0.1 needs a password.
         port: the port; 0: 8765 or the next free one.
-        password: what others must type; only used beyond this computer.
+        password: what everybody must type, also on this computer; "": the start address has a token.
         browser: open the start address in a browser.
 
     Raises:
@@ -45,15 +45,17 @@ def serve(
     beyond = host not in (LOOPBACK, "localhost")
     if beyond and not password:
         raise ConfigurationError(f"--host {host} lets others reach the app, so it needs a password.")
-    secret = hashed(password) if beyond else ""
+    secret = hashed(password) if password else ""
     sock = listening(host if beyond else LOOPBACK, [port] if port else range(PORT, PORT + PORTS))
-    access = Access(host, sock.getsockname()[1], secret)
+    access = Access(sock.getsockname()[1], secret)
     known = KnownProjects()
     path = "/"
     if project and (project / SETTINGS_FILE).is_file():
         known.open(project.resolve())
         path = f"/p/{project_key(project.resolve())}/"
-    address = f"http://{_named(host)}:{access.port}{path}" + ("" if beyond else f"?token={access.token}")
+    address = f"http://{_named(host)}:{access.port}{path}" + (
+        f"?token={access.token}" if access.local else ""
+    )
     say(f"The app is at {address}")
     if beyond:
         say("Passwords and pages travel unencrypted: put a proxy with TLS in front of it (docs/app.md).")

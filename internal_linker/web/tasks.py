@@ -15,6 +15,10 @@ LOGGER = logging.getLogger("internal_linker.web")
 Kind = Literal["survey", "import", "similar", "clusters", "audit", "rollback"]
 Status = Literal["none", "running", "done", "failed", "cancelled"]
 Work = Callable[[Progress, Callable[[], bool]], Any]
+# Those whose results are asked for; a result may be as large as a whole project.
+_ASKED_FOR = frozenset({"survey", "import", "rollback"})
+# Those that write what must belong together: the server waits for their end, also if they were asked to stop.
+_WHOLE = frozenset({"import", "rollback"})
 # Notes that a page shows: more are repetitions.
 _MOST_NOTES = 50
 # Seconds of a step before which the time left would be a guess.
@@ -51,7 +55,8 @@ class TaskState:
 class _Task:
     """One task, which reports its progress to itself."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, kind: Kind, work: Work) -> None:
+        self.kind = kind
         self.result: Any = None
         self._status: Status = "running"
         self._error, self._step, self._unit = "", "", ""
@@ -81,6 +86,9 @@ class _Task:
     def cancel(self) -> None:
         self._stop.set()
 
+    def join(self) -> None:
+        self._thread.join()
+
     def start(self, step: str, total: int, unit: str) -> None:
         self._step, self._total, self._unit = step, total, unit
         self._done, self._started = 0, time.monotonic()
@@ -97,7 +105,8 @@ class _Task:
 
     def _run(self, work: Work) -> None:
         try:
-            self.result = work(self, self._stop.is_set)
+            result = work(self, self._stop.is_set)
+            self.result = result if self.kind in _ASKED_FOR else None
             self._status = "done"
         except Interrupted as error:
             self._error, self._status = str(error), "cancelled"
@@ -136,7 +145,7 @@ class Tasks:
                 if not again:
                     raise RunActive("This is being done already: wait for its end, or cancel it.")
                 known.cancel()
-            made = self._tasks[folder, kind] = _Task(work)
+            made = self._tasks[folder, kind] = _Task(kind, work)
         return made.state
 
     def state(self, folder: Path, kind: Kind) -> TaskState:
@@ -145,7 +154,7 @@ class Tasks:
         return known.state if known else TaskState()
 
     def result(self, folder: Path, kind: Kind) -> Any:
-        """Return the result of a task that is done; None without one."""
+        """Return the result of a survey, an import or a rollback that is done; None without one."""
         known = self._tasks.get((folder, kind))
         return known.result if known else None
 
@@ -154,3 +163,14 @@ class Tasks:
         if known := self._tasks.get((folder, kind)):
             known.cancel()
         return self.state(folder, kind)
+
+    def close(self) -> None:
+        """Ask all tasks to stop, and wait for those that must not end half-way."""
+        with self._lock:
+            running = {key: task for key, task in self._tasks.items() if task.state.status == "running"}
+        for task in running.values():
+            task.cancel()
+        for (folder, kind), task in running.items():
+            if kind in _WHOLE:
+                LOGGER.warning("Waiting for the end of the %s in %s ...", kind, folder)
+                task.join()

@@ -51,7 +51,7 @@ def running_app(folder: Path, password: str = "") -> Iterator[RunningApp]:
     """Serve the app on a free port; its list of projects is in `folder`."""
     with listening("127.0.0.1", range(1)) as sock:
         port = sock.getsockname()[1]
-        access = Access("127.0.0.1", port, hashed(password) if password else "")
+        access = Access(port, hashed(password) if password else "")
         known = KnownProjects(folder / "projects.json")
         config = uvicorn.Config(create_app(access, known), log_level="warning", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)

@@ -1,15 +1,19 @@
 """The guard: who may enter the app, and what other sites can't do."""
 
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.web.access import Access, hashed
+from internal_linker.web.access import SESSION_S, Access, hashed
 from internal_linker.web.guard import MOST_BYTES
 from internal_linker.web.server import listening, serve
+from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, running_app
+from tests.support.small_project import finish, start
 
 PASSWORD = "correct horse battery"
 
@@ -119,6 +123,64 @@ def test_a_shared_app_needs_its_password(shared_app: RunningApp, tmp_path: Path)
         assert client.get("/api/projects").status_code == 401
 
 
+def test_a_person_signs_in_and_out(shared_app: RunningApp, browser: AppBrowser) -> None:
+    """A colleague signs in with the password, signs out, and then nothing is open any more."""
+    page = browser.page(shared_app)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign out").wait_for()
+    require_sound(page, browser)
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("Password").wait_for()
+    assert shared_app.client.get("/api/projects").json()["error"] == "Not signed in: sign in again."
+    page.goto(shared_app.url)
+    page.get_by_label("Password").wait_for()
+    browser.problems.clear()
+
+
+@pytest.mark.parametrize("host", ["links.example", "links.example:8443", "127.0.0.1:{port}"])
+def test_a_proxy_may_have_any_name(shared_app: RunningApp, host: str) -> None:
+    """With a password, a proxy on this computer passes its own name and scheme on; other sites stay out."""
+    host = host.format(port=shared_app.access.port)
+    proxied = {"Host": host, "X-Forwarded-Proto": "https", "Origin": f"https://{host}"}
+    with shared_app.stranger(headers=proxied) as client:
+        answer = client.post("/api/login", json={"password": PASSWORD})
+        assert answer.status_code == 200 and "Secure" in answer.headers["set-cookie"]
+        session = {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
+        assert client.get("/api/projects", headers=session).status_code == 200
+        assert (
+            client.post("/api/logout", headers=session | {"Origin": "https://evil.example"}).status_code
+            == 403
+        )
+        assert client.get("/api/projects", headers={"Cookie": ""}).status_code == 401
+
+
+def test_a_password_counts_on_this_computer_too(tmp_path: Path) -> None:
+    """With --password-file the app on 127.0.0.1 asks for the password, and its address has no token."""
+    (tmp_path / "password.txt").write_text(f"{PASSWORD}\n")
+    words = ("-m", "internal_linker", "app", "--no-browser", "--password-file")
+    process = start(*words, str(tmp_path / "password.txt"), cwd=tmp_path, XDG_DATA_HOME=str(tmp_path))
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert finish(process)[0] == 0
+    assert line.startswith("The app is at http://127.0.0.1:") and "token" not in line
+    (tmp_path / "password.txt").write_text("\n")
+    process = start(*words, str(tmp_path / "password.txt"), cwd=tmp_path, XDG_DATA_HOME=str(tmp_path))
+    code, _, err = finish(process)
+    assert code == 2 and "has no password in its first line" in err
+
+
+def test_sessions_of_this_computer_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a password a second browser ends no session, however old; with one, it ends after a working day."""
+    local, shared = Access(1), Access(1, hashed(PASSWORD))
+    first, old = local.open_session(), shared.open_session()
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + SESSION_S + 1)
+    local.open_session()
+    assert local.knows_session(first) and not shared.knows_session(old)
+
+
 def test_guesses_are_limited(shared_app: RunningApp) -> None:
     """After five wrong passwords in a minute even the right one waits."""
     with shared_app.stranger(headers={"Origin": shared_app.url}, timeout=60) as client:
@@ -146,5 +208,5 @@ def test_a_taken_port_is_named() -> None:
 
 def test_the_password_is_kept_as_a_hash() -> None:
     """Only the argon2 hash of the password stays in memory."""
-    access = Access("0.0.0.0", 1, hashed(PASSWORD))
+    access = Access(1, hashed(PASSWORD))
     assert access.password.startswith("$argon2id$") and PASSWORD not in repr(access)

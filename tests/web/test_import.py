@@ -3,6 +3,7 @@
 import csv
 import http.client
 import io
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -97,6 +98,45 @@ def test_a_failed_import_tells_why(app: RunningApp, shop: Path) -> None:
     state = ended(app, api, "import")
     assert state["status"] == "failed" and "no rows left to import" in state["error"]
     assert len(app.client.get(f"{api}/uploads").json()) == 1
+
+
+def test_a_failed_import_is_told_once(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """Who waits for an import sees why it failed; who opens the page later doesn't."""
+    key = app.open(shop).key
+    put(app, f"/api/projects/{key}", "c.csv", b"URL,Title\nno url,x\n")
+    page = browser.page(app, f"/p/{key}/import")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("alert").get_by_text("no rows left to import").wait_for()
+    with page.expect_response("**/tasks/import"):
+        page.reload()
+    page.wait_for_timeout(300)
+    assert page.get_by_role("alert").get_by_text("no rows left to import").count() == 0
+
+
+def test_counts_belong_to_the_files_that_were_read(app: RunningApp, shop: Path) -> None:
+    """If other columns were read since, in another tab, the counts are refused in one sentence."""
+    api = f"/api/projects/{app.open(shop).key}"
+    upload = put(app, api, "c.csv", f"URL,Title\n{SITE}/a/,A\n".encode()).json()["id"]
+    tables = {"tables": [{"upload": upload}]}
+    app.client.post(f"{api}/import/survey", json=tables)
+    assert ended(app, api, "survey")["status"] == "done"
+    assert app.client.post(f"{api}/import/counts", json=tables).json()["kept"] == 1
+    other = {"tables": [{"upload": upload, "columns": {"URL": 0}}]}
+    answer = app.client.post(f"{api}/import/counts", json=other)
+    assert answer.status_code == 409 and "another tab" in answer.json()["error"]
+
+
+def test_the_end_of_the_app_cuts_no_import_in_two(shop: Path, tmp_path: Path) -> None:
+    """When the server ends, a running import has ended, too, and the tables are whole or as they were."""
+    text = io.StringIO()
+    csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(50_000))])
+    with running_app(tmp_path) as app:
+        api = f"/api/projects/{app.open(shop).key}"
+        upload = put(app, api, "c.csv", text.getvalue().encode()).json()
+        app.client.post(f"{api}/import", json={"tables": [{"upload": upload["id"]}]})
+        assert app.client.get(f"{api}/tasks/import").json()["status"] == "running"
+    assert "task" not in {thread.name for thread in threading.enumerate()}
+    assert not (shop / "files/urls_rawdata.csv").exists() or len(pages(shop)) == 50_001
 
 
 def test_a_large_upload_is_cancelled(app: RunningApp, shop: Path) -> None:

@@ -41,11 +41,15 @@ def test_the_sample_is_a_project_of_its_own(app: RunningApp, tmp_path: Path) -> 
     assert refused.status_code == 422 and "has pages already" in refused.json()["error"]
 
 
-@pytest.mark.parametrize("folder", ["relative/path", "", "a\0b", "/nowhere/at/all"])
+@pytest.mark.parametrize(
+    "folder",
+    ["relative/path", "", "a\0b", "/nowhere/at/all", "~nosuchuser/x", f"/{'x' * 300}", f"/tmp/{'x' * 300}/y"],
+)
 def test_a_folder_that_cant_be_opened_is_named(app: RunningApp, folder: str) -> None:
     """A wrong path is answered with one sentence, and nothing is created."""
-    answer = app.client.post("/api/projects/open", json={"folder": folder})
-    assert answer.status_code == 422 and len(answer.json()["error"]) > 10
+    for path in ("/api/projects/open", *(["/api/projects"] if "nowhere" not in folder else [])):
+        answer = app.client.post(path, json={"folder": folder})
+        assert answer.status_code == 422 and len(answer.json()["error"]) > 10
 
 
 def test_only_known_folders_can_be_reached(app: RunningApp, tmp_path: Path) -> None:

@@ -4,9 +4,12 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ import httpx
 import psutil
 import pytest
 
-from internal_linker.core.errors import InputError, RunActive
+from internal_linker.core.errors import InputError, OutputError, RunActive
 from internal_linker.usecases import jobs
 from internal_linker.usecases.options import RunOptions
 from internal_linker.web.server import listening
@@ -65,6 +68,16 @@ def pid_of(folder: Path) -> int:
 
     pid: int = wait_for(told)
     return pid
+
+
+def silent_child(folder: Path) -> int:
+    """Make a process that tells nothing the one of the last job, as if it were still loading; return its number."""
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+    file = folder / "files/job/job.json"
+    kept = json.loads(file.read_text())
+    kept |= {"id": "loading", "pid": child.pid, "born": psutil.Process(child.pid).create_time()}
+    file.write_text(json.dumps(kept))
+    return child.pid
 
 
 def embedding(folder: Path) -> int:
@@ -127,6 +140,49 @@ def test_a_run_that_fails_says_why(folder: Path) -> None:
     assert job.state == "failed" and "links_per_page" in job.sentence
 
 
+@pytest.mark.parametrize("field", ["only", "sections"])
+def test_a_start_that_fails_leaves_nothing(app: RunningApp, folder: Path, field: str) -> None:
+    """A line with a control character is refused in one sentence, and the next run starts at once."""
+    key = app.open(folder).key
+    answer = app.client.post(f"/api/projects/{key}/job", json={field: ["a\0b"]})
+    assert answer.status_code == 422 and "control characters" in answer.json()["error"]
+    assert app.client.get(f"/api/projects/{key}/job").json()["job"] is None
+    assert app.client.post(f"/api/projects/{key}/job", json={"limit": 2}).status_code == 201
+    assert ended(folder).state == "finished"
+
+
+def test_a_program_that_cant_be_started_is_no_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the system starts no process, nothing is shown as running, and the earlier run is not shown as lost."""
+    jobs.start_run(folder, RunOptions(limit=2))
+    ended(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", str(folder / "no-python"))
+        with pytest.raises(OutputError, match="could not be started"):
+            jobs.start_run(folder, RunOptions())
+    assert jobs.current_job(folder) is None
+    jobs.start_run(folder, RunOptions(limit=2))
+    assert ended(folder).state == "finished"
+
+
+def test_only_what_is_new_is_read(folder: Path) -> None:
+    """What a run told before is not read again, and a line counts as soon as it is whole."""
+    jobs.start_run(folder, RunOptions(limit=2))
+    first = ended(folder)
+    assert jobs.current_job(folder) == first
+    progress = folder / "files/job" / f"{first.id}.jsonl"
+    size = progress.stat().st_size
+    # Were it read again, nothing in it could be understood.
+    progress.write_bytes(b"x" * (size - 1) + b"\n")
+    assert jobs.current_job(folder) == first
+    note = json.dumps({"event": "note", "at": first.started_at, "message": "late"}).encode()
+    with progress.open("ab") as file:
+        file.write(note[:10])
+        file.flush()
+        assert jobs.current_job(folder) == first
+        file.write(note[10:] + b"\n")
+    assert jobs.current_job(folder).notes == (*first.notes, "late")  # type: ignore[union-attr]
+
+
 def test_the_stream_tells_until_the_end(app: RunningApp, folder: Path) -> None:
     """Server-sent events tell the job's changes; the last one is its end."""
     key = app.open(folder).key
@@ -151,6 +207,35 @@ class TestWaitingRun:
         job = ended(waiting)
         assert job.state == "cancelled" and "in the cache" in job.sentence
         assert app.client.post(f"/api/projects/{key}/job/cancel").status_code == 422
+
+    def test_a_loading_run_is_cancelled(self, folder: Path) -> None:
+        """A run that has told nothing yet can be cancelled, and is then shown as cancelled, not as lost."""
+        jobs.start_run(folder, RunOptions())
+        assert jobs.cancel_job(folder).cancelling
+        job = ended(folder)
+        assert job.state == "cancelled" and "in the cache" in job.sentence
+        jobs.start_run(folder, RunOptions(limit=2))
+        assert ended(folder).state == "finished"
+
+    def test_a_run_that_cant_be_reached_is_not_stopping(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """If the system refuses the signal, the answer says so, and the run is shown as running."""
+        jobs.start_run(folder, RunOptions(limit=2))
+        ended(folder)
+        pid = silent_child(folder)
+
+        def refuse(*_: object) -> None:
+            raise PermissionError(1, "Operation not permitted")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "kill", refuse)
+            with pytest.raises(OutputError, match=f"end process {pid}"):
+                jobs.cancel_job(folder)
+        job = jobs.current_job(folder)
+        assert job and (job.state, job.cancelling) == ("running", False)
+        jobs.cancel_job(folder)
+        assert ended(folder).state == "cancelled"
 
     @pytest.mark.long
     def test_a_killed_job_is_lost(self, waiting: Path) -> None:
@@ -217,3 +302,46 @@ def test_the_page_plans_and_runs(
     page.get_by_text("Pipeline completed successfully!").wait_for(timeout=60_000)
     page.get_by_role("heading", name="Last run").wait_for()
     require_sound(page, browser)
+
+
+def test_a_late_plan_starts_nothing(app: RunningApp, browser: AppBrowser, folder: Path) -> None:
+    """A plan that comes after the options were changed is not shown, and the run can't be started with it."""
+    late: list[Any] = []
+    page = browser.page(app)
+    page.route("**/plan", lambda route: late.append(route) if not late else route.continue_())
+    page.goto(f"{app.url}/p/{app.open(folder).key}/run")
+    while not late:
+        page.wait_for_timeout(50)
+    page.get_by_label("A trial of the first rows").check()
+    page.get_by_text("The options have changed").wait_for()
+    with page.expect_response("**/plan"):
+        late[0].continue_()
+    page.wait_for_timeout(300)
+    assert page.get_by_role("button", name="Start the run").is_disabled()
+    assert page.get_by_text("Texts to embed").count() == 0
+    require_sound(page, browser)
+    page.get_by_role("button", name="Show what it would do").click()
+    page.get_by_text("Texts to embed").first.wait_for()
+    assert page.get_by_role("button", name="Start the run").is_enabled()
+
+
+def test_a_refused_stream_is_told(app: RunningApp, browser: AppBrowser, folder: Path) -> None:
+    """A page that watches a run of an app that was started anew, and knows no session, says how to get in again."""
+    job = asdict(jobs.Job("a", "run", {}, "2026-01-01T00:00:00+00:00"))
+    told = f"retry: 100\ndata: {json.dumps({'job': job})}\n\n"
+    page = browser.page(app)
+    streams = iter([{"body": told, "content_type": "text/event-stream"}])
+
+    def answer(route: Any) -> None:
+        if first := next(streams, None):
+            route.fulfill(**first)
+        else:
+            page.context.clear_cookies()
+            route.fulfill(status=401)
+
+    page.route("**/job/events", answer)
+    page.goto(f"{app.url}/p/{app.open(folder).key}/run")
+    page.get_by_role("alert").get_by_text("open the start address").wait_for()
+    page.get_by_role("link", name="Sign in").click()
+    page.get_by_role("heading", name="Open the start address").wait_for()
+    browser.problems.clear()

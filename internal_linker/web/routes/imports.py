@@ -80,6 +80,15 @@ class ImportRequest(Body):
 
 
 @dataclass(frozen=True, slots=True)
+class _Surveyed:
+    """A survey, and what was read for it."""
+
+    tables: Sequence[Table]
+    base_url: str
+    survey: Survey
+
+
+@dataclass(frozen=True, slots=True)
 class ImportDone:
     """What an import wrote; see `Imported`."""
 
@@ -139,7 +148,9 @@ def start_survey(given: ImportRequest, project: OpenedProject, state: SharedStat
     return state.tasks.start(
         project.root,
         "survey",
-        lambda progress, stop: survey(project, given.choices, given.options, progress, stop),
+        lambda progress, stop: _Surveyed(
+            given.tables, given.base_url, survey(project, given.choices, given.options, progress, stop)
+        ),
         again=True,
     )
 
@@ -147,10 +158,14 @@ def start_survey(given: ImportRequest, project: OpenedProject, state: SharedStat
 @router.post("/import/counts")
 def count_filters(given: ImportRequest, folder: Folder, state: SharedState) -> FilterCounts:
     """Show what the filters would leave out of the pages that the last survey read."""
-    found: Survey | None = state.tasks.result(folder, "survey")
+    found: _Surveyed | None = state.tasks.result(folder, "survey")
     if found is None:
         raise HTTPException(409, "The pages have not been read yet")
-    return found.counts(given.options)
+    if (found.tables, found.base_url) != (given.tables, given.base_url):
+        raise HTTPException(
+            409, "Other files or columns were read since, perhaps in another tab: reload the page"
+        )
+    return found.survey.counts(given.options)
 
 
 @router.post("/import", status_code=202)

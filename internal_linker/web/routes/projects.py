@@ -80,4 +80,6 @@ def _require_local(state: Shared) -> None:
         HTTPException: others can reach the app (status 403).
     """
     if not state.access.local:
-        raise HTTPException(403, "This app is shared: open or create projects on its own computer")
+        raise HTTPException(
+            403, "This app has a password: open or create projects in one without, on its own computer"
+        )

@@ -138,4 +138,4 @@ for (const button of document.querySelectorAll("[data-state]")) {
 }
 get("cell").addEventListener("click", () => askCell(get("source").value, get("target").value));
 get("more").addEventListener("click", more);
-load().then(() => follow("audit", get("task"), (state) => (state.status === "done" ? load() : null))).catch(showProblem);
+load().then(() => follow("audit", get("task"), (state) => (state.status === "done" ? load() : null), { found: true })).catch(showProblem);

@@ -116,4 +116,4 @@ onSubmit(get("group"), async (form) => {
 });
 for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => { view = button.dataset.view; showView(); });
 for (const id of ["open", "shape"]) get(id).addEventListener("change", drawTree);
-load().then(() => follow("clusters", get("task"), (state) => (state.status === "done" ? load() : null))).catch(showProblem);
+load().then(() => follow("clusters", get("task"), (state) => (state.status === "done" ? load() : null), { found: true })).catch(showProblem);

@@ -9,8 +9,8 @@ let files = [];
 const choices = new Map();
 let previews = [];
 let reading = 0;
-// Whether the pages were read, so that filters can be tried.
-let surveyed = false;
+// What was read, so that filters can be tried on it; null: nothing.
+let surveyed = null;
 
 function lines(id) {
   return get(id).value.split("\n").map((line) => line.trim()).filter(Boolean);
@@ -107,7 +107,7 @@ async function showTables() {
   showReady(usable);
   if (ofPages) await readPages();
   else {
-    surveyed = false;
+    surveyed = null;
     showCounts(null);
   }
 }
@@ -174,17 +174,18 @@ function card(shown) {
 async function readPages() {
   reading += 1;
   const mine = reading;
-  surveyed = false;
+  surveyed = null;
   showCounts(null);
   get("kept").textContent = "Reading the pages …";
+  const body = request();
   try {
-    await projectApi("import/survey", { method: "POST", body: request() });
+    await projectApi("import/survey", { method: "POST", body });
   } catch (error) {
     showProblem(error);
     return;
   }
   await follow("survey", get("survey"), async (state) => {
-    surveyed = mine === reading && state.status === "done";
+    surveyed = mine === reading && state.status === "done" ? { tables: body.tables, base_url: body.base_url } : null;
     if (surveyed) await count();
     else if (mine === reading) get("kept").textContent = "The pages have not been read.";
   });
@@ -205,20 +206,23 @@ async function count() {
   counting?.abort();
   counting = new AbortController();
   try {
-    showCounts(await projectApi("import/counts", { method: "POST", body: request(), signal: counting.signal }));
+    showCounts(await projectApi("import/counts", { method: "POST", body: { ...request(), ...surveyed }, signal: counting.signal }));
   } catch (error) {
-    if (error.name !== "AbortError" && error.status !== 409) showProblem(error);
+    if (error.status === 409) {
+      showCounts(null);
+      get("kept").textContent = error.message;
+    } else if (error.name !== "AbortError") showProblem(error);
   }
 }
 
-async function followImport() {
+async function followImport(found = false) {
   await follow("import", get("importing"), async (state) => {
     get("import").disabled = false;
     if (state.status !== "done") return;
     showDone(await projectApi("import"));
     choices.clear();
     await load();
-  });
+  }, { found });
 }
 
 function showDone(done) {
@@ -262,4 +266,4 @@ get("filters").addEventListener("input", count);
 get("filters").addEventListener("submit", (event) => event.preventDefault());
 get("base-url").addEventListener("change", showTables);
 get("sitemap").addEventListener("input", () => { get("filters-part").hidden = !(previews.length || get("sitemap").value.trim()); showReady(); });
-load().then(followImport).catch(showProblem);
+load().then(() => followImport(true)).catch(showProblem);

@@ -8,6 +8,9 @@ const STATES = {
   running: "running", finished: "finished", gaps: "finished with gaps", failed: "failed", cancelled: "cancelled",
   lost: "ended without a word",
 };
+const CHANGED = element("p", { class: "help" }, "The options have changed: see what this run would do before you start it.");
+// How often options were changed or a plan was asked for: a plan that comes after the next time belongs to other options.
+let asked = 0;
 let shownState = "";
 
 function lines(name) {
@@ -23,11 +26,14 @@ function options() {
 }
 
 async function showPlan() {
+  asked += 1;
+  const mine = asked;
   start.disabled = true;
   plan.setAttribute("aria-busy", "true");
   plan.replaceChildren(element("p", { class: "loading" }, "Reading the pages …"));
   try {
     const found = await projectApi("plan", { method: "POST", body: options() });
+    if (mine !== asked) return;
     const figures = [
       ["Time", `about ${duration(found.seconds)}`],
       ["Searches", found.searches ? `${number(found.searches)}, at most ${counted(found.credits, "credit")}` : "none"],
@@ -41,6 +47,7 @@ async function showPlan() {
       element("details", {}, element("summary", {}, "All figures"), rows(found.summary)));
     start.disabled = false;
   } catch (error) {
+    if (mine !== asked) return;
     plan.replaceChildren(element("p", { class: "problem" }, error.message));
   }
   plan.setAttribute("aria-busy", "false");
@@ -98,7 +105,8 @@ function show({ job }) {
   shownState = job.state;
 }
 
-// The browser opens the stream again by itself when it breaks, also after the app was started anew.
+// The browser opens a stream that breaks again by itself, but never one that the app refused, as it does when it was started
+// anew and no longer knows the session.
 function watch() {
   const events = new EventSource(`/api/projects/${project}/job/events`);
   events.onmessage = (event) => {
@@ -106,15 +114,21 @@ function watch() {
     show(told);
     if (told.job?.state !== "running") events.close();
   };
+  events.onerror = () => {
+    if (events.readyState === EventSource.CLOSED) projectApi("job").then(show, showProblem);
+  };
 }
 
-form.addEventListener("change", () => {
+form.addEventListener("input", () => {
   form.elements.limit.disabled = form.elements.extent.value !== "trial";
-  // The figures below belong to other options now.
+  asked += 1;
   start.disabled = true;
+  plan.setAttribute("aria-busy", "false");
+  if (!CHANGED.isConnected) plan.replaceChildren(CHANGED);
 });
 onSubmit(form, showPlan);
 start.addEventListener("click", async () => {
+  const mine = asked;
   start.disabled = true;
   try {
     showProblem(null);
@@ -124,7 +138,7 @@ start.addEventListener("click", async () => {
     watch();
   } catch (error) {
     showProblem(error);
-    start.disabled = false;
+    start.disabled = mine !== asked;
   }
 });
 cancel.addEventListener("click", async () => {

@@ -71,6 +71,8 @@ export function projectApi(path, options) {
 export function showProblem(error, place = document.getElementById("problem")) {
   place.hidden = !error;
   place.textContent = error ? error.message || String(error) : "";
+  // Not at once: what was typed on the page would be lost.
+  if (error?.status === 401 && location.pathname !== "/login") place.append(" ", element("a", { href: "/login" }, "Sign in"));
 }
 
 // Says something in passing; a screen reader says it, too.
@@ -109,6 +111,11 @@ export function colour(name) {
   probe.remove();
   return found;
 }
+
+document.getElementById("sign-out")?.addEventListener("click", async () => {
+  await api("logout", { method: "POST" }).catch(() => {});
+  location.assign("/login");
+});
 
 const THEMES = ["system", "light", "dark"];
 const root = document.documentElement;

@@ -123,4 +123,4 @@ slider.addEventListener("input", () => {
 });
 get("unlinked").addEventListener("change", show);
 for (const id of ["pairs", "alone"]) get(`more-${id}`).addEventListener("click", () => more(id));
-load().then(() => follow("similar", get("task"), (state) => (state.status === "done" ? load() : null))).catch(showProblem);
+load().then(() => follow("similar", get("task"), (state) => (state.status === "done" ? load() : null), { found: true })).catch(showProblem);

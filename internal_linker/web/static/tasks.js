@@ -11,8 +11,9 @@ function bar(state) {
 }
 
 // Follows the task of this kind until it ends; calls `ended` with its last state. Returns at once if there is none.
-// Some tasks must not end half-way: without `cancels` there is no button.
-export async function follow(kind, place, ended = () => {}, { cancels = true } = {}) {
+// Some tasks must not end half-way: without `cancels` there is no button. A page that did not start the task but finds it when
+// it is opened says `found`: what had ended before was shown to who waited for it.
+export async function follow(kind, place, ended = () => {}, { cancels = true, found = false } = {}) {
   let buttons = null;
   const line = element("div", { class: "row task" });
   for (;;) {
@@ -24,7 +25,7 @@ export async function follow(kind, place, ended = () => {}, { cancels = true } =
       place.replaceChildren();
       return null;
     }
-    if (state.status === "none") return state;
+    if (state.status === "none" || (found && !buttons && state.status !== "running")) return state;
     if (state.status !== "running") {
       place.replaceChildren(...state.notes.map((note) => element("p", { class: "note", dir: "auto" }, note)));
       if (state.status === "failed") showProblem(state.error);
