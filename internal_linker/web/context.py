@@ -69,6 +69,16 @@ def require_own_computer(state: Annotated[Shared, Depends(shared)]) -> None:
         raise HTTPException(403, "This app is shared: do this on its own computer")
 
 
+def require_known_encoder(state: Shared, project: Project, encoder: str) -> None:
+    """Refuse an encoder that names a file, a folder or a model where others can reach the app.
+
+    Raises:
+        HTTPException: it is neither one of the program's own nor the one in the settings (status 403).
+    """
+    if ":" in encoder and encoder != project.settings.embedding_provider:
+        require_own_computer(state)
+
+
 SharedState = Annotated[Shared, Depends(shared)]
 Key = Annotated[str, PathParameter(pattern="^[0-9a-f]{10}$", description="The project's key, from its list.")]
 
