@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict
 from internal_linker.usecases.known_projects import KnownProjects
 from internal_linker.usecases.link_decisions import Decisions
 from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.web.access import Access
-from internal_linker.web.quiet import Notes
 from internal_linker.web.tasks import Tasks
 from internal_linker.web.views import Views
 
