@@ -32,6 +32,7 @@ from internal_linker.usecases.audit_states import audit_in_states, last_audit
 from internal_linker.usecases.open_site import OpenSite
 from internal_linker.usecases.options import MOST_LINKS, CompareOptions
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from internal_linker.usecases.similar import find_similar, similar_pages
 
@@ -43,6 +44,11 @@ _ABOUT = (
     "changes the website; decide_link, if it is offered, records an editor's decision on a proposed link."
 )
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+# A text without a vector may go to the service of a paid encoder.
+_EMBEDS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
+# The result is kept in files/, where the app shows it.
+_KEEPS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+_EMBEDS_AND_KEEPS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 # More rows fill an assistant's memory and help nobody.
 _MOST_ROWS = 100
@@ -51,26 +57,6 @@ _Page = Annotated[
 ]
 _Limit = Annotated[int, Field(ge=0, le=MOST_LINKS, description="The maximum number; 0: links_per_page.")]
 _Count = Annotated[int, Field(ge=1, le=_MOST_ROWS)]
-
-
-class _Notes:
-    """A Progress that keeps its notes for the answer."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def start(self, step: str, total: int, unit: str) -> None:
-        """Begin a step."""
-
-    def advance(self, count: int = 1) -> None:
-        """Count what is done."""
-
-    def finish(self, outcome: str) -> None:
-        """End a step."""
-
-    def warn(self, message: str) -> None:
-        """Keep a note."""
-        self.told.append(message)
 
 
 def assistant_server(root: Path, *, write: bool = False) -> MCPServer[Any]:
@@ -91,15 +77,12 @@ def assistant_server(root: Path, *, write: bool = False) -> MCPServer[Any]:
         log_level="WARNING",
     )
     tools = Tools(root)
-    for tool in (
-        tools.links_for_page,
-        tools.links_to_page,
-        tools.links_for_draft,
-        tools.similar_pages,
-        tools.audit_summary,
-        tools.review_queue,
-    ):
-        server.add_tool(_explained(tool), annotations=_READS)
+    server.add_tool(_explained(tools.links_for_page), annotations=_EMBEDS)
+    server.add_tool(_explained(tools.links_to_page), annotations=_EMBEDS)
+    server.add_tool(_explained(tools.links_for_draft), annotations=_EMBEDS)
+    server.add_tool(_explained(tools.similar_pages), annotations=_EMBEDS_AND_KEEPS)
+    server.add_tool(_explained(tools.audit_summary), annotations=_KEEPS)
+    server.add_tool(_explained(tools.review_queue), annotations=_READS)
     if write:
         server.add_tool(_explained(tools.decide_link), annotations=_WRITES)
     return server
@@ -132,7 +115,7 @@ class Tools:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._notes, self._answering = _Notes(), threading.Lock()
+        self._notes, self._answering = Notes(), threading.Lock()
         self._site = OpenSite(root, self._progress)
 
     def links_for_page(self, page: _Page, limit: _Limit = 0) -> SuggestedLinks:
@@ -172,9 +155,9 @@ class Tools:
             return of_draft(found, self._notes.told)
 
     def similar_pages(self, page: _Page, limit: _Count = 10) -> SimilarPages:
-        """List the pages that are most similar to a page, by the last comparison of the site, or a new one."""
+        """List the pages most similar to a page, by the last comparison of the site, or a new one, which is kept."""
         project = open_project(self._root)
-        view = similar_pages(project) or find_similar(project, CompareOptions(), _Notes())
+        view = similar_pages(project) or find_similar(project, CompareOptions(), Notes())
         matches = view.matches(page, project.settings.hosts)
         pages = [
             SimilarPage(
@@ -186,12 +169,14 @@ class Tools:
 
     def audit_summary(
         self,
-        again: Annotated[bool, Field(description="Audit now, instead of telling the last audit.")] = False,
+        again: Annotated[
+            bool, Field(description="Audit now, and keep the result, instead of telling the last audit.")
+        ] = False,
     ) -> AuditSummary:
         """Tell the ten most useful actions, the figures and the findings: today, accepted only, all proposed."""
         project = open_project(self._root)
         found = None if again else last_audit(project)
-        return of_audit(found or audit_in_states(project, _Notes()))
+        return of_audit(found or audit_in_states(project, Notes()))
 
     def review_queue(
         self,
@@ -217,14 +202,16 @@ class Tools:
         ] = None,
         notes: Annotated[str | None, Field(max_length=5_000)] = None,
     ) -> Decision:
-        """Record an editor's decision on a proposed link; the next run follows it."""
+        """Record an editor's decision on a link that waits for one; the next run follows it."""
         project = open_project(self._root)
-        counts = decide(project, [LinkDecision(link_id, status, anchor, notes)], by=reviewer)
+        counts = decide(
+            project, [LinkDecision(link_id, status, anchor, notes)], by=reviewer, only_waiting=True
+        )
         with project.graph() as (edges, _):
             edge = edges.by_id([link_id])[link_id]
         return Decision(link_id, edge.status, counts.left)
 
     @contextmanager
-    def _progress(self) -> Iterator[_Notes]:
-        self._notes = _Notes()
+    def _progress(self) -> Iterator[Notes]:
+        self._notes = Notes()
         yield self._notes

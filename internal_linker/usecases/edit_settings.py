@@ -45,6 +45,10 @@ _RUNS_SHOWN = 3
 _CHANGING = threading.Lock()
 
 
+class SettingsChanged(ConfigurationError):
+    """Somebody else has changed settings.toml since it was read."""
+
+
 @dataclass(frozen=True, slots=True)
 class SettingRow:
     """One setting.
@@ -161,13 +165,13 @@ def change_settings(root: Path, changes: Mapping[str, Any], version: str = "") -
         All settings after the change.
 
     Raises:
-        ConfigurationError: a value is wrong, an environment variable overrides the setting, or settings.toml has
-            changed since `version`.
+        ConfigurationError: a value is wrong, or an environment variable overrides the setting.
+        SettingsChanged: settings.toml has changed since `version`.
         OutputError: settings.toml can't be written.
     """
     with _CHANGING:
         if version and version != _version(root):
-            raise ConfigurationError(
+            raise SettingsChanged(
                 f"{SETTINGS_FILE.as_posix()} has changed in the meantime. Load the settings again, then repeat it."
             )
         for name, value in changes.items():

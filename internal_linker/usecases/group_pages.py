@@ -1,6 +1,7 @@
 """Group a project's pages into clusters, and keep the result with its map, so that it can be shown and renamed."""
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -11,7 +12,7 @@ from internal_linker.adapters.files.array_file import read_arrays, write_arrays
 from internal_linker.adapters.files.atomic import replace_whole, require_in_place
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
-from internal_linker.analysis.similarity.chosen_names import ChosenName, is_same, urls_of
+from internal_linker.analysis.similarity.chosen_names import ChosenName, is_same, renamed, urls_of
 from internal_linker.analysis.similarity.cluster_records import (
     Cluster,
     ClusteredPage,
@@ -32,6 +33,8 @@ from internal_linker.usecases.stopping import Stop, Stoppable
 
 # Characters of a name: more fit in no chart.
 _LONGEST_NAME = 80
+# Two changes at once would lose one of them, or write a file in two halves.
+_CHANGING = threading.Lock()
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,8 +101,12 @@ def group_pages(
     page_map = PageMap(rows, places(grouped.points[rows]))
     progress.finish(f"{len(rows)} pages")
     made = datetime.now().astimezone().isoformat(timespec="seconds")
-    view = ClusterView(made, grouped.found, page_map, grouped.computed)
-    _store(project, view)
+    with _CHANGING:
+        # Clusters may have been renamed in the meantime.
+        computed = zip(grouped.found.clusters, grouped.computed, strict=True)
+        unnamed = replace(grouped.found, clusters=[replace(each, name=name) for each, name in computed])
+        view = ClusterView(made, renamed(unnamed, chosen_names(project)), page_map, grouped.computed)
+        _store(project, view)
     return view
 
 
@@ -138,6 +145,21 @@ def rename_cluster(project: Project, number: int, name: str) -> ClusterView:
         InputError: there is no such cluster.
         OutputError: the name can't be stored.
     """
+    with _CHANGING:
+        return _renamed(project, number, name)
+
+
+def write_clusters(view: ClusterView, path: Path) -> list[str]:
+    """Write clusters, pages and missing links as a workbook; return what was unusual.
+
+    Raises:
+        OutputError: the file can't be written.
+    """
+    found = view.found
+    return list(ResultsXlsx(path).write([summary_sheet(found), page_sheet(found), missing_sheet(found)]))
+
+
+def _renamed(project: Project, number: int, name: str) -> ClusterView:
     view = grouped_pages(project)
     if view is None or not 1 <= number <= len(view.found.clusters):
         raise InputError(f"There is no cluster {number}. Group the pages again.")
@@ -153,20 +175,10 @@ def rename_cluster(project: Project, number: int, name: str) -> ClusterView:
     if given != view.computed[number - 1]:
         kept.append(ChosenName(given, urls))
     _store_names(project, kept)
-    renamed = [replace(each, name=given) if each.number == number else each for each in view.found.clusters]
-    view = replace(view, found=replace(view.found, clusters=renamed))
+    clusters = [replace(each, name=given) if each.number == number else each for each in view.found.clusters]
+    view = replace(view, found=replace(view.found, clusters=clusters))
     _store(project, view)
     return view
-
-
-def write_clusters(view: ClusterView, path: Path) -> list[str]:
-    """Write clusters, pages and missing links as a workbook; return what was unusual.
-
-    Raises:
-        OutputError: the file can't be written.
-    """
-    found = view.found
-    return list(ResultsXlsx(path).write([summary_sheet(found), page_sheet(found), missing_sheet(found)]))
 
 
 def _store_names(project: Project, names: Sequence[ChosenName]) -> None:

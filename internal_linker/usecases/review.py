@@ -96,7 +96,11 @@ def waiting_links(project: Project) -> ReviewResult:
 
 
 def decide(
-    project: Project, decisions: "Sequence[LinkDecision] | DataFrame", *, by: str = ""
+    project: Project,
+    decisions: "Sequence[LinkDecision] | DataFrame",
+    *,
+    by: str = "",
+    only_waiting: bool = False,
 ) -> session.ReviewCounts:
     """Keep what an editor says of links; the next run follows it.
 
@@ -108,9 +112,11 @@ def decide(
         decisions: records, or a table with the column link_id and any of status, anchor and notes; an empty
             (NaN) cell leaves the link's own as it is. Other columns don't count.
         by: who decides; "": the name of the login.
+        only_waiting: refuse links that don't wait for a decision, so that nobody is overruled.
 
     Raises:
-        InputError: a link or a status is unknown, or the column link_id is missing; then nothing is kept.
+        InputError: a link or a status is unknown, a link doesn't wait, or the column link_id is missing; then nothing
+            is kept.
     """
     given = decisions if isinstance(decisions, Sequence) else _read(decisions)
     with project.graph(read_only=False) as (edges, _):
@@ -121,6 +127,11 @@ def decide(
         for number, decision in enumerate(given, 1):
             _require_known(number, decision, before)
             edge = after[decision.link_id]
+            if only_waiting and (known := before[edge.id]).status != "proposed":
+                raise InputError(
+                    f"Link {edge.id} waits for no decision: it is {known.status}{known.by and f' ({known.by})'}. "
+                    "Change that in the review."
+                )
             after[edge.id] = now = decided(edge, decision, by)
             counts[change_of(edge, now)] += 1
         edges.put([edge for key, edge in after.items() if edge != before[key]])

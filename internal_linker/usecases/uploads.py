@@ -1,6 +1,7 @@
 """Uploaded files of an import: kept in the project until it is done, and judged by their content."""
 
 import errno
+import io
 import json
 import re
 import secrets
@@ -10,6 +11,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Literal
 
@@ -27,6 +29,13 @@ Kind = Literal["csv", "xlsx", "pages"]
 MOST_BYTES = 500_000_000
 # Of a zip: decompressed bytes and files. A site of 100,000 pages of 50 kB each fits.
 _MOST_PAGES_BYTES, _MOST_PAGES = 5_000_000_000, 200_000
+# Of a zip's list of files, which is held in memory: bytes, and entries (a saved page often has a file beside it).
+_MOST_LIST_BYTES, _MOST_ENTRIES = 100_000_000, 2 * _MOST_PAGES
+_ENTRY = b"PK\x01\x02"
+# Of all uploads of a project that wait for an import, as they are stored: two of the largest zips.
+_MOST_WAITING_BYTES = 2 * _MOST_PAGES_BYTES
+# An arriving file is compared with the room that is left so often.
+_CHECKED_BYTES = 16_000_000
 _FOLDER = "uploads"
 _FACTS = "upload.json"
 _ID = re.compile(r"[0-9a-f]{16}")
@@ -46,6 +55,7 @@ class Upload:
         name: the file's name as the user knows it; only shown, never used as a path.
         kind: a CSV file, a workbook, or saved pages.
         size: its bytes.
+        stored: the bytes that it takes up, unpacked.
         sheets: the sheets of a workbook that have cells.
         sheet: the sheet that `import` would read.
         pages: the count of saved pages.
@@ -60,6 +70,7 @@ class Upload:
     sheet: str = ""
     pages: int = 0
     left_out: int = 0
+    stored: int = 0
 
 
 @dataclass
@@ -70,6 +81,7 @@ class Receiver:
         upload: the upload, once it is complete.
     """
 
+    _root: Path
     _file: BinaryIO
     _name: str
     _most: int
@@ -80,15 +92,17 @@ class Receiver:
         """Store the next piece.
 
         Raises:
-            InputError: the file is too large.
+            InputError: the file is too large, or too much waits for an import.
             OutputError: the disk is full.
         """
-        self._size += len(piece)
+        checked, self._size = self._size // _CHECKED_BYTES, self._size + len(piece)
         if self._size > self._most:
             raise InputError(
                 f"{self._name} is larger than {self._most // 1_000_000:,} MB. Import it on the command line: "
                 "internal-linker import FILE."
             )
+        if self._size // _CHECKED_BYTES > checked:
+            _require_room(self._root, len(piece))
         try:
             self._file.write(piece)
         except OSError as error:
@@ -105,11 +119,13 @@ def received(project: Project, name: str, most: int = MOST_BYTES) -> Iterator[Re
         most: the largest size in bytes.
 
     Raises:
-        InputError: the file is too large, or is neither CSV, workbook nor saved pages: then nothing is kept.
+        InputError: the file is too large, too much waits for an import, or it is neither CSV, workbook nor saved
+            pages: then nothing is kept.
         OutputError: the folder can't be written.
     """
     root = project.file(_FOLDER)
     _forget(root)
+    _require_room(root, 1)
     number, shown = (
         secrets.token_hex(8),
         shortened(PurePosixPath(name.replace("\\", "/")).name, 100) or "upload",
@@ -122,9 +138,10 @@ def received(project: Project, name: str, most: int = MOST_BYTES) -> Iterator[Re
         raise _unwritable(error) from None
     try:
         with file:
-            receiver = Receiver(file, shown, most)
+            receiver = Receiver(root, file, shown, most)
             yield receiver
-        upload = _judged(folder, Upload(number, shown, "csv", (folder / "upload").stat().st_size))
+        size = (folder / "upload").stat().st_size
+        upload = _judged(folder, Upload(number, shown, "csv", size, stored=size))
         (folder / _FACTS).write_text(json.dumps(asdict(upload)), encoding="utf-8")
         receiver.upload = upload
     except BaseException:
@@ -134,12 +151,16 @@ def received(project: Project, name: str, most: int = MOST_BYTES) -> Iterator[Re
 
 def uploads(project: Project) -> list[Upload]:
     """Return the uploads that wait for an import, the oldest first."""
+    return _uploads(project.file(_FOLDER))
+
+
+def _uploads(root: Path) -> list[Upload]:
     found = []
-    for facts in sorted(project.file(_FOLDER).glob(f"*/{_FACTS}"), key=lambda path: path.stat().st_mtime_ns):
-        with suppress(OSError, ValueError, TypeError):
+    for facts in root.glob(f"*/{_FACTS}"):
+        with suppress(OSError, ValueError, TypeError):  # deleted in the meantime, or of another version
             upload = Upload(**json.loads(facts.read_text(encoding="utf-8")))
-            found.append(replace(upload, sheets=tuple(upload.sheets)))
-    return found
+            found.append((facts.stat().st_mtime_ns, replace(upload, sheets=tuple(upload.sheets))))
+    return [upload for _, upload in sorted(found, key=itemgetter(0))]
 
 
 def upload(project: Project, number: str) -> Upload:
@@ -194,7 +215,7 @@ def _judged(folder: Path, given: Upload) -> Upload:
 def _judged_zip(folder: Path, given: Upload) -> Upload:
     path = folder / "upload"
     try:
-        with zipfile.ZipFile(path) as parts:
+        with path.open("rb", buffering=0) as file, zipfile.ZipFile(_Archive(file, given.name)) as parts:
             if "xl/workbook.xml" in parts.namelist():
                 workbook = True
             else:
@@ -239,6 +260,7 @@ def _unpacked(parts: zipfile.ZipFile, folder: Path, given: Upload) -> Upload:
             f"{_MOST_PAGES:,} pages or {_MOST_PAGES_BYTES // 1_000_000:,} MB. Unpack it, and import the folder on the "
             "command line."
         )
+    _require_room(folder.parents[1], total)
     unpacked = 0
     for part in pages:
         try:
@@ -248,7 +270,54 @@ def _unpacked(parts: zipfile.ZipFile, folder: Path, given: Upload) -> Upload:
         except OSError as error:
             if error.errno in _FULL:
                 raise
-    return replace(given, kind="pages", pages=unpacked, left_out=len(files) - unpacked)
+    return replace(given, kind="pages", pages=unpacked, left_out=len(files) - unpacked, stored=total)
+
+
+class _Archive(io.BufferedReader):
+    """A zip whose list of files is bounded: zipfile reads it in one piece, and keeps all its entries.
+
+    How many entries a zip declares binds nobody, so they are counted.
+
+    Args:
+        file: the open file.
+        name: its name as the user knows it.
+    """
+
+    def __init__(self, file: io.FileIO, name: str) -> None:
+        super().__init__(file)
+        self._shown = name
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read a piece.
+
+        Raises:
+            InputError: it is a list of too many files.
+        """
+        if size is None or size <= _MOST_LIST_BYTES:
+            piece = super().read(size)
+            if piece.count(_ENTRY) <= _MOST_ENTRIES:
+                return piece
+        raise InputError(
+            f"{self._shown} lists more than {_MOST_ENTRIES:,} files, or names that are too long. Zip only the HTML "
+            "files, or unpack it, and import the folder on the command line."
+        )
+
+
+def _require_room(root: Path, more: int) -> None:
+    """Refuse what would let the uploads that wait for an import, and those that arrive, take up too much.
+
+    Raises:
+        InputError: so many more bytes are too many.
+    """
+    used = sum(each.stored for each in _uploads(root))
+    for arriving in root.glob("*/upload"):
+        with suppress(FileNotFoundError):  # it has just arrived
+            used += arriving.stat().st_size
+    if used + more > _MOST_WAITING_BYTES:
+        raise InputError(
+            f"The uploads that wait for an import may take up {_MOST_WAITING_BYTES // 1_000_000:,} MB. Import or "
+            "remove some, then upload the file again."
+        )
 
 
 def _forget(root: Path) -> None:

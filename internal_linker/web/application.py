@@ -40,7 +40,7 @@ _ABOUT = (
     'TOKEN`. A request that fails is answered with `{"error": "one sentence"}`.'
 )
 _FAILURES: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 502)
+    status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 507)
 }
 
 

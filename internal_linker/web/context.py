@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict
 from internal_linker.usecases.known_projects import KnownProjects
 from internal_linker.usecases.link_decisions import Decisions
 from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.web.access import Access
-from internal_linker.web.quiet import Notes
 from internal_linker.web.tasks import Tasks
 from internal_linker.web.views import Views
 
@@ -67,6 +67,16 @@ def require_own_computer(state: Annotated[Shared, Depends(shared)]) -> None:
     """
     if not state.access.local:
         raise HTTPException(403, "This app has a password: do this in one without, on its own computer")
+
+
+def require_known_encoder(state: Shared, project: Project, encoder: str) -> None:
+    """Refuse an encoder that names a file, a folder or a model where others can reach the app.
+
+    Raises:
+        HTTPException: it is neither one of the program's own nor the one in the settings (status 403).
+    """
+    if ":" in encoder and encoder != project.settings.embedding_provider:
+        require_own_computer(state)
 
 
 SharedState = Annotated[Shared, Depends(shared)]

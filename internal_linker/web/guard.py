@@ -145,7 +145,7 @@ def _with_headers(send: Send, scope: Scope) -> Send:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers.update(_HEADERS)
-            # Vendored files have their version in the address.
+            # Browsers ask each time whether a file has changed: an update of the program changes no address.
             headers.setdefault(
                 "Cache-Control", "no-cache" if scope["path"].startswith("/static/") else "no-store"
             )

@@ -16,6 +16,7 @@ from internal_linker.core.errors import (
     ServiceError,
     StoreLost,
 )
+from internal_linker.usecases.edit_settings import SettingsChanged
 from internal_linker.usecases.known_projects import ProjectNotFound
 from internal_linker.usecases.link_decisions import NothingToUndo
 from internal_linker.usecases.options import plain
@@ -24,11 +25,12 @@ from internal_linker.web.access import TooManyGuesses
 
 LOGGER = logging.getLogger("internal_linker.web")
 # The first kind that fits counts.
-_STATUSES: tuple[tuple[type[InternalLinkerError], int], ...] = (
+STATUSES: tuple[tuple[type[InternalLinkerError], int], ...] = (
     (ProjectNotFound, 404),
     (LinkNotFound, 404),
     (NothingToUndo, 404),
     (TooManyGuesses, 429),
+    (SettingsChanged, 409),
     (InputError, 422),
     (ConfigurationError, 422),
     (RunActive, 409),
@@ -53,7 +55,7 @@ def problem(sentence: str, status: int) -> Response:
 
 def status_of(error: InternalLinkerError) -> int:
     """Return the HTTP status for an error of ours."""
-    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
+    return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
 
 
 async def _expected(_: Request, error: Exception) -> Response:

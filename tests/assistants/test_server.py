@@ -84,12 +84,17 @@ async def refused(connected: Client, tool: str, **arguments: Any) -> str:
 
 
 def test_only_reading_tools_are_offered_without_write(shop: Path) -> None:
-    """All tools are marked as reading; deciding is neither offered nor possible without --write."""
+    """Each tool says whether it only reads; deciding is neither offered nor possible without --write."""
 
     async def dialogue(connected: Client) -> None:
         tools = (await connected.list_tools()).tools
         assert {tool.name for tool in tools} == READING
-        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+        hints = {tool.name: tool.annotations for tool in tools}
+        keeping = {name for name, hint in hints.items() if hint and not hint.read_only_hint}
+        embedding = {name for name, hint in hints.items() if hint and hint.open_world_hint}
+        assert keeping == {"similar_pages", "audit_summary"}
+        assert embedding == {"links_for_page", "links_to_page", "links_for_draft", "similar_pages"}
+        assert not [name for name, hint in hints.items() if hint is None or hint.destructive_hint]
         assert all(tool.description and tool.output_schema for tool in tools)
         (link, *_) = (await told(connected, "review_queue"))["links"]
         arguments = {"link_id": link["link_id"], "status": "accepted", "reviewer": "Ann"}
@@ -140,7 +145,7 @@ def test_similar_pages_and_the_audit(shop: Path) -> None:
 
 
 def test_an_editor_decides_through_an_assistant(shop: Path) -> None:
-    """With --write, a decision is kept under the reviewer's name, and wrong ones change nothing."""
+    """With --write, a decision is kept under the reviewer's name; wrong ones and second ones change nothing."""
 
     async def dialogue(connected: Client) -> None:
         tools = {tool.name: tool for tool in (await connected.list_tools()).tools}
@@ -159,6 +164,8 @@ def test_an_editor_decides_through_an_assistant(shop: Path) -> None:
         for wrong in ({"link_id": "0" * 16}, {"status": "live"}, {"reviewer": ""}):
             arguments = {"link_id": one, "status": "accepted", "reviewer": "Ann", **wrong}
             assert await refused(connected, "decide_link", **arguments)
+        again = {"link_id": one, "status": "accepted", "reviewer": "Ben"}
+        assert "is rejected (Ann)" in await refused(connected, "decide_link", **again)
 
     talk(shop, dialogue, "--write")
     with open_project(shop).graph() as (edges, _):

@@ -11,6 +11,7 @@ import pytest
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.usecases.edit_settings import (
     SettingRow,
+    SettingsChanged,
     SettingsResult,
     change_exclusions,
     change_settings,
@@ -156,7 +157,7 @@ def test_a_change_of_an_older_state_is_refused(tmp_path: Path) -> None:
     settings_file(tmp_path, "max_clicks = 9\n")
     seen = list_settings(tmp_path).version
     change_settings(tmp_path, {"max_clicks": 5}, seen)
-    with pytest.raises(ConfigurationError, match="changed in the meantime"):
+    with pytest.raises(SettingsChanged, match="changed in the meantime"):
         change_settings(tmp_path, {"max_clicks": 6}, seen)
     assert load_settings(tmp_path).max_clicks == 5
 

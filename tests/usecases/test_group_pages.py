@@ -1,6 +1,7 @@
 """Clusters are kept with their map, and the names that people give them survive another grouping."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import openpyxl
@@ -71,6 +72,33 @@ def test_a_name_is_kept_when_the_site_is_grouped_again(project: Project) -> None
     assert names(again)[0] == "Tea" and again.found.clusters[0].pages == 7
     clusters(project, OPTIONS, Told())
     assert "Tea" in (project.root / "files/clusters.csv").read_text(encoding="utf-8-sig")
+
+
+def test_people_rename_at_once(project: Project) -> None:
+    """Of names that are given at the same time, none is lost."""
+    group_pages(project, OPTIONS, Told())
+    for turn in range(5):
+        wanted = [f"{topic} {turn}" for topic in ("Coffee", "Tea", "Tax")]
+        with ThreadPoolExecutor(3) as people:
+            list(people.map(lambda at, name: rename_cluster(project, at, name), (1, 2, 3), wanted))
+        assert names(grouped_pages(project)) == wanted
+    assert names(group_pages(project, OPTIONS, Told())) == wanted
+
+
+def test_a_name_given_while_pages_are_grouped_is_kept(project: Project) -> None:
+    """The new result has a name that somebody gave, and not one that somebody took back, before it was stored."""
+    computed = names(group_pages(project, OPTIONS, Told()))
+    rename_cluster(project, 1, "Coffee")
+
+    class Renaming(Told):
+        def start(self, step: str, total: int, unit: str) -> None:
+            super().start(step, total, unit)
+            if step == "Map":
+                rename_cluster(project, 1, "")
+                rename_cluster(project, 2, "Tea")
+
+    view = group_pages(project, OPTIONS, Renaming())
+    assert names(view) == names(grouped_pages(project)) == [computed[0], "Tea", computed[2]]
 
 
 def test_the_computed_name_can_be_restored(project: Project) -> None:

@@ -10,9 +10,9 @@ from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.usecases.link_decisions import Decisions, NothingToUndo, Said, Seen
 from internal_linker.usecases.link_lists import LinkFilter
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.review import LinkDecision, decide
 from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
-from internal_linker.web.quiet import Notes
 from tests.support.linked_site import EDGES, make_linked
 
 FIRST, SECOND = EDGES[0].id, EDGES[1].id

@@ -9,7 +9,7 @@ import pytest
 
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.usecases.progress_file import progress_file
-from internal_linker.web.quiet import Notes
+from internal_linker.usecases.quiet import Notes
 from tests.support.small_project import command, make_project
 
 

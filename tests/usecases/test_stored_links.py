@@ -11,8 +11,8 @@ import pytest
 from internal_linker.usecases.link_lists import LinkFilter
 from internal_linker.usecases.link_tables import write_links
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
-from internal_linker.web.quiet import Notes
 from tests.support.linked_site import EDGES, PERSIAN, SCRIPT, key, make_linked, url
 from tests.support.small_project import write_csv
 

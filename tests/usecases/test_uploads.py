@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core.errors import InputError
+from internal_linker.usecases import uploads as module
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.uploads import Upload, delete_uploads, path_of, received, upload, uploads
 from tests.support.crawls import PAGES, empty_project, workbook
@@ -124,6 +125,49 @@ def test_a_zip_that_unpacks_to_too_much_is_refused(project: Project) -> None:
         put(project, "bomb.zip", bomb, 10_000_000)
     given = put(project, "site.zip", zipped({"a.html": HTML, "b.html": bytes(10_000_001), "c.js": b""}))
     assert (given.pages, given.left_out) == (1, 2)
+
+
+def listed(entries: int) -> bytes:
+    """Return a zip whose list repeats a file, and that declares to have a single one."""
+    archive = zipped({"a.html": HTML})
+    at = int.from_bytes(archive[-6:-2], "little")
+    entry, end = archive[at:-22], bytearray(archive[-22:])
+    end[12:16] = (len(entry) * entries).to_bytes(4, "little")
+    return archive[:at] + entry * entries + end
+
+
+def test_a_zip_that_lists_too_many_files_is_refused(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long list of files is refused before its entries are kept, whatever count it declares."""
+    before = snapshot(project.root)
+    with pytest.raises(InputError, match="lists more than 400,000 files"):
+        put(project, "list.zip", listed(400_001), 100_000_000)
+    assert snapshot(project.root) == before
+    assert put(project, "list.zip", listed(1_000)).pages == 1_000
+    monkeypatch.setattr(module, "_MOST_LIST_BYTES", 10_000)
+    with pytest.raises(InputError, match="names that are too long"):
+        put(project, "list.zip", listed(1_000))
+
+
+def test_waiting_uploads_are_bounded_together(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits and what arrives counts, unpacked; after one is deleted, there is room again."""
+    monkeypatch.setattr(module, "_MOST_WAITING_BYTES", 50_000)
+    monkeypatch.setattr(module, "_CHECKED_BYTES", 1_000)
+    site = zipped({f"{number}.html": HTML + bytes(9_000) for number in range(4)})
+    given = put(project, "site.zip", site)
+    assert given.size < 5_000 and given.stored > 36_000
+    for content in (site, CSV * 1_000):
+        before = snapshot(project.root)
+        with pytest.raises(InputError, match="Import or remove some"):
+            put(project, "more", content)
+        assert snapshot(project.root) == before
+    with received(project, "first.csv") as receiver:
+        receiver.write(CSV * 300)
+        with pytest.raises(InputError, match="Import or remove some"):
+            put(project, "second.csv", CSV * 400)
+    delete_uploads(project, [given.id])
+    assert put(project, "site.zip", site).pages == 4
 
 
 def test_forgotten_uploads_are_deleted(project: Project) -> None:

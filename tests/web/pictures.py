@@ -11,9 +11,9 @@ from internal_linker.usecases.audit_states import audit_in_states
 from internal_linker.usecases.group_pages import group_pages
 from internal_linker.usecases.options import ClustersOptions, CompareOptions, RunOptions
 from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.similar import find_similar
 from internal_linker.usecases.uploads import received
-from internal_linker.web.quiet import Notes
 from tests.support.app_browser import Scheme, open_browser
 from tests.support.app_server import running_app
 from tests.support.small_project import REPOSITORY

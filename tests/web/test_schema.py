@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from internal_linker.web.problems import STATUSES
 from tests.support.app_server import RunningApp
 from tests.support.linked_site import make_linked
 from tests.support.small_project import environment, write_text
@@ -14,6 +15,16 @@ from tests.support.small_project import environment, write_text
 _LEFT_OUT = r"events|/job$|/api/projects(/open|/\{key\})?$|login|logout"
 # A method that a path lacks is answered by the framework.
 _NOT_CHECKED = "unsupported_method,positive_data_acceptance"
+
+
+def test_the_description_has_every_failure(app: RunningApp) -> None:
+    """Each status that an error is answered with, also an unexpected one, is described for every route."""
+    paths = app.client.get("/api/openapi.json").json()["paths"]
+    statuses = {str(status) for _, status in STATUSES} | {"500"}
+    operations = [operation for path in paths.values() for operation in path.values()]
+    assert operations
+    for operation in operations:
+        assert statuses <= operation["responses"].keys(), operation["summary"]
 
 
 @pytest.mark.long

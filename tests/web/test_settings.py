@@ -28,7 +28,7 @@ def test_a_change_through_the_api_is_whole_or_nothing(app: RunningApp, shop: Pat
     values = {each["name"]: each["value"] for each in answer.json()["settings"]}
     assert values["links_per_page"] == 3 and load_settings(shop).sections_off == ("/blog",)
     again = app.client.patch(f"{api}/settings", json={"changes": {"links_per_page": 4}, "version": version})
-    assert again.status_code == 422 and "changed in the meantime" in again.json()["error"]
+    assert again.status_code == 409 and "changed in the meantime" in again.json()["error"]
     wrong = app.client.patch(f"{api}/settings", json={"changes": {"links_per_page": 4, "max_clicks": 0}})
     assert wrong.status_code == 422 and "max_clicks" in wrong.json()["error"]
     assert load_settings(shop).links_per_page == 3
@@ -118,6 +118,33 @@ def test_a_person_sets_a_key_and_patterns(app: RunningApp, browser: AppBrowser, 
     page.get_by_role("button", name="Check now").click()
     page.get_by_text("1 pattern in config/excluded_urls.txt").wait_for()
     browser.problems.clear()
+
+
+def test_saving_one_thing_drops_no_other_text(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """Text that is not saved stays when a key, a setting or the patterns are saved."""
+    page = browser.page(app, f"/p/{app.open(shop).key}/settings")
+    patterns = page.get_by_label("Patterns of URLs")
+    other, links = (
+        page.get_by_label("openai_api_key", exact=True),
+        page.get_by_label("links_per_page", exact=True),
+    )
+    links.fill("3")
+    other.fill("typed")
+    patterns.fill("/tag/")
+    page.get_by_label("serper_api_key", exact=True).fill(SECRET)
+    page.get_by_role("button", name="Set serper_api_key").click()
+    page.get_by_role("button", name="Remove serper_api_key").click()
+    page.get_by_role("button", name="Remove serper_api_key").wait_for(state="detached")
+    assert [each.input_value() for each in (patterns, other, links)] == ["/tag/", "typed", "3"]
+    assert load_settings(shop).links_per_page == 5
+    page.get_by_role("button", name="Save changes").click()
+    page.get_by_text("1 setting saved").wait_for()
+    assert [each.input_value() for each in (patterns, other)] == ["/tag/", "typed"]
+    links.fill("4")
+    page.get_by_role("button", name="Save patterns").click()
+    page.get_by_text("The patterns are saved").wait_for()
+    assert [each.input_value() for each in (other, links)] == ["typed", "4"]
+    assert load_settings(shop).links_per_page == 3
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])

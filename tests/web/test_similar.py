@@ -5,14 +5,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+import httpx
 import openpyxl
 import pytest
 from playwright.sync_api import Page
 
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp
-from tests.support.small_project import SITE, forget_settings, make_project, write_csv
+from tests.support.app_server import RunningApp, running_app
+from tests.support.small_project import SITE, forget_settings, make_project, write_csv, write_text
 
+PASSWORD = "correct horse battery"
 TITLES = (
     *("cold brew", "cold brew at home", "cold brew ratio", "cold brew in a jar", "cold brew or iced"),
     *("green tea leaves", "black tea leaves", "white tea leaves", "tea leaves in a tin"),
@@ -30,8 +32,12 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ended(app: RunningApp, api: str, kind: str) -> Any:
+    return _ended(app.client, api, kind)
+
+
+def _ended(client: httpx.Client, api: str, kind: str) -> Any:
     until = time.monotonic() + 60
-    while (state := app.client.get(f"{api}/tasks/{kind}").json())["status"] == "running":
+    while (state := client.get(f"{api}/tasks/{kind}").json())["status"] == "running":
         assert time.monotonic() < until
         time.sleep(0.05)
     return state
@@ -95,6 +101,26 @@ def test_a_task_runs_once(app: RunningApp, shop: Path) -> None:
     answers = [app.client.post(f"{api}/similar", json={}).status_code for _ in range(3)]
     assert answers[0] == 202 and set(answers) <= {202, 409}
     ended(app, api, "similar")
+
+
+@pytest.mark.parametrize("kind", ["similar", "clusters"])
+def test_a_shared_app_reads_no_other_files(tmp_path: Path, shop: Path, kind: str) -> None:
+    """Whoever has only the password learns nothing of files by naming them as an encoder; the setting's own is fine."""
+    own = "file:files/vectors.csv"
+    write_text(shop / "config/settings.toml", f'embedding_provider = "{own}"\n')
+    secret = tmp_path / "secret.csv"
+    secret.write_text("salary,name\n1,Ann\n", encoding="utf-8")
+    with running_app(tmp_path, PASSWORD) as shared:
+        api = f"/api/projects/{shared.open(shop).key}"
+        client = shared.stranger(headers={"Origin": shared.url}, timeout=60)
+        assert client.post("/api/login", json={"password": PASSWORD}).status_code == 200
+        for name in (f"file:{secret}", f"file:{tmp_path}/none.csv", f"sentence-transformers:{tmp_path}"):
+            answer = client.post(f"{api}/{kind}", json={"encoder": name})
+            assert answer.status_code == 403 and "on its own computer" in answer.json()["error"]
+        assert client.get(f"{api}/tasks/{kind}").json()["status"] == "none"
+        for name in ("", "lsa", own):
+            assert client.post(f"{api}/{kind}", json={"by": "title", "encoder": name}).status_code == 202
+            _ended(client, api, kind)
 
 
 def drag_cut_off(page: Page, to: float) -> None:

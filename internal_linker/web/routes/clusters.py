@@ -18,7 +18,7 @@ from internal_linker.usecases.group_pages import (
     write_clusters,
 )
 from internal_linker.usecases.options import ClustersOptions
-from internal_linker.web.context import Body, OpenedProject, SharedState
+from internal_linker.web.context import Body, OpenedProject, SharedState, require_known_encoder
 from internal_linker.web.tasks import TaskState
 from internal_linker.web.views import WORKBOOK, download
 
@@ -30,7 +30,12 @@ class Grouping(Body):
 
     by: Annotated[str, Field(max_length=200, description="Fields with weights; empty: as suits.")] = ""
     encoder: Annotated[
-        str, Field(max_length=500, description="As embedding_provider; empty: the setting.")
+        str,
+        Field(
+            max_length=500,
+            description="As embedding_provider; empty: the setting. Names with a colon not where others can reach "
+            "the app.",
+        ),
     ] = ""
     method: Annotated[str, Field(pattern="^(kmeans|communities)$")] = "kmeans"
     k: Annotated[
@@ -111,6 +116,7 @@ class ShownClusters:
 @router.post("", status_code=202)
 def start_grouping(given: Grouping, project: OpenedProject, state: SharedState) -> TaskState:
     """Start to group all pages; the task `clusters` shows how far it is."""
+    require_known_encoder(state, project, given.encoder)
     options = ClustersOptions(by=given.by, encoder=given.encoder, method=given.method, k=given.k)
     return state.tasks.start(
         project.root, "clusters", lambda progress, stop: group_pages(project, options, progress, stop)

@@ -14,8 +14,8 @@ from starlette.responses import StreamingResponse
 from internal_linker.usecases import jobs
 from internal_linker.usecases import run as usecase
 from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.quiet import Notes
 from internal_linker.web.context import Body, Folder, OpenedProject
-from internal_linker.web.quiet import Notes
 
 router = APIRouter(prefix="/projects/{key}", tags=["Run"])
 # Often enough for a bar that moves, seldom enough for a laptop on battery.

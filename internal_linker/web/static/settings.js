@@ -91,53 +91,60 @@ function nextRuns() {
   return times.length ? element("p", { class: "help" }, `The command schedule would start the next runs on ${times.join("; ")} (in this browser's time zone).`) : null;
 }
 
-function showKeys(keys) {
-  document.getElementById("keys").replaceChildren(...keys.map((key) => {
-    const id = `key-${key.name}`;
-    const several = key.name === "service_account" || key.name === "site_access";
-    const fixed = key.source === "environment";
-    const state = { "": "not set", file: "set", environment: `set by an environment variable` }[key.source];
-    const input = several
-      ? element("textarea", { id, name: "text", rows: 2, required: true, autocomplete: "off", spellcheck: "false", disabled: fixed })
-      : element("input", { id, name: "text", type: "password", required: true, autocomplete: "new-password", disabled: fixed });
-    const made = element("form", {},
-      element("label", { for: id }, key.name),
-      element("p", { class: "help" }, key.help, " ", element("span", { class: `state ${key.source ? "set" : "unset"}` }, `It is ${state}.`)),
-      input,
-      element("div", { class: "row" },
-        element("button", { disabled: fixed, "aria-label": `Set ${key.name}` }, "Set"),
-        key.source === "file" && element("button", { type: "button", class: "quiet", "aria-label": `Remove ${key.name}`, onclick: () => removeKey(key) }, "Remove")));
-    onSubmit(made, async (data) => {
-      await projectApi(`keys/${key.name}`, { method: "PUT", body: { text: data.get("text") } });
-      say(`${key.name} is set.`);
-      await load();
-    });
-    return element("li", { class: "card" }, made);
-  }));
+function keyCard(key) {
+  const id = `key-${key.name}`;
+  const several = key.name === "service_account" || key.name === "site_access";
+  const fixed = key.source === "environment";
+  const state = { "": "not set", file: "set", environment: `set by an environment variable` }[key.source];
+  const input = several
+    ? element("textarea", { id, name: "text", rows: 2, required: true, autocomplete: "off", spellcheck: "false", disabled: fixed })
+    : element("input", { id, name: "text", type: "password", required: true, autocomplete: "new-password", disabled: fixed });
+  const made = element("form", {},
+    element("label", { for: id }, key.name),
+    element("p", { class: "help" }, key.help, " ", element("span", { class: `state ${key.source ? "set" : "unset"}` }, `It is ${state}.`)),
+    input,
+    element("div", { class: "row" },
+      element("button", { disabled: fixed, "aria-label": `Set ${key.name}` }, "Set"),
+      key.source === "file" && element("button", { type: "button", class: "quiet", "aria-label": `Remove ${key.name}`, onclick: () => removeKey(key, card) }, "Remove")));
+  const card = element("li", { class: "card" }, made);
+  onSubmit(made, async (data) => {
+    const changed = await projectApi(`keys/${key.name}`, { method: "PUT", body: { text: data.get("text") } });
+    say(`${key.name} is set.`);
+    await showKey(card, changed);
+  });
+  return card;
 }
 
-async function removeKey(key) {
+async function removeKey(key, card) {
   try {
     showProblem(null);
-    await projectApi(`keys/${key.name}`, { method: "DELETE" });
+    const changed = await projectApi(`keys/${key.name}`, { method: "DELETE" });
     say(`${key.name} is removed.`);
-    await load();
+    await showKey(card, changed);
   } catch (error) {
     showProblem(error);
   }
+}
+
+// Everything else stays, since it may have text that is not saved.
+async function showKey(card, key) {
+  card.replaceWith(keyCard(key));
+  document.getElementById(`key-${key.name}`).focus();
+  showProblem((await projectApi("settings")).problem || null);
 }
 
 function show(result) {
   shown = result;
   showProblem(result.problem || null);
   showSettings();
-  showKeys(result.keys);
-  document.getElementById("patterns").value = result.exclusions;
 }
 
 async function load() {
   try {
-    show(await projectApi("settings"));
+    const result = await projectApi("settings");
+    show(result);
+    document.getElementById("keys").replaceChildren(...result.keys.map(keyCard));
+    document.getElementById("patterns").value = result.exclusions;
   } catch (error) {
     groups.replaceChildren(element("p", { class: "empty" }, "The settings can't be shown."));
     showProblem(error);
@@ -153,7 +160,9 @@ onSubmit(form, async () => {
   say(`${counted(count, "setting")} saved.`);
 });
 onSubmit(document.getElementById("exclusions"), async (data) => {
-  show(await projectApi("exclusions", { method: "PUT", body: { text: data.get("text") } }));
+  const result = await projectApi("exclusions", { method: "PUT", body: { text: data.get("text") } });
+  document.getElementById("patterns").value = result.exclusions;
+  showProblem(result.problem || null);
   say("The patterns are saved.");
 });
 document.getElementById("discard").addEventListener("click", () => { unsaved.clear(); showSettings(); find.focus(); });
