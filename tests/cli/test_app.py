@@ -14,7 +14,7 @@ from tests.support.small_project import command
         (("--host", "0.0.0.0"), "name a file with --password-file"),
         (("--host", "0.0.0.0", "--password-file", "{folder}/none"), "check --password-file"),
         (("--host", "0.0.0.0", "--password-file", "{folder}/short"), "12 characters or more"),
-        (("--host", "0.0.0.0", "--password-file", "{folder}/empty"), "needs a password"),
+        (("--host", "0.0.0.0", "--password-file", "{folder}/empty"), "no password in its first line"),
         (("--host", "192.0.2.1", "--password-file", "{folder}/long"), "of 192.0.2.1 can't be used"),
     ],
 )

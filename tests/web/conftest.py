@@ -16,6 +16,15 @@ def app(tmp_path: Path) -> Iterator[RunningApp]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[AppBrowser]:
+def started() -> Iterator[AppBrowser]:
     with open_browser() as opened:
         yield opened
+
+
+@pytest.fixture
+def browser(app: RunningApp, started: AppBrowser) -> Iterator[AppBrowser]:
+    """Return the browser, which leaves the app before that ends: pages would miss it in the next test."""
+    yield started
+    for context in started.browser.contexts:
+        context.close()
+    started.problems.clear()
