@@ -18,7 +18,7 @@ from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, running_app
 from tests.support.crawls import PAGES, empty_project, links, pages, screaming_frog, workbook
 from tests.support.small_project import SITE, finish, forget_settings, start, write_csv
-from tests.support.web_server import Site, sitemap
+from tests.support.web_server import Reply, Site, sitemap
 
 TEXT = "Green tea leaves are steamed. " * 20
 ROWS = [
@@ -235,13 +235,21 @@ def test_a_person_imports_a_sitemap(app: RunningApp, browser: AppBrowser, shop: 
 
 def test_a_fetch_is_cancelled(app: RunningApp, shop: Path) -> None:
     """Cancelling while pages are fetched ends the import, and the tables stay as they were."""
+    asked, cancelled = threading.Event(), threading.Event()
+
+    def late() -> Reply:
+        asked.set()
+        cancelled.wait(30)
+        return Reply("<html><title>b</title><body><p>Tea of b</p></body></html>")
+
     with shop_site() as site:
+        site.pages["/b"] = late
         api = f"/api/projects/{app.open(shop).key}"
         body = {"sitemap": f"{site.url}/sitemap.xml", "allow_private": True}
         app.client.post(f"{api}/import", json=body)
-        while "/a" not in site.paths:
-            time.sleep(0.02)
+        assert asked.wait(30)
         app.client.post(f"{api}/tasks/import/cancel")
+        cancelled.set()
         state = ended(app, api, "import")
         assert state["status"] == "cancelled" and "nothing was changed" in state["error"]
     assert not (shop / "files/urls_rawdata.csv").exists()
