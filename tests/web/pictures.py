@@ -50,6 +50,13 @@ BEGINS = {
     "audit": "#actions-title",
     "settings": "#row-links_per_page",
 }
+# Shows other folders in place of this computer's.
+_AT_HOME = """folders => {
+    const shown = text => folders.reduce((now, folder) => now.replaceAll(folder, "/home/anna"), text);
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) texts.currentNode.data = shown(texts.currentNode.data);
+    for (const field of document.querySelectorAll("input")) field.value = shown(field.value);
+}"""
 
 
 def main() -> None:
@@ -66,6 +73,7 @@ def main() -> None:
             page = browser.page(app, width=width, scheme=scheme)
             page.evaluate("localStorage.setItem('reviewer', 'Anna')")
             page.wait_for_timeout(500)
+            page.evaluate(_AT_HOME, [folder, str(Path.home())])
             _take(page, f"projects-{screen}")
             for name, complete in COMPLETE.items():
                 page.goto(f"{app.url}/p/{key}/{ADDRESSES.get(name, name)}")
