@@ -14,7 +14,7 @@ from internal_linker.core.records import Text
 from internal_linker.text.boilerplate import Boilerplate, checksums
 from internal_linker.text.words import words
 
-# Words that are numbered anew at a time, so that temporary arrays stay small.
+# Words to renumber at a time, so that temporary arrays stay small.
 _AT_A_TIME = 1 << 20
 
 

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -42,11 +42,17 @@ from internal_linker.core.records import (
     Shortage,
     Source,
     Targets,
-    fold_query,
 )
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
 from internal_linker.review.former_links import carry_over, hear, new_cells, note_cells, todays
+from internal_linker.review.page_links import (
+    PageLinks,
+    as_decided,
+    looked_for,
+    with_anchor_judged,
+    with_stored_anchors,
+)
 from internal_linker.review.rows import REVIEWABLE, by_page, distinct, review_row, urgency, warning
 from internal_linker.review.transitions import decided, remembered
 from internal_linker.text.words import word_count
@@ -59,13 +65,6 @@ SHOWN = 20_000
 _SHOWN = attrgetter("status", "kind", "tier", "anchors", "anchor", "placed")
 # All that is stored of an edge, besides the run that proposed it last.
 _BESIDES_RUN = attrgetter(*(one.name for one in fields(Edge) if one.name != "last_run"))
-# What the next run takes from a stored edge as it is, or compares with what it finds.
-_ANCHORED = ("anchors", "placed", "formerly", "anchor")
-_DECIDED = ("status", "verdict", "by", "at", "notes", "cells", "first_run", "former_ids")
-_LASTING = attrgetter(*_ANCHORED, *_DECIDED)
-# What an editor decides.
-_DECISION_NAMES = ("status", "verdict", "by", "at", "anchor", "notes", "placed", "cells")
-_DECISION = attrgetter(*_DECISION_NAMES)
 # Share of common text from which one of two pages should rather be removed than linked.
 SHARED = 0.9
 
@@ -272,7 +271,7 @@ class Memory:
         now = self.store.by_id(
             edge.id for edge in edges if edge.id in late or (edge.id in read and read[edge.id].verdict)
         )
-        self.store.put([_as_decided(edge, now.get(edge.id), read.get(edge.id)) for edge in edges])
+        self.store.put([as_decided(edge, now.get(edge.id), read.get(edge.id)) for edge in edges])
 
     def _keep_duplicates(self, duplicates: Iterable[Edge]) -> None:
         for pairs in batched(duplicates, BLOCK):
@@ -415,9 +414,9 @@ class Memory:
         pages: Iterable[tuple[str, Sequence[Recommendation], Sequence[Edge]]],
         targets: Targets,
         anchors: Anchors | None,
-    ) -> Iterator[tuple["_Page", list[Edge]]]:
+    ) -> Iterator[tuple[PageLinks, list[Edge]]]:
         """Yield the edges of each page that differ from the stored ones, given its rows and its stored edges."""
-        ahead = deque[_Page]()
+        ahead = deque[PageLinks]()
 
         def wanted() -> Iterator[Wanted]:
             for end, items, known in pages:
@@ -430,7 +429,7 @@ class Memory:
 
     def _page(
         self, end: str, items: Sequence[Recommendation], known: Sequence[Edge], anchors: Anchors | None
-    ) -> "_Page":
+    ) -> PageLinks:
         """Return the links of a page and what is known of their anchors."""
         old = {edge.target: edge for edge in known if is_link(edge)}
         now, several = _proposed(items)
@@ -439,11 +438,13 @@ class Memory:
             key: self._edge(end, source, link, strong=each)
             for (key, (source, link)), each in zip(now.items(), strong, strict=True)
         }
-        page = _Page(end, items[0].source, len(items), {edge.id: edge for edge in known}, old, plain, several)
+        page = PageLinks(
+            end, items[0].source, len(items), {edge.id: edge for edge in known}, old, plain, several
+        )
         self._ask(page, anchors)
         return page
 
-    def _stays(self, page: "_Page", edges: Sequence[Edge], targets: Targets, anchors: Anchors) -> bool:
+    def _stays(self, page: PageLinks, edges: Sequence[Edge], targets: Targets, anchors: Anchors) -> bool:
         """Return whether a page's edges would stay if the same links came again after `edges` were stored."""
         if page.is_steady(edges):
             # The wordings of this page count for those that follow.
@@ -452,12 +453,12 @@ class Memory:
             return True
         stored = {**page.stored, **{edge.id: edge for edge in edges}}
         old = {edge.target: edge for edge in stored.values() if is_link(edge)}
-        again = _Page(page.end, page.source, page.rows, stored, old, page.plain, page.several)
+        again = PageLinks(page.end, page.source, page.rows, stored, old, page.plain, page.several)
         self._ask(again, anchors)
         (found,) = anchors.propose_each([again.wanted])
         return not any(True for _ in self._of_page(again, found, targets, anchors))
 
-    def _ask(self, page: "_Page", anchors: Anchors | None) -> None:
+    def _ask(self, page: PageLinks, anchors: Anchors | None) -> None:
         """Note which links of a page editors see, which anchors stay, and for which links others are wanted."""
         if anchors is None or page.source.page is None:
             return
@@ -476,7 +477,7 @@ class Memory:
 
     def _of_page(
         self,
-        page: "_Page",
+        page: PageLinks,
         found: Sequence[tuple[Anchor, ...]],
         targets: Targets,
         anchors: Anchors | None,
@@ -484,7 +485,7 @@ class Memory:
         """Yield the edges of a page that differ from the stored ones; `found` are the anchors that it wanted."""
         end, old = page.end, page.old
         anchored = self._anchored(page, found, anchors)
-        edges = {key: _with_anchor_judged(edge) for key, edge in anchored.items()}
+        edges = {key: with_anchor_judged(edge) for key, edge in anchored.items()}
         for key in [key for key, edge in edges.items() if self._is_too_weak(edge, old.get(key))]:
             del edges[key]
             self.left_out.add((end, key))
@@ -501,12 +502,12 @@ class Memory:
                 yield edge
 
     def _anchored(
-        self, page: "_Page", found: Sequence[tuple[Anchor, ...]], anchors: Anchors | None
+        self, page: PageLinks, found: Sequence[tuple[Anchor, ...]], anchors: Anchors | None
     ) -> dict[str, Edge]:
         """Return the edges of a page, with anchors for those that editors see."""
         edges, old = page.plain, page.old
         if anchors is None:
-            restored = {key: _with_stored_anchors(edge, old.get(key)) for key, edge in edges.items()}
+            restored = {key: with_stored_anchors(edge, old.get(key)) for key, edge in edges.items()}
             self.without_anchors += sum(not edge.anchors for edge in restored.values())
             return restored
         done, known = dict(edges), page.known
@@ -515,7 +516,7 @@ class Memory:
         for key in page.seen:
             found_now = anchors.varied(key, known[key], page.decided_text(key))
             placed = partial(anchors.placed, page.source.key)
-            done[key] = _looked_for(edges[key], found_now, old.get(key), placed, unchanged=key in page.same)
+            done[key] = looked_for(edges[key], found_now, old.get(key), placed, unchanged=key in page.same)
         return done
 
     def _beside(
@@ -568,124 +569,6 @@ class Memory:
             at=self.at,
             evidence=link.evidence,
         )
-
-
-@dataclass(slots=True)
-class _Page:
-    """The links of a page, while its anchors are looked for.
-
-    Attributes:
-        end, source: the page.
-        rows: count of its rows.
-        stored: its stored edges by their ids.
-        old: its stored links by target.
-        plain: the run's links as edges without anchors, by target.
-        several: targets that several rows of the page have with different scores; the first row's scores count.
-        seen: targets of the links that editors see.
-        same: those of them whose texts are as they were.
-        known: the anchors that stay, by target.
-        wanted: the targets that need anchors, as `Anchors.propose_each` takes them.
-    """
-
-    end: str
-    source: Source
-    rows: int
-    stored: Mapping[str, Edge]
-    old: Mapping[str, Edge]
-    plain: Mapping[str, Edge]
-    several: Collection[str]
-    seen: Sequence[str] = ()
-    same: Sequence[str] = ()
-    known: Mapping[str, tuple[Anchor, ...]] = field(default_factory=dict)
-    wanted: Wanted = ("", (), ())
-
-    def decided_text(self, target: str) -> str:
-        """Return the anchor of a link that an editor decided on; "" if nobody did."""
-        before = self.old.get(target)
-        return before.chosen.text if before and (before.anchor or before.verdict) else ""
-
-    def is_steady(self, edges: Sequence[Edge]) -> bool:
-        """Return whether a run's edges differ from the stored ones in nothing but what its links alone give.
-
-        Then the same links give the same edges again.
-        """
-        stored = self.stored
-        known = all(edge.id in stored and _LASTING(stored[edge.id]) == _LASTING(edge) for edge in edges)
-        return known and not self.wanted[1]
-
-
-def _as_decided(edge: Edge, now: Edge | None, read: Edge | None) -> Edge:
-    """Return an edge with the decision on it that is stored now, if that is not the one that was read."""
-    if now is None or (read and _DECISION(now) == _DECISION(read)):
-        return edge
-    return altered(edge, **dict(zip(_DECISION_NAMES, _DECISION(now), strict=True)))
-
-
-def _with_anchor_judged(edge: Edge) -> Edge:
-    """Return an edge whose strength and tier cover its anchor, too.
-
-    Where pages and words together are not good enough for a link in the text, the words are a mere proposal, and the
-    pages decide alone whether the link belongs beside it. Nobody knows how good words are that an editor chose, or
-    those of an earlier version.
-    """
-    chosen = edge.chosen
-    if edge.anchor or (chosen.text and chosen.verbatim and isnan(chosen.quality)):
-        return edge
-    together = edge.strength * chosen.quality if chosen.text and chosen.verbatim else 0.0
-    if tier_of(together, edge.inline, edge.sidebar) == "inline":
-        return altered(edge, strength=together, tier="inline")
-    return altered(edge, tier="sidebar") if edge.tier == "inline" else edge
-
-
-def _looked_for(
-    edge: Edge,
-    anchors: tuple[Anchor, ...],
-    before: Edge | None,
-    placed: Callable[[str], Anchor],
-    *,
-    unchanged: bool,
-) -> Edge:
-    """Return an edge with its anchors; a decided one, or one that isn't from there, was looked for in the page's text.
-
-    Args:
-        edge: the edge without anchors.
-        anchors: its anchors, best first.
-        before: the edge from the store.
-        placed: returns a text as an anchor where it stands in the page.
-        unchanged: whether the texts of both ends are those of `before`.
-    """
-    own = before.anchor if before else ""
-    pinned = before.anchors[0] if before and before.verdict and not own and before.anchors else None
-    if pinned:
-        # An editor accepted this text, so it stays, whatever the run would propose today.
-        anchors = (pinned, *(one for one in anchors if fold_query(one.text) != fold_query(pinned.text)))
-    text = own or (anchors[0].text if anchors else "")
-    if not text or not (own or (pinned and not unchanged) or not anchors[0].verbatim):
-        look = Anchor("")
-    elif unchanged and before and before.placed.text == text:
-        look = before.placed
-    else:
-        look = placed(text)
-    if pinned and look.text:
-        first = look if look.sentence else replace(pinned, verbatim=False)
-        anchors = (first, *anchors[1:])
-    edge = altered(edge, anchors=anchors, anchor=own, placed=look)
-    in_text = edge.kind == "recommendation" and bool(text) and edge.chosen.verbatim
-    return altered(edge, kind="contextual") if in_text else edge
-
-
-def _with_stored_anchors(edge: Edge, stored: Edge | None) -> Edge:
-    """Return an edge with its stored anchors and kind, and the hashes of the texts that they were found in."""
-    if stored is None:
-        return edge
-    return altered(
-        edge,
-        kind=stored.kind,
-        anchors=stored.anchors,
-        source_hash=stored.source_hash,
-        target_hash=stored.target_hash,
-        placed=stored.placed,
-    )
 
 
 def _proposed(items: Sequence[Recommendation]) -> tuple[dict[str, tuple[Source, Link]], set[str]]:

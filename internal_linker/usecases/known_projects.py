@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from platformdirs import user_data_path
 
@@ -23,6 +23,7 @@ from internal_linker.usecases.settings.settings import SETTINGS_FILE
 MOST_KNOWN = 50
 # The input of the sample site.
 _SAMPLE = ("urls_rawdata.csv", "existing_links.csv", "main_queries.csv")
+_PAGES, _QUERIES, _LINKS = "files/urls_rawdata.csv", "files/main_queries.csv", "files/links.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,13 @@ def project_key(folder: Path) -> str:
     return blake2b(str(folder).encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
 
 
+def next_step(folder: Path) -> Literal["import", "run", "review"]:
+    """Return where the work on a project goes on: the review of links, a run over pages, or the import of some."""
+    if (folder / _LINKS).is_file():
+        return "review"
+    return "run" if any((folder / name).is_file() for name in (_PAGES, _QUERIES)) else "import"
+
+
 def sample_there() -> bool:
     """Return whether this installation has the sample site."""
     return all((CHECKOUT / "files" / name).is_file() for name in _SAMPLE)
@@ -196,6 +204,6 @@ def _known(folder: Path, at: str) -> KnownProject:
         folder.name or str(folder),
         at,
         (folder / SETTINGS_FILE).is_file(),
-        (folder / "files/urls_rawdata.csv").is_file(),
-        (folder / "files/links.csv").is_file(),
+        (folder / _PAGES).is_file(),
+        (folder / _LINKS).is_file(),
     )

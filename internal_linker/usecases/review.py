@@ -21,13 +21,13 @@ from internal_linker.core.records import fold_query
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sections import Sections
 from internal_linker.core.urls import normal_form
-from internal_linker.ingest.collect import gather
 from internal_linker.review import session
 from internal_linker.review.merge import STATUSES
 from internal_linker.review.rows import review_row
 from internal_linker.review.session import EdgeQueue, LinkFilter, answered
 from internal_linker.usecases.options import ReviewOptions
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.site_texts import site_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -184,21 +184,12 @@ def _texts(project: Project, progress: Progress) -> Iterator[PageTexts | None]:
 
 
 def _anchoring(project: Project, spool: TextSpool, progress: Progress) -> Anchoring | None:
-    pages, links = project.table("urls_rawdata.csv", []), project.existing_links()
+    pages = project.table("urls_rawdata.csv", [])
     if pages is None:
         return None
     progress.start("Input", 0, "rows")
     try:
-        site = gather(
-            None,
-            pages,
-            links,
-            None,
-            queries_in_sheet=False,
-            progress=progress,
-            keep=spool.keep,
-            hosts=project.settings.hosts,
-        )
+        site = site_of(project, pages, spool, progress)
     except (InputError, OutputError) as error:
         progress.warn(f"Links are shown without titles, and anchors are not looked for in the pages: {error}")
         return None

@@ -10,7 +10,7 @@ from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.edges import Anchor
 from internal_linker.core.errors import InputError, OutputError
-from internal_linker.core.ports import Progress
+from internal_linker.core.ports import Progress, StreamSource
 from internal_linker.core.records import Collected, Page
 from internal_linker.ingest.collect import gather
 from internal_linker.text.sentences import around, paragraphs
@@ -128,6 +128,25 @@ class TextReader:
             return self._texts
 
 
+def site_of(project: Project, pages: StreamSource, spool: TextSpool, progress: Progress) -> Collected:
+    """Return the pages of a project's table and its existing links, without its queries.
+
+    Raises:
+        InputError: a table can't be used.
+        OutputError: the spool can't be written.
+    """
+    return gather(
+        None,
+        pages,
+        project.existing_links(),
+        None,
+        queries_in_sheet=False,
+        progress=progress,
+        keep=spool.keep,
+        hosts=project.settings.hosts,
+    )
+
+
 def _read(project: Project, spool: TextSpool, progress: Progress) -> SiteTexts:
     pages = project.table("urls_rawdata.csv", [])
     if pages is None:
@@ -135,16 +154,6 @@ def _read(project: Project, spool: TextSpool, progress: Progress) -> SiteTexts:
             problem="files/urls_rawdata.csv not found: links are shown without titles and texts."
         )
     try:
-        site = gather(
-            None,
-            pages,
-            project.existing_links(),
-            None,
-            queries_in_sheet=False,
-            progress=progress,
-            keep=spool.keep,
-            hosts=project.settings.hosts,
-        )
+        return SiteTexts(site_of(project, pages, spool, progress))
     except (InputError, OutputError) as error:
         return SiteTexts(problem=f"Links are shown without titles and texts: {error}")
-    return SiteTexts(site)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
 from fastapi import Path as PathParameter
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from internal_linker.usecases.known_projects import KnownProjects
 from internal_linker.usecases.link_decisions import Decisions
@@ -79,6 +79,13 @@ def require_known_encoder(state: Shared, project: Project, encoder: str) -> None
         require_own_computer(state)
 
 
+EncoderName = Annotated[
+    str,
+    Field(
+        max_length=500,
+        description="As embedding_provider; empty: the setting. Names with a colon not where others can reach the app.",
+    ),
+]
 SharedState = Annotated[Shared, Depends(shared)]
 Key = Annotated[str, PathParameter(pattern="^[0-9a-f]{10}$", description="The project's key, from its list.")]
 

@@ -20,7 +20,7 @@ UPLOAD = re.compile(r"/api/projects/[0-9a-f]{10}/uploads/[\w.-]*")
 _SAFE = frozenset({"GET", "HEAD"})
 # Without a session: the way in, and what it looks like.
 _OPEN = re.compile(r"/(?:login|api/login|static/[\w./-]+)")
-_START = "Not signed in, or the app was started anew: open the start address that the command printed in its terminal."
+_START = "Not signed in, or the app was restarted: open the start address that the command printed in its terminal."
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import RedirectResponse, Response
 
 from internal_linker.core.version import __version__
-from internal_linker.usecases.known_projects import ProjectNotFound
+from internal_linker.usecases.known_projects import ProjectNotFound, next_step
 from internal_linker.web.context import Key, SharedState
 
 router = APIRouter(include_in_schema=False)
@@ -75,12 +75,10 @@ def show_api(request: Request) -> Response:
 def show_project(key: Key, state: SharedState) -> Response:
     """Lead to where the work on a project goes on: the review of links, a run over pages, or the import of some."""
     try:
-        files = state.known.folder(key) / "files"
+        step = next_step(state.known.folder(key))
     except ProjectNotFound:
         return RedirectResponse("/", 303)
-    steps = {"links.csv": "review", "urls_rawdata.csv": "run", "main_queries.csv": "run"}
-    done = [step for name, step in steps.items() if (files / name).is_file()]
-    return RedirectResponse(f"/p/{key}/{done[0] if done else 'import'}", 303)
+    return RedirectResponse(f"/p/{key}/{step}", 303)
 
 
 @router.get("/p/{key}/{path}")

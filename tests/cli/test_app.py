@@ -21,7 +21,7 @@ from tests.support.small_project import command
 def test_a_wrong_start_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
 ) -> None:
-    """What keeps the app from starting is told in one sentence, with exit code 2."""
+    """If the app can't start, one sentence says why, and the exit code is 2."""
     for name, text in (("short", "abc"), ("empty", ""), ("long", "correct horse battery\nmore")):
         (tmp_path / name).write_text(text)
     words = [word.format(folder=tmp_path) for word in arguments]

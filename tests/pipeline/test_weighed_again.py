@@ -86,9 +86,9 @@ def lists_of(root: Path) -> tuple[list[tuple[str, str, int]], dict[str, bytes]]:
     return links, {name: (root / "files" / name).read_bytes() for name in LISTS}
 
 
-def anew(root: Path) -> Any:
+def full_run(root: Path) -> Any:
     """Return what a run gives that weighs all sources."""
-    copy = shutil.copytree(root, root.parent / "anew")
+    copy = shutil.copytree(root, root.parent / "full")
     for part in (copy / "files/index").glob("weighed-*"):
         shutil.rmtree(part)
     return lists_of(copy)
@@ -126,7 +126,7 @@ def test_only_sources_near_a_change_are_weighed_again(
     pages, links = site(), [*LINKS]
     change(pages, links)
     write(root, pages, links)
-    full = anew(root)
+    full = full_run(root)
     assert weighed[-1] == len(pages)
     weighed.clear()
     assert lists_of(root) == full
@@ -138,7 +138,7 @@ def test_a_new_page_gets_its_links(root: Path, weighed: list[int]) -> None:
     pages, links = site(), [*LINKS]
     _added(pages, links)
     write(root, pages, links)
-    (full, _), (new, *_) = anew(root), pages[-1]
+    (full, _), (new, *_) = full_run(root), pages[-1]
     ours, _ = lists_of(root)
     assert weighed[1] < len(pages) / 3
     assert [one for one in ours if one[0] == new] == [one for one in full if one[0] == new]
@@ -173,19 +173,19 @@ def test_damaged_candidates_are_weighed_again(root: Path, weighed: list[int]) ->
     pages = site()
     _text(pages, LINKS)
     write(root, pages, LINKS)
-    assert lists_of(root) == anew(root)
+    assert lists_of(root) == full_run(root)
     assert weighed[0] == len(pages)
 
 
 def test_all_are_weighed_if_the_weights_of_words_moved(
     root: Path, weighed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the sources that are checked have other scores than those kept for them, all are weighed anew."""
+    """If the sources that are checked have other scores than those kept for them, all are weighed again."""
     monkeypatch.setattr("internal_linker.ranking.weighed.MOST_DIFFERENT", -1.0)
     pages = site()
     _text(pages, LINKS)
     write(root, pages, LINKS)
-    full = anew(root)
+    full = full_run(root)
     weighed.clear()
     assert lists_of(root) == full
     assert weighed[0] < len(pages) == weighed[1]
@@ -205,7 +205,7 @@ def test_without_vectors_words_decide_what_is_near(
             write_settings(root, {})
             lists_of(root)
             _text(pages, LINKS)
-    full = anew(root)
+    full = full_run(root)
     weighed.clear()
     assert lists_of(root) == full
     assert len(weighed) == 1 and weighed[0] < len(pages) / 3

@@ -326,7 +326,7 @@ def test_a_late_plan_starts_nothing(app: RunningApp, browser: AppBrowser, folder
 
 
 def test_a_refused_stream_is_told(app: RunningApp, browser: AppBrowser, folder: Path) -> None:
-    """A page that watches a run of an app that was started anew, and knows no session, says how to get in again."""
+    """A page that watches a run of an app that was restarted, and knows no session, says how to get in again."""
     job = asdict(jobs.Job("a", "run", {}, "2026-01-01T00:00:00+00:00"))
     told = f"retry: 100\ndata: {json.dumps({'job': job})}\n\n"
     page = browser.page(app)

@@ -163,7 +163,11 @@ def test_a_person_renames_a_cluster(app: RunningApp, browser: AppBrowser, shop: 
     require_sound(page, browser)
     page.get_by_label("Number of clusters").fill("3")
     page.get_by_label("Compare by").select_option("title")
-    page.get_by_role("button", name="Group the pages").click()
+    page.get_by_label("With", exact=True).select_option("lsa")
+    with page.expect_request(lambda sent: sent.method == "POST" and sent.url.endswith("/clusters")) as asked:
+        page.get_by_role("button", name="Group the pages").click()
+    sent = asked.value.post_data_json
+    assert sent and sent["encoder"] == "lsa"
     page.get_by_role("heading", name="3 clusters").wait_for()
     require_sound(page, browser)
     page.get_by_role("button", name="Table").click()

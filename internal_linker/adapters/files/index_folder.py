@@ -3,6 +3,7 @@
 Nothing here is a source of truth: what is missing, outdated or damaged is computed again.
 """
 
+import errno
 import io
 import json
 import mmap
@@ -111,16 +112,19 @@ class IndexFolder:
         return self.folder / f"{part}-{blake2b(state.encode(), digest_size=12).hexdigest()}"
 
     def _into_place(self, new: Path, place: Path) -> None:
-        # Of two processes that write the same, either result is right; a damaged one is replaced.
-        for _ in range(2):
-            try:
-                new.replace(place)
-            except OSError:
-                if not place.exists():
-                    raise
-                shutil.rmtree(place, ignore_errors=True)
-            else:
-                return
+        """Replace what is there. Of two writers of the same part, the faster one's stays."""
+        # What is there leaves whole, so no other writer's files are removed from the place.
+        former = self.folder / f".{uuid4().hex}.tmp"
+        try:
+            with suppress(OSError):
+                place.replace(former)
+            new.replace(place)
+        except OSError as error:
+            # Windows has no error of its own for a folder in the place.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) and not place.exists():
+                raise
+        finally:
+            shutil.rmtree(former, ignore_errors=True)
 
     def _prune(self, part: str, state: str) -> None:
         """Remove earlier versions of the part, and what killed processes left; what Windows has open goes next time."""

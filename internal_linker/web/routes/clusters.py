@@ -18,7 +18,7 @@ from internal_linker.usecases.group_pages import (
     write_clusters,
 )
 from internal_linker.usecases.options import ClustersOptions
-from internal_linker.web.context import Body, OpenedProject, SharedState, require_known_encoder
+from internal_linker.web.context import Body, EncoderName, OpenedProject, SharedState, require_known_encoder
 from internal_linker.web.tasks import TaskState
 from internal_linker.web.views import WORKBOOK, download
 
@@ -29,14 +29,7 @@ class Grouping(Body):
     """How pages are compared and grouped."""
 
     by: Annotated[str, Field(max_length=200, description="Fields with weights; empty: as suits.")] = ""
-    encoder: Annotated[
-        str,
-        Field(
-            max_length=500,
-            description="As embedding_provider; empty: the setting. Names with a colon not where others can reach "
-            "the app.",
-        ),
-    ] = ""
+    encoder: EncoderName = ""
     method: Annotated[str, Field(pattern="^(kmeans|communities)$")] = "kmeans"
     k: Annotated[
         str,

@@ -12,7 +12,7 @@ from internal_linker.analysis.similarity.cut_off import LOWEST, STEPS, OffTopicP
 from internal_linker.analysis.similarity.pairs import PagePair
 from internal_linker.usecases.options import CompareOptions
 from internal_linker.usecases.similar import find_similar, similar_file, similar_pages, write_similar
-from internal_linker.web.context import Body, OpenedProject, SharedState, require_known_encoder
+from internal_linker.web.context import Body, EncoderName, OpenedProject, SharedState, require_known_encoder
 from internal_linker.web.tasks import TaskState
 from internal_linker.web.views import WORKBOOK, download
 
@@ -31,14 +31,7 @@ class Comparison(Body):
         str,
         Field(max_length=200, description="Fields with weights, as in title=1,content=3; empty: as suits."),
     ] = ""
-    encoder: Annotated[
-        str,
-        Field(
-            max_length=500,
-            description="As embedding_provider; empty: the setting. Names with a colon not where others can reach "
-            "the app.",
-        ),
-    ] = ""
+    encoder: EncoderName = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,9 @@ async function load() {
 }
 
 onSubmit(get("group"), async (form) => {
-  await projectApi("clusters", { method: "POST", body: { by: form.get("by"), method: form.get("method"), k: form.get("k").trim() } });
+  await projectApi("clusters", { method: "POST", body: {
+    by: form.get("by"), encoder: form.get("encoder"), method: form.get("method"), k: form.get("k").trim(),
+  } });
   await follow("clusters", get("task"), (state) => (state.status === "done" ? load() : null));
 });
 for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => { view = button.dataset.view; showView(); });

@@ -105,8 +105,7 @@ function show({ job }) {
   shownState = job.state;
 }
 
-// The browser opens a stream that breaks again by itself, but never one that the app refused, as it does when it was started
-// anew and no longer knows the session.
+// The browser reopens a broken stream by itself, but not one that the app refused: after a restart, it doesn't know the session.
 function watch() {
   const events = new EventSource(`/api/projects/${project}/job/events`);
   events.onmessage = (event) => {

@@ -128,9 +128,10 @@ async function removeKey(key, card) {
 
 // Everything else stays, since it may have text that is not saved.
 async function showKey(card, key) {
+  const { problem } = await projectApi("settings");
   card.replaceWith(keyCard(key));
   document.getElementById(`key-${key.name}`).focus();
-  showProblem((await projectApi("settings")).problem || null);
+  if (problem) showProblem(problem);
 }
 
 function show(result) {
