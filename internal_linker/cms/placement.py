@@ -1,0 +1,66 @@
+"""What is asked of a text, one more link, and the two answers: the new text, or why it stays as it is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+type TextFormat = Literal["markdown", "mdx", "html"]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An accepted link on its way into a text.
+
+    Attributes:
+        target: the target's full URL.
+        href: how the text writes the link to the target: a URL, a path, or a template such as `{{< ref "a.md" >}}`.
+        anchor: the accepted anchor, as readers see it.
+        sentence: the sentence in which the anchor was accepted, as readers see it; empty if none is known.
+        leads_to_target: whether an `href` of the same text leads to the target.
+    """
+
+    target: str
+    href: str
+    anchor: str
+    sentence: str
+    leads_to_target: Callable[[str], bool]
+
+
+class Refusal(StrEnum):
+    """Why a text stays as it is; the value is the sentence that people read."""
+
+    LINKED = "the page already links to the target"
+    NO_ANCHOR = "the anchor is not in the text"
+    NOT_BODY = "the anchor is only in links, headings, code, captions or templates"
+    NO_OWN_TEXT = "the link has no anchor in the text"
+    UNSAFE = "the result could not be verified, so nothing was changed"
+    UNREADABLE = "the text could not be read as its format"
+
+
+@dataclass(frozen=True)
+class Inserted:
+    """A text with one more link.
+
+    Attributes:
+        text: the new text.
+        start: the first character of the link's markup in the new text.
+        end: the character after it.
+        in_sentence: whether the anchor stands in the accepted sentence; otherwise it stands elsewhere in the text.
+    """
+
+    text: str
+    start: int
+    end: int
+    in_sentence: bool
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A text that stays as it is.
+
+    Attributes:
+        reason: why.
+    """
+
+    reason: Refusal
