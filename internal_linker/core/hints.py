@@ -13,9 +13,14 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 _SPECIAL = re.compile(r"[^\w./\\:-]")
 
 
-def command(words: str) -> str:
-    """Return a command of this program, such as "check", with what starts the program: ./run_main.sh check."""
-    return f"{_program()} {words}"
+def command(words: str, *, anywhere: bool = False) -> str:
+    """Return a command of this program, such as "check", with what starts the program: ./run_main.sh check.
+
+    Args:
+        words: the command and its options.
+        anywhere: with whole paths, for a scheduler, which has no current folder and may know no other programs.
+    """
+    return f"{_program(anywhere=anywhere)} {words}"
 
 
 def installation(extra: str, *, again: bool = False) -> str:
@@ -29,28 +34,35 @@ def installation(extra: str, *, again: bool = False) -> str:
     return " ".join([typed_path(sys.executable), "-m pip install", *options, *map(_quoted, _packages(extra))])
 
 
-def typed_path(path: str | Path, here: str = "") -> str:
-    """Return a path as a person types it: relative to the current folder, after `here`, if it is inside of it."""
+def typed_path(path: str | Path, here: str = "", *, anywhere: bool = False) -> str:
+    """Return a path as a person types it: relative to the current folder, after `here`, if it is inside of it.
+
+    With `anywhere` it is whole.
+    """
     # Not resolved: an environment's Python is a link to another one.
     whole = Path(path).absolute()
-    inside = whole.is_relative_to(Path.cwd())
+    inside = not anywhere and whole.is_relative_to(Path.cwd())
     return _quoted(f"{here}{whole.relative_to(Path.cwd())}" if inside else str(whole))
 
 
-def _program() -> str:
+def _program(*, anywhere: bool) -> str:
     started = Path(sys.argv[0] if sys.argv else "")
     if started.name == "main.py":
         if Path(sys.prefix).resolve() != CHECKOUT / ".venv":
-            return f"python {typed_path(started)}"
+            python = typed_path(sys.executable, anywhere=True) if anywhere else "python"
+            return f"{python} {typed_path(started, anywhere=anywhere)}"
         # PowerShell and Unix shells run a program in the current folder only with this prefix.
         return typed_path(
-            CHECKOUT / ("run_main.bat" if os.name == "nt" else "run_main.sh"), here=f".{os.sep}"
+            CHECKOUT / ("run_main.bat" if os.name == "nt" else "run_main.sh"),
+            here=f".{os.sep}",
+            anywhere=anywhere,
         )
     if started.parts[-2:] == ("internal_linker", "__main__.py"):
-        return f"{typed_path(sys.executable)} -m internal_linker"
-    if started.stem == "internal-linker" and not which("internal-linker"):
-        return typed_path(started)
-    return "internal-linker"
+        return f"{typed_path(sys.executable, anywhere=anywhere)} -m internal_linker"
+    found = which("internal-linker")
+    if started.stem == "internal-linker" and not found:
+        return typed_path(started, anywhere=anywhere)
+    return typed_path(found, anywhere=True) if anywhere and found else "internal-linker"
 
 
 def _quoted(text: str) -> str:

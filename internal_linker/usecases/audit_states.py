@@ -9,11 +9,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from internal_linker.adapters.files.array_file import read_arrays, write_arrays
+from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
+from internal_linker.analysis.audit.state_sheets import state_sheets
 from internal_linker.analysis.audit.states import (
     STATES,
     ActionLink,
     AuditStates,
     ShownAction,
+    State,
     StateFigures,
     StateFinding,
     StateMeasure,
@@ -95,6 +98,15 @@ def last_audit(project: Project) -> AuditStates | None:
         )
     except (KeyError, TypeError):  # a file of another version
         return None
+
+
+def write_state(found: AuditStates, state: State, path: Path) -> list[str]:
+    """Write an audit in one state of the links as a workbook; return what was unusual.
+
+    Raises:
+        OutputError: the file can't be written.
+    """
+    return list(ResultsXlsx(path).write(state_sheets(found, state)))
 
 
 def _made(record: Callable[..., Any], told: dict[str, Any], tuple_field: str) -> Any:

@@ -18,6 +18,7 @@ from internal_linker.adapters.files.atomic import replace_whole, require_in_plac
 from internal_linker.adapters.files.plain_text import plain_text
 from internal_linker.adapters.google_sheets.client import key_fields
 from internal_linker.core.errors import ConfigurationError, OutputError
+from internal_linker.core.hints import command, typed_path
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.usecases.schedule import Timetable, timetable
 from internal_linker.usecases.settings.exclusions import (
@@ -106,6 +107,8 @@ class SettingsResult(Result):
         keys: the keys and passwords.
         exclusions: the text of config/excluded_urls.txt.
         next_runs: when the command schedule starts the next runs; empty if `problem` is about the settings.
+        schedule_command: the command line that starts runs at these times, from any folder.
+        run_command: the command line of one run, for the computer's own scheduler.
         problem: what is wrong with the present settings; "": nothing.
         version: changes whenever settings.toml does.
     """
@@ -114,6 +117,8 @@ class SettingsResult(Result):
     keys: tuple[KeyRow, ...]
     exclusions: str
     next_runs: tuple[datetime, ...]
+    schedule_command: str
+    run_command: str
     problem: str
     version: str
 
@@ -143,11 +148,14 @@ def list_settings(root: Path) -> SettingsResult:
         group = field.title or group
         if name not in KEY_FILES:
             rows.append(_row(name, group, values, settings))
+    project = f"--project {typed_path(root, anywhere=True)}"
     return SettingsResult(
         tuple(rows),
         tuple(_key_row(root, name) for name in KEY_FILES),
         _exclusions(root),
         runs,
+        command(f"schedule {project}", anywhere=True),
+        command(f"run {project}", anywhere=True),
         problem,
         _version(root),
     )

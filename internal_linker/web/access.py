@@ -36,6 +36,7 @@ class Access:
     port: int
     password: str = ""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    _code: str = field(default="", init=False)
     _sessions: dict[str, float] = field(default_factory=dict, init=False)
     _guesses: deque[float] = field(default_factory=deque, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -64,6 +65,21 @@ class Access:
     def knows_token(self, given: str) -> bool:
         """Return whether this is the start address's token; with a password there is none."""
         return self.local and secrets.compare_digest(given.encode(), self.token.encode())
+
+    def start_code(self) -> str:
+        """Return a code that opens one session, for the browser: other users may see the arguments of its process."""
+        self._code = secrets.token_urlsafe(32)
+        return self._code
+
+    def takes_code(self, given: str) -> bool:
+        """Return whether this is the start code, which is used up then; with a password there is none."""
+        with self._lock:
+            if not (
+                self.local and self._code and secrets.compare_digest(given.encode(), self._code.encode())
+            ):
+                return False
+            self._code = ""
+            return True
 
     def knows_password(self, given: str) -> bool:
         """Return whether this is the password.

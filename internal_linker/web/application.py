@@ -11,7 +11,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from internal_linker.adapters.html.document import ECHARTS
 from internal_linker.core.version import __version__
 from internal_linker.usecases.known_projects import KnownProjects
 from internal_linker.web import pages
@@ -83,7 +82,8 @@ def create_app(access: Access, known: KnownProjects) -> ASGIApp:
     ):
         app.include_router(router, prefix="/api", responses=_FAILURES)
     app.include_router(pages.router)
-    # The reports have the same file.
-    app.mount("/static/vendor/echarts", StaticFiles(directory=ECHARTS), name="echarts")
+    # The reports' copy: a file from their package, but none of its code.
+    charts = StaticFiles(packages=[("internal_linker.adapters.html", "echarts")])
+    app.mount("/static/vendor/echarts", charts, name="echarts")
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return Guard(app, access)

@@ -12,12 +12,15 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from internal_linker.web.access import Access
+from internal_linker.web.peers import from_this_user
 
 # The largest decision on a filter names no links, so that nothing needs more.
 MOST_BYTES = 1_000_000
 # Files are read as they come; the route that takes them has a limit of its own.
 UPLOAD = re.compile(r"/api/projects/[0-9a-f]{10}/uploads/[\w.-]*")
 _SAFE = frozenset({"GET", "HEAD"})
+# What lets a browser in, and leaves the address.
+_TOKEN, _CODE = "token", "start"
 # Without a session: the way in, and what it looks like.
 _OPEN = re.compile(r"/(?:login|api/login|static/[\w./-]+)")
 _START = "Not signed in, or the app was restarted: open the start address that the command printed in its terminal."
@@ -61,8 +64,7 @@ class Guard:
             return _refused(400, "This address is not the app's: use the one that the command printed.")
         if problem := self._foreign(method, headers):
             return _refused(403, problem)
-        given = self._token(scope)
-        if given and method in _SAFE and self._access.knows_token(given):
+        if method in _SAFE and self._brings_key(scope):
             return self._let_in(scope)
         if _OPEN.fullmatch(path) or self._known(headers):
             return None
@@ -87,14 +89,23 @@ class Guard:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         return scheme.lower() == "bearer" and self._access.knows_token(token.strip())
 
-    @staticmethod
-    def _token(scope: Scope) -> str:
-        query: str = scope["query_string"].decode("latin-1")
-        return dict(parse_qsl(query)).get("token", "")
+    def _brings_key(self, scope: Scope) -> bool:
+        """Return whether the address has the token, or the browser's start code as this user's browser brings it."""
+        query = dict(_query(scope))
+        if (token := query.get(_TOKEN)) and self._access.knows_token(token):
+            return True
+        code = query.get(_CODE)
+        # The code stays good if somebody else, who saw it, tries it first; so it does with HEAD, which shows nothing.
+        return bool(
+            code
+            and scope["method"] == "GET"
+            and from_this_user(scope["client"], scope["server"])
+            and self._access.takes_code(code)
+        )
 
     def _let_in(self, scope: Scope) -> Response:
-        """Return the same address without its token, which would stay in the history."""
-        query = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != "token"]
+        """Return the same address without token and code, which would stay in the history."""
+        query = [pair for pair in _query(scope) if pair[0] not in (_TOKEN, _CODE)]
         # A path that begins with // would be another host's.
         path = "/" + scope["path"].lstrip("/\\")
         response = RedirectResponse(f"{path}?{urlencode(query)}" if query else path, 303)
@@ -115,6 +126,10 @@ def session_of(headers: Headers, access: Access) -> str:
     except CookieError:
         return ""
     return str(found.value) if found else ""
+
+
+def _query(scope: Scope) -> list[tuple[str, str]]:
+    return parse_qsl(scope["query_string"].decode("latin-1"))
 
 
 def _refused(status: int, sentence: str) -> Response:

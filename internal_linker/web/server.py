@@ -53,23 +53,32 @@ def serve(
     if project and (project / SETTINGS_FILE).is_file():
         known.open(project.resolve())
         path = f"/p/{project_key(project.resolve())}/"
-    address = f"http://{_named(host)}:{access.port}{path}" + (
-        f"?token={access.token}" if access.local else ""
-    )
-    say(f"The app is at {address}")
+    address = f"http://{_named(host)}:{access.port}{path}"
+    say(f"The app is at {address}" + (f"?token={access.token}" if access.local else ""))
     if beyond:
         say("Passwords and pages travel unencrypted: put a proxy with TLS in front of it (docs/app.md).")
     say("Press Ctrl-C to stop it. Runs that it started go on.")
     logging.getLogger("internal_linker.web").addHandler(logging.StreamHandler())
-    # An open stream of progress must not keep the server from ending.
-    config = uvicorn.Config(
-        create_app(access, known), log_level="warning", access_log=False, timeout_graceful_shutdown=1,
-        server_header=False,
-    )  # fmt: skip
     if browser:
-        threading.Timer(0.5, webbrowser.open, [address]).start()
+        opened = address + (f"?start={access.start_code()}" if access.local else "")
+        threading.Timer(0.5, webbrowser.open, [opened]).start()
     with sock:
-        uvicorn.Server(config).run(sockets=[sock])
+        server_of(access, known).run(sockets=[sock])
+
+
+def server_of(access: Access, known: KnownProjects) -> uvicorn.Server:
+    """Return the server of the application, which needs a socket yet."""
+    config = uvicorn.Config(
+        create_app(access, known),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        # An open stream of progress must not keep the server from ending.
+        timeout_graceful_shutdown=1,
+        # Without a password there is no proxy, and no header may say who a connection comes from.
+        proxy_headers=not access.local,
+    )
+    return uvicorn.Server(config)
 
 
 def _named(host: str) -> str:

@@ -55,6 +55,28 @@ def test_commands_work_from_another_folder(elsewhere: Path, monkeypatch: pytest.
     assert command("check") == '"./a home/run_main.sh" check'
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has run_main.bat")
+@pytest.mark.parametrize(
+    ("started", "prefix", "printed"),
+    [
+        ("main.py", CHECKOUT / ".venv", f"{CHECKOUT}/run_main.sh check"),
+        ("main.py", "/usr", f"/usr/bin/python3 {CHECKOUT}/main.py check"),
+        ("internal-linker", "/usr", "/usr/bin/internal-linker check"),
+        ("internal_linker/__main__.py", "/usr", "/usr/bin/python3 -m internal_linker check"),
+    ],
+)
+def test_a_scheduler_gets_whole_paths(
+    started: str, prefix: object, printed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command for any folder has no path that is relative to the current one."""
+    monkeypatch.chdir(CHECKOUT)
+    monkeypatch.setattr(sys, "argv", [str(CHECKOUT / started)])
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
+    monkeypatch.setattr(hints, "which", lambda name: f"/usr/bin/{name}")
+    assert command("check", anywhere=True) == printed
+
+
 @pytest.mark.parametrize("extra", sorted(EXTRAS))
 def test_installation_names_the_packages_of_an_extra(extra: str, elsewhere: Path) -> None:
     """Every extra is installed by its packages' names, since the project itself is not in a registry."""

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import uvicorn
 
 from internal_linker.usecases.known_projects import KnownProject, KnownProjects
 from internal_linker.web.access import Access, hashed
-from internal_linker.web.application import create_app
-from internal_linker.web.server import listening
+from internal_linker.web.server import listening, server_of
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,7 @@ def running_app(folder: Path, password: str = "") -> Iterator[RunningApp]:
         port = sock.getsockname()[1]
         access = Access(port, hashed(password) if password else "")
         known = KnownProjects(folder / "projects.json")
-        config = uvicorn.Config(create_app(access, known), log_level="warning", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
+        server = server_of(access, known)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
         thread.start()
         url = f"http://127.0.0.1:{port}"

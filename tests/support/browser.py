@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,27 @@ _TIMED = ("--enable-logging=stderr", "--virtual-time-budget=5000")
 
 
 def chromium() -> str:
-    """Return the path of an installed Chromium, or skip the test."""
-    found = next(filter(None, map(shutil.which, _NAMES)), "")
+    """Return the path of an installed Chromium, the system's or Playwright's own, or skip the test."""
+    found = _found()
     if not found:
-        pytest.skip(f"no browser: none of {', '.join(_NAMES)} is installed")
+        pytest.skip(
+            f"no browser: none of {', '.join(_NAMES)} is installed, nor Playwright's own (python -m playwright "
+            "install chromium)"
+        )
     return found
+
+
+@cache
+def _found() -> str:
+    if installed := next(filter(None, map(shutil.which, _NAMES)), ""):
+        return installed
+    # In a process of its own: another Playwright may be running in this one.
+    ask = "import playwright.sync_api as api\nwith api.sync_playwright() as all: print(all.chromium.executable_path)"
+    told = subprocess.run(
+        [sys.executable, "-c", ask], capture_output=True, text=True, timeout=120, check=True
+    )
+    own = told.stdout.strip()
+    return own if Path(own).is_file() else ""
 
 
 def rendered(page: Path) -> tuple[str, str]:

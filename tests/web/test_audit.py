@@ -1,7 +1,9 @@
 """The page and the API of the audit."""
 
+import io
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from tests.support.app_browser import AppBrowser, require_sound
@@ -67,6 +69,28 @@ def test_each_number_of_the_api_leads_to_its_rows(app: RunningApp, shop: Path) -
     assert [row["url"] for part in pages for row in part["rows"]] == sorted(URLS)
 
 
+def test_each_state_can_be_downloaded(app: RunningApp, shop: Path) -> None:
+    """The workbook of a state has its findings, pages and new links, as many as the page says."""
+    api = f"/api/projects/{app.open(shop).key}/audit"
+    assert app.client.get(f"{api}/workbook", params={"of": "today"}).status_code == 409
+    audited(app, shop)
+    found = app.client.get(api).json()
+    links = next(each["values"] for each in found["measures"] if each["key"] == "links")
+    assert links[2] > links[0]
+    for at, of in enumerate(("today", "accepted", "all")):
+        answer = app.client.get(f"{api}/workbook", params={"of": of})
+        assert f"audit-{of}.xlsx" in answer.headers["content-disposition"]
+        book = openpyxl.load_workbook(io.BytesIO(answer.content))
+        rows = {sheet.title: sheet.max_row - 1 for sheet in book}
+        assert rows["Pages"] == 6 and rows["Actions"] == len(found["actions"])
+        assert rows["Findings"] == sum(rule["counts"][at] for rule in found["rules"])
+        assert rows.get("New links", 0) == links[at] - links[0] and ("New links" in rows) == (of != "today")
+        inlinks = [row[4].value for row in book["Pages"].iter_rows(min_row=2)]
+        assert sum(inlinks) == links[at]
+        assert book["Pages"]["B2"].value.endswith("<img src=x onerror=alert(1)> שלום")
+    assert app.client.get(f"{api}/workbook", params={"of": "tomorrow"}).status_code == 422
+
+
 def test_wrong_questions_are_refused(app: RunningApp, shop: Path) -> None:
     """A wrong figure, state or section is one sentence; a wrong home page fails the task."""
     api = audited(app, shop)
@@ -90,6 +114,10 @@ def test_a_person_follows_a_number(app: RunningApp, browser: AppBrowser, shop: P
     require_sound(page, browser)
     page.get_by_role("button", name="Audit the site").click()
     page.get_by_role("heading", name="The most useful actions").wait_for()
+    for name, of in (("Today", "today"), ("Everything proposed", "all")):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name, exact=True).click()
+        assert download.value.suggested_filename == f"audit-{of}.xlsx"
     page.get_by_text("Show where and how").first.click()
     page.get_by_role("button", name="rows of Orphans, today").click()
     page.get_by_role("heading", name="Orphans, today").wait_for()

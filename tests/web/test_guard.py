@@ -1,10 +1,15 @@
 """The guard: who may enter the app, and what other sites can't do."""
 
+import os
+import shlex
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from internal_linker.core.errors import ConfigurationError
@@ -13,7 +18,7 @@ from internal_linker.web.guard import MOST_BYTES
 from internal_linker.web.server import listening, serve
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, running_app
-from tests.support.small_project import finish, start
+from tests.support.small_project import finish, make_project, start
 
 PASSWORD = "correct horse battery"
 
@@ -32,6 +37,66 @@ def test_the_start_address_opens_a_session(app: RunningApp) -> None:
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie and "SameSite=strict" in cookie and app.access.token not in cookie
     assert client.get("/").status_code == 200
+
+
+def test_no_process_has_the_token(tmp_path: Path) -> None:
+    """The browser is started with an address that works once, without the token, which only the terminal shows."""
+    told, browser = tmp_path / "told.txt", tmp_path / "browser.py"
+    browser.write_text("import sys; open(sys.argv[1], 'w').write(sys.argv[2])")
+    opens = shlex.join([sys.executable, str(browser), str(told)]) + " %s"
+    words = ("-m", "internal_linker", "app", "--project", str(make_project(tmp_path / "shop")))
+    process = start(*words, cwd=tmp_path, XDG_DATA_HOME=str(tmp_path), BROWSER=opens)
+    assert process.stdout is not None
+    address = process.stdout.readline().split()[-1]
+    for _ in range(100):
+        if told.is_file() and told.read_text():
+            break
+        time.sleep(0.1)
+    opened = told.read_text()
+    page, _, token = address.partition("?token=")
+    assert token and opened.startswith(f"{page}?start=") and token not in opened
+    for tries, url, status in ((1, opened, 200), (2, opened, 401), (3, address, 200), (4, address, 200)):
+        with httpx.Client(trust_env=False, follow_redirects=True) as client:
+            answer = client.get(url)
+        assert answer.status_code == status, f"try {tries}"
+        assert status == 200 or "works only once" in answer.text
+    process.send_signal(signal.SIGINT)
+    assert finish(process)[0] == 0
+
+
+def test_the_start_code_opens_one_session(app: RunningApp) -> None:
+    """The code becomes a cookie, is no key for scripts, and is not used up by a program that only looks."""
+    code = app.access.start_code()
+    assert app.stranger().head(f"/?start={code}").headers["location"] == "/login"
+    wrong = {"Authorization": f"Bearer {code}"}
+    assert app.stranger().get("/api/projects", headers=wrong).status_code == 401
+    client = app.stranger()
+    assert client.get(f"/?start={code}&a=b").headers["location"] == "/?a=b"
+    assert client.get("/").status_code == 200
+    assert app.stranger().get(f"/?start={code}").headers["location"] == "/login"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a connection is")
+def test_another_user_can_not_use_the_start_code(app: RunningApp) -> None:
+    """Whoever reads the code in the list of processes gets no session, and the browser still does."""
+    code = app.access.start_code()
+    taken = (
+        "import encodings.idna, http.client, os, sys; "
+        "door = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1])); "
+        "os.setuid(65534); door.request('GET', sys.argv[2], headers={'X-Forwarded-For': sys.argv[3]}); "
+        "print(door.getresponse().getheader('location'))"
+    )
+    with app.stranger() as own:
+        # A header may not name a connection of this user.
+        own.get("/login")
+        stream = own.get("/login").extensions["network_stream"]
+        forged = "{}:{}".format(*stream.get_extra_info("client_addr"))
+        for header in ("127.0.0.1", forged):
+            words = [sys.executable, "-c", taken, str(app.access.port), f"/?start={code}", header]
+            done = subprocess.run(words, capture_output=True, text=True, check=True)
+            assert done.stdout == "/login\n"
+        assert own.get(f"/?start={code}").headers["location"] == "/"
 
 
 @pytest.mark.parametrize("path", ["/", "/p/0123456789/run", "/docs", "/api/projects", "/api/openapi.json"])
@@ -110,7 +175,8 @@ def test_a_token_leads_to_no_other_host(app: RunningApp) -> None:
 def test_a_shared_app_needs_its_password(shared_app: RunningApp, tmp_path: Path) -> None:
     """Beyond this computer the password opens a session, the token nothing, and no other folder can be reached."""
     with shared_app.stranger(headers={"Origin": shared_app.url}) as client:
-        assert client.get(f"/?token={shared_app.access.token}").headers["location"] == "/login"
+        for key in (f"token={shared_app.access.token}", f"start={shared_app.access.start_code()}"):
+            assert client.get(f"/?{key}").headers["location"] == "/login"
         assert "Password" in client.get("/login").text
         assert client.post("/api/login", json={"password": "wrong"}).status_code == 401
         assert client.get("/api/projects").status_code == 401

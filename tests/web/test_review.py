@@ -59,13 +59,23 @@ def test_the_page_is_sound(app: RunningApp, browser: AppBrowser, key: str, width
     page.keyboard.press("r")
     require_sound(page, browser)
     page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
     page.keyboard.press("?")
     page.get_by_role("heading", name="Keys").wait_for()
     require_sound(page, browser)
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Table").click()
     page.locator(".tabulator-row").first.wait_for()
+    page.locator("h1").click()  # no button has the focus
+    page.keyboard.press("j")
+    page.locator(".tabulator-row.current").wait_for()
     require_sound(page, browser)
+    for key_, heading in (("r", "Why not?"), ("e", "Another anchor")):
+        page.keyboard.press(key_)
+        page.get_by_role("heading", name=heading).wait_for()
+        require_sound(page, browser)
+        page.keyboard.press("Escape")
+        expect(page.locator("dialog[open]")).to_have_count(0)
 
 
 def test_a_review_by_keyboard(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
@@ -173,6 +183,88 @@ def test_the_table_decides_row_by_row(
     page.get_by_text("Undone: 1 decision").wait_for()
     expect(accept).to_be_enabled()
     assert not any(edge.verdict for edge in stored(folder).values())
+
+
+def test_the_keys_work_in_the_table(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
+    """J and K move a focused row; A, R with a reason, E and U do to it what they do to a card, and it goes on."""
+    page = browser.page(app, f"/p/{key}/review?view=table")
+    rows = page.locator(".tabulator-row")
+    rows.nth(6).wait_for()
+    page.keyboard.press("a")
+    page.get_by_text("No link is chosen").wait_for()
+    page.keyboard.press("j")
+    expect(rows.nth(0)).to_be_focused()
+    page.keyboard.press("a")
+    expect(rows.nth(1)).to_be_focused()
+    expect(rows.nth(0).locator(".badge.accepted")).to_be_visible()
+    page.keyboard.press("r")
+    page.keyboard.press("2")
+    expect(rows.nth(2)).to_be_focused()
+    page.keyboard.press("r")
+    page.keyboard.type("Too old")
+    page.keyboard.press("Enter")
+    expect(rows.nth(3)).to_be_focused()
+    decided = {edge.verdict + edge.notes for edge in stored(folder).values() if edge.verdict}
+    assert decided == {"accepted", "rejectedWrong target", "rejectedToo old"}
+    page.keyboard.press("u")
+    page.get_by_text("Undone: 1 decision").wait_for()
+    expect(rows.nth(2)).to_be_focused()
+    page.keyboard.press("k")
+    expect(rows.nth(1)).to_be_focused()
+    assert sum(bool(edge.verdict) for edge in stored(folder).values()) == 2
+    page.keyboard.press("?")
+    page.get_by_role("heading", name="Keys").wait_for()
+    page.keyboard.press("Escape")
+    rows.nth(5).locator(".tabulator-cell").nth(3).click()
+    page.keyboard.press("r")
+    page.keyboard.press("Escape")
+    expect(rows.nth(5)).to_be_focused()
+    assert sum(bool(edge.verdict) for edge in stored(folder).values()) == 2
+
+
+def test_another_anchor_in_the_table(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
+    """E looks other words up in the text, says if they can't be linked, and accepts the link with them."""
+    page = browser.page(app, f"/p/{key}/review?view=table")
+    page.locator(".tabulator-row", has_text="like").or_(
+        page.locator(".tabulator-row", has_text="stolen")
+    ).first.wait_for()
+    page.locator(".tabulator-row").first.locator(".tabulator-cell").nth(3).click()
+    page.keyboard.press("e")
+    page.keyboard.type("no such words")
+    page.keyboard.press("Enter")
+    page.get_by_text("Warning: anchor not in the text").wait_for()
+    require_sound(page, browser)
+    page.get_by_label("Words to link").fill("Black tea")
+    expect(page.get_by_text("Warning: anchor not in the text")).to_be_hidden()
+    page.keyboard.press("Enter")
+    page.locator("#other-passage mark", has_text="Black tea").wait_for()
+    require_sound(page, browser)
+    page.keyboard.press("Enter")
+    expect(page.locator(".tabulator-row").nth(1)).to_be_focused()
+    edge = stored(folder)[EDGES[2].id]
+    assert (edge.verdict, edge.anchor, edge.placed.verbatim) == ("edited", "Black tea", True)
+
+
+def test_the_keys_pass_no_link_of_the_table(
+    app: RunningApp, browser: AppBrowser, folder: Path, key: str
+) -> None:
+    """Decided links leave a part of the table; the keys still reach each waiting link, and say when there is none."""
+    add_links(folder, {(f"more/{number:02}", "shop/pot"): 0.4 for number in range(60)})
+    page = browser.page(app, f"/p/{key}/review?view=table")
+    page.get_by_text("67 links waiting").wait_for()
+    page.locator(".tabulator-row").nth(49).wait_for()
+    met, shown = [], ""
+    current = "document.querySelector('.tabulator-row.current:focus')?.innerText"
+    for at in range(67):
+        # The first three are accepted, so that three others come into the first part.
+        page.keyboard.press("a" if 0 < at < 4 else "j")
+        page.wait_for_function(f"shown => {current} && {current} !== shown", arg=shown)
+        shown = page.evaluate(current)
+        met.append(shown)
+    assert len(set(met)) == 67
+    page.keyboard.press("j")
+    page.get_by_text("That was the last link.").wait_for()
+    assert sum(edge.verdict == "accepted" for edge in stored(folder).values()) == 3
 
 
 def test_a_decision_on_more_links_than_the_table_shows(

@@ -1,13 +1,16 @@
 """The page and the API of settings and keys."""
 
+import shlex
+import signal
 from pathlib import Path
 
+import httpx
 import pytest
 
 from internal_linker.usecases.settings.settings import load_settings
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, running_app
-from tests.support.small_project import forget_settings, make_project, write_text
+from tests.support.small_project import finish, forget_settings, make_project, start, write_text
 
 SECRET = "key-0123456789abcdef"
 PASSWORD = "correct horse battery"
@@ -145,6 +148,39 @@ def test_saving_one_thing_drops_no_other_text(app: RunningApp, browser: AppBrows
     page.get_by_text("The patterns are saved").wait_for()
     assert [each.input_value() for each in (other, links)] == ["typed", "4"]
     assert load_settings(shop).links_per_page == 3
+
+
+def test_the_page_says_what_starts_runs(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """Beside the schedule stand the command lines that start runs of this folder, since the app starts none."""
+    page = browser.page(app, f"/p/{app.open(shop).key}/settings")
+    said = page.locator("#starters")
+    said.get_by_text("The app starts no run at these times").wait_for()
+    schedule, run = said.locator("code").all_text_contents()
+    assert schedule.endswith(f"schedule --project {shop}") and run.endswith(f"run --project {shop}")
+    assert "would start the next runs on" in said.inner_text()
+    require_sound(page, browser)
+
+
+def test_the_command_of_the_schedule_works_anywhere(shop: Path, tmp_path: Path) -> None:
+    """What the settings of a started app show can be typed as it is, in any folder."""
+    process = start("-m", "internal_linker", "app", "--no-browser", cwd=shop, XDG_DATA_HOME=str(tmp_path))
+    assert process.stdout is not None
+    url, _, token = process.stdout.readline().split()[-1].partition("?token=")
+    headers = {"Authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=url.partition("/p/")[0], headers=headers, trust_env=False) as client:
+        [project] = client.get("/api/projects").json()["projects"]
+        line = client.get(f"/api/projects/{project['key']}/settings").json()["schedule_command"]
+    process.send_signal(signal.SIGINT)
+    assert finish(process)[0] == 0
+    python, *words = shlex.split(line)
+    assert Path(python).is_absolute()
+    (tmp_path / "elsewhere").mkdir()
+    scheduler = start(*words, cwd=tmp_path / "elsewhere")
+    assert scheduler.stdout is not None
+    assert "Next run" in scheduler.stdout.readline()
+    scheduler.send_signal(signal.SIGTERM)
+    finish(scheduler)
+    assert (shop / "files/.internal_linker.schedule.json").is_file()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 _HERE = Path(__file__).parent
 # The app serves it, too.
-ECHARTS = _HERE / "echarts"
+_ECHARTS = _HERE / "echarts"
 
 
 def document(
@@ -31,7 +31,7 @@ def document(
     environment.filters |= filters or {}
     style = template.with_suffix(".css")
     scripts = (
-        _text(ECHARTS / "echarts.min.js"),
+        _text(_ECHARTS / "echarts.min.js"),
         "".join(map(_text, (_HERE / "common.js", _HERE / "tables.js", template.with_suffix(".js")))),
     )
     inlined = {
@@ -39,7 +39,7 @@ def document(
         "style": Markup(_text(_HERE / "common.css") + (_text(style) if style.exists() else "")),
         "echarts": Markup(scripts[0]),
         "script": Markup(scripts[1]),
-        "notices": [_text(ECHARTS / "NOTICE"), _text(ECHARTS / "LICENSE-d3")],
+        "notices": [_text(_ECHARTS / "NOTICE"), _text(_ECHARTS / "LICENSE-d3")],
     }
     yield from environment.get_template(template.name).generate({**inlined, **shown})
 

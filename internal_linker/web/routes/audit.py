@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
 from pydantic import Field
+from starlette.responses import FileResponse
 
 from internal_linker.analysis.audit.states import (
     ORDER,
@@ -20,9 +21,10 @@ from internal_linker.analysis.audit.states import (
     StateFinding,
     StateMeasure,
 )
-from internal_linker.usecases.audit_states import audit_in_states, last_audit, states_file
+from internal_linker.usecases.audit_states import audit_in_states, last_audit, states_file, write_state
 from internal_linker.web.context import Body, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
+from internal_linker.web.views import WORKBOOK, download
 
 router = APIRouter(prefix="/projects/{key}/audit", tags=["Audit"])
 _Key = Annotated[str, Query(max_length=40, description="The figure whose rows are wanted; empty: all.")]
@@ -165,6 +167,13 @@ def show_findings(
     """Show the findings of a rule."""
     found = _required(project, state).found(of, rule)
     return FindingRows(len(found), found[first : first + rows])
+
+
+@router.get("/workbook", response_class=FileResponse, responses=WORKBOOK)
+def download_audit(project: OpenedProject, state: SharedState, of: State) -> FileResponse:
+    """Download actions, figures, findings, pages and new links in one state as .xlsx."""
+    found = _required(project, state)
+    return download(f"audit-{of}.xlsx", lambda path: write_state(found, of, path))
 
 
 def _found(project: OpenedProject, state: SharedState) -> AuditStates | None:

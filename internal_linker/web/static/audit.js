@@ -1,4 +1,4 @@
-import { colour, counted, element, number, onSubmit, outward, projectApi, showProblem, sited } from "./shared.js";
+import { colour, counted, element, number, onSubmit, outward, project, projectApi, showProblem, sited } from "./shared.js";
 import { cut, draw, isolated } from "./drawing.js";
 import { follow } from "./tasks.js";
 
@@ -129,6 +129,7 @@ onSubmit(get("start"), async (form) => {
   await projectApi("audit", { method: "POST", body: { home: form.get("home") } });
   await follow("audit", get("task"), (state) => (state.status === "done" ? load() : null));
 });
+for (const link of document.querySelectorAll("[data-of]")) link.href = `/api/projects/${project}/audit/workbook?of=${link.dataset.of}`;
 for (const button of document.querySelectorAll("[data-state]")) {
   button.addEventListener("click", () => {
     matrixState = button.dataset.state;

@@ -33,6 +33,21 @@ export function pageName(title, url) {
     title ? element("span", { class: "path", dir: "ltr" }, shortPath(url)) : null);
 }
 
+// A paragraph with the sentence and the anchor in it.
+export function marked({ before, lead, anchor: words, rest, after }) {
+  return words
+    ? [before, element("span", { class: "sentence" }, lead, element("mark", {}, words), rest), after]
+    : [element("span", { class: "sentence" }, before, lead, rest, after)];
+}
+
+export function between(row) {
+  return [sited("span", row.source_title || row.source_url), sited("span", `→ ${row.target_title || row.target_url}`)];
+}
+
+export function warned(warning) {
+  return `Warning: ${warning}. Add the words to the page's text, or choose others.`;
+}
+
 function paths(name) {
   return form.elements[name].value.split(",").map((path) => path.trim()).filter(Boolean);
 }

@@ -1,4 +1,5 @@
-import { badge, filter, linkTable, pageName, query, score, STATUSES, TIERS, watchFilters } from "./linktable.js";
+import { badge, between, filter, marked, query, score, STATUSES, TIERS, warned, watchFilters } from "./linktable.js";
+import { reviewTable } from "./reviewtable.js";
 import { counted, element, number, outward, project, projectApi, say, showProblem, sited } from "./shared.js";
 
 const byId = (id) => document.getElementById(id);
@@ -81,7 +82,6 @@ async function show() {
 }
 
 function showCard(row, shown) {
-  byId("reasons").hidden = true;
   byId("selected").hidden = true;
   byId("at").replaceChildren(`Link ${number(queue.at + 1)} of ${number(queue.total)} `, badge(row.status),
     row.by && row.status !== "proposed" ? element("bdi", {}, ` ${row.by}`) : "");
@@ -105,11 +105,7 @@ function showCard(row, shown) {
 
 function showPassage(passage, inText) {
   const place = byId("passage");
-  const { before, lead, rest, after } = passage;
-  const marked = passage.anchor ? element("mark", {}, passage.anchor) : "";
-  place.replaceChildren(...(marked
-    ? [before, element("span", { class: "sentence" }, lead, marked, rest), after]
-    : [element("span", { class: "sentence" }, before, lead, rest, after)]));
+  place.replaceChildren(...marked(passage));
   place.hidden = !passage.lead && !passage.anchor;
   byId("passage-help").textContent = place.hidden
     ? "No words of the page fit: the anchor is new text, for a box of related links or a sentence of your own."
@@ -118,7 +114,7 @@ function showPassage(passage, inText) {
 
 function showWarning(warning) {
   byId("warning").hidden = !warning;
-  byId("warning").textContent = warning ? `Warning: ${warning}. Add the words to the page's text, or choose others.` : "";
+  byId("warning").textContent = warning ? warned(warning) : "";
 }
 
 // Another anchor: where it stands, and whether it can be linked there.
@@ -182,13 +178,8 @@ function remember(outcome) {
   for (const each of [...outcome.rows, ...outcome.conflicts.map((one) => one.row)]) update(each);
 }
 
-// The table has the rows of one page only.
-function tableRow(id) {
-  return table?.getRows().find((each) => each.getIndex() === id);
-}
-
 function known(id) {
-  return queue.rows.find((each) => each.id === id) || tableRow(id)?.getData();
+  return queue.rows.find((each) => each.id === id) || table?.row(id)?.getData();
 }
 
 function update(row) {
@@ -198,13 +189,14 @@ function update(row) {
   showCount();
   const at = queue.rows.findIndex((each) => each.id === row.id);
   if (at >= 0) queue.rows[at] = row;
-  const shown = tableRow(row.id);
+  const shown = table?.row(row.id);
   if (!shown) return;
-  const focused = shown.getElement().contains(document.activeElement);
+  const place = shown.getElement();
+  const focused = place !== document.activeElement && place.contains(document.activeElement);
   shown.update(row);
   // All of its cells: some show more than their own field.
   shown.reformat();
-  if (focused) shown.getElement().querySelector("button:not(:disabled)")?.focus();
+  if (focused) place.querySelector("button:not(:disabled)")?.focus();
 }
 
 // A decision on a link whose last one is on its way would be in conflict with it.
@@ -259,7 +251,10 @@ async function undo() {
     remember({ ...outcome, undo: "" });
     if (outcome.changed) say(`Undone: ${counted(outcome.changed, "decision")}.`);
     if (outcome.changed > 1 || (row && !shown)) await refresh();
-    if (view !== "pages") return;
+    if (view === "table") {
+      if (outcome.changed === 1) table.go(row.id);
+      return;
+    }
     const at = queue.rows.findIndex((each) => each.id === row?.id);
     if (outcome.changed === 1 && at >= 0) go(at);
     else await show();
@@ -273,16 +268,17 @@ async function undo() {
 }
 
 function askReason() {
-  if (!current) return;
-  byId("reasons").hidden = false;
+  const row = view === "pages" ? current?.row : table.chosen();
+  if (!row) return;
+  byId("reasons-link").replaceChildren(...between(row));
   byId("reason").value = "";
+  byId("reasons").showModal();
   byId("reason").focus();
 }
 
 function reject(reason) {
-  byId("reasons").hidden = true;
-  byId("reject").focus();
-  decideCurrent("rejected", reason ? { notes: reason } : {});
+  byId("reasons").close();
+  (view === "pages" ? decideCurrent : table.decideChosen)("rejected", reason ? { notes: reason } : {});
 }
 
 async function decideAll(status) {
@@ -304,41 +300,6 @@ async function decideAll(status) {
 }
 
 // -- the table --
-
-function small(text, label, act, more = {}) {
-  return element("button", { type: "button", class: "mini", "aria-label": label, onclick: act, ...more }, text);
-}
-
-async function decideRow(row, status) {
-  const outcome = await decide(row, status);
-  if (outcome?.changed) say(`The link is ${status}.`, { action: "Undo", act: undo });
-}
-
-const decision = { title: "Decision", field: "decided", width: 165, headerSort: false, responsive: 0, formatter: (cell) => {
-  const row = cell.getData();
-  const to = row.target_title || row.target_url;
-  return element("span", { class: "row tight" },
-    small("Accept", `Accept: link to ${to}`, () => decideRow(row, "accepted"), { disabled: ["accepted", "edited"].includes(row.decided) }),
-    small("Reject", `Reject: link to ${to}`, () => decideRow(row, "rejected"), { disabled: row.decided === "rejected" }));
-} };
-// On a phone both pages share a column.
-const narrowColumns = [
-  { title: "Link", field: "source", widthGrow: 1, minWidth: 150, formatter: (cell) => {
-    const row = cell.getData();
-    return element("span", {}, sited("span", row.source_title || row.source_url, { class: "title" }), element("span", { class: "help" }, " leads to "),
-      sited("span", row.target_title || row.target_url, { class: "title" }), " ", badge(row.status));
-  } },
-  { ...decision, width: 100 },
-];
-const wideColumns = [
-  { title: "From", field: "source", widthGrow: 3, minWidth: 150, responsive: 0, formatter: (cell) => pageName(cell.getData().source_title, cell.getData().source_url) },
-  { title: "To", field: "target", widthGrow: 3, minWidth: 150, responsive: 1, formatter: (cell) => pageName(cell.getData().target_title, cell.getData().target_url) },
-  { title: "Anchor", field: "anchor", widthGrow: 2, minWidth: 140, responsive: 3, formatter: (cell) => sited("span", cell.getValue()) },
-  { title: "Score", field: "score", width: 110, hozAlign: "right", responsive: 3, formatter: (cell) => score(cell.getValue()) },
-  { title: "Tier", field: "tier", width: 115, responsive: 4, formatter: (cell) => TIERS[cell.getValue()] },
-  { title: "Status", field: "status", width: 120, responsive: 2, formatter: (cell) => badge(cell.getValue()) },
-  decision,
-];
 
 function loaded(found) {
   showFound(found);
@@ -371,11 +332,8 @@ async function refresh() {
     byId("table-view").hidden = view !== "table";
     byId("pages").hidden = view !== "pages" || !queue.rows.length;
     if (view === "table") {
-      if (table) await table.setPage(1);
-      else {
-        const columns = matchMedia("(max-width: 45rem)").matches ? narrowColumns : wideColumns;
-        table = linkTable(byId("table"), { columns, loaded });
-      }
+      if (table) await table.reload();
+      else table = reviewTable(byId("table"), { decide, undo, loaded });
     } else {
       await startQueue();
     }
@@ -396,12 +354,12 @@ function setView(chosen) {
 }
 
 const KEYS = {
-  a: () => (view === "pages" ? decideCurrent("accepted") : null),
-  r: () => (view === "pages" ? askReason() : null),
-  e: () => (view === "pages" ? byId("own").focus() : null),
+  a: () => (view === "pages" ? decideCurrent : table.decideChosen)("accepted"),
+  r: askReason,
+  e: () => (view === "pages" ? byId("own").focus() : table.askAnchor()),
   u: undo,
-  j: () => go(queue.at + 1),
-  k: () => go(queue.at - 1),
+  j: () => (view === "pages" ? go(queue.at + 1) : table.move(1)),
+  k: () => (view === "pages" ? go(queue.at - 1) : table.move(-1)),
   "/": () => { byId("which").open = true; byId("text").focus(); },
   "?": () => byId("keys").showModal(),
 };
@@ -422,7 +380,6 @@ document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input:not([type=radio]), select, textarea");
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.key === "Escape" && typing) {
-    byId("reasons").hidden = true;
     event.target.blur();
   } else if (letters.checked && !typing && KEYS[event.key.toLowerCase()]) {
     event.preventDefault();

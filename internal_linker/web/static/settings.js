@@ -81,14 +81,21 @@ function showSettings() {
     found.set(setting.group, [...(found.get(setting.group) ?? []), setting]), new Map());
   groups.replaceChildren(...(wanted.length ? [...byGroup].map(([group, settings]) =>
     element("div", { class: "group" }, element("h3", {}, group), ...settings.map(line),
-      group.startsWith("Schedule") && nextRuns()))
+      group.startsWith("Schedule") && starters()))
     : [element("p", { class: "empty" }, "No setting fits.")]));
   showUnsaved();
 }
 
-function nextRuns() {
+// What starts runs, since the app doesn't.
+function starters() {
   const times = shown.next_runs.map((time) => new Date(time).toLocaleString(undefined, { dateStyle: "full", timeStyle: "short" }));
-  return times.length ? element("p", { class: "help" }, `The command schedule would start the next runs on ${times.join("; ")} (in this browser's time zone).`) : null;
+  const line = (text) => element("code", { class: "command", dir: "ltr" }, text);
+  return element("div", { class: "help", id: "starters" },
+    element("p", {}, "The app starts no run at these times. One of these does, whether the app is open or not:"),
+    element("ul", {},
+      element("li", {}, "a command that you leave running in a terminal or as a service", line(shown.schedule_command),
+        times.length > 0 && `It would start the next runs on ${times.join("; ")} (in this browser's time zone).`),
+      element("li", {}, "the computer's own scheduler (cron, Task Scheduler), at times that you set there instead of here", line(shown.run_command))));
 }
 
 function keyCard(key) {
