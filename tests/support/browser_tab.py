@@ -168,6 +168,22 @@ class Tab:
         )
         return x, y, width, height
 
+    def at_value(self, chart: str, value: list[float], series: int = 0) -> tuple[float, float]:
+        """Scroll to a chart and return the position in the window of a value of one of its series."""
+        self.middle(chart)
+        left, top, _, _ = self.box(chart)
+        x, y = self.run(
+            f"echarts.getInstanceByDom(document.querySelector({json.dumps(chart)}))"
+            f".convertToPixel({{ seriesIndex: {series} }}, {json.dumps(value)})"
+        )
+        return left + x, top + y
+
+    def point(self, at: tuple[float, float], chart: str, *told: str) -> None:
+        """Move the mouse to a position and wait until the chart's tooltip has all these words."""
+        self.mouse("mouseMoved", *at)
+        for words in told:
+            self.wait(f"document.querySelector({json.dumps(chart)}).innerText.includes({json.dumps(words)})")
+
     def drawn_text(self, chart: str, text: str, *, lowest: bool = False) -> tuple[float, float]:
         """Return the middle of the first or lowest words in a chart that contain these."""
         script = """((chart, text, lowest) => {

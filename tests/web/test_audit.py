@@ -21,11 +21,9 @@ from tests.support.small_project import (
 from tests.web.test_similar import ended
 
 
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a project with hostile titles, links of today and a run."""
-    forget_settings(monkeypatch)
-    folder = make_project(tmp_path / "shop")
+def make_shop_with_run(folder: Path) -> Path:
+    """Create a project with hostile titles, links of today and a run."""
+    make_project(folder)
     pages = [
         (f"{SITE}/{slug}/", f"{slug} <img src=x onerror=alert(1)> שלום", text)
         for slug, text in TOPICS.items()
@@ -35,6 +33,12 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
     assert command("run", "--project", str(folder)) == 0
     return folder
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    forget_settings(monkeypatch)
+    return make_shop_with_run(tmp_path / "shop")
 
 
 def audited(app: RunningApp, shop: Path) -> str:

@@ -156,7 +156,7 @@ def test_a_person_imports_a_crawl(app: RunningApp, browser: AppBrowser, shop: Pa
     page = browser.page(app, f"/p/{app.open(shop).key}/import")
     page.get_by_label("Drop files here").set_input_files(tmp_path / "seiten.csv")
     page.get_by_text("no column with the pages' URLs").wait_for()
-    assert page.get_by_role("button", name="Import", exact=True).is_disabled()
+    expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
     require_sound(page, browser)
     page.get_by_label("Import wo as").select_option("URL")
     page.get_by_label("Import was as").select_option("Title")

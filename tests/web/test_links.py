@@ -1,5 +1,6 @@
 """The page and the API of links."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,8 @@ def test_filters_and_panel_stay_in_the_address(app: RunningApp, browser: AppBrow
     page = browser.page(app, f"/p/{key}/links")
     page.get_by_label("Section").select_option("/shop")
     page.get_by_text("2 links").wait_for()
-    page.get_by_label("Words in titles").fill("tin")
+    with page.expect_response(re.compile(r"/links\?.*text=tin")):
+        page.get_by_label("Words in titles").fill("tin")
     page.get_by_text("2 links").wait_for()
     page.get_by_role("button", name="Clay tea pots").first.click()
     page.get_by_role("dialog").get_by_role("link", name=url("shop/pot")).wait_for()
@@ -76,6 +78,8 @@ def test_filters_and_panel_stay_in_the_address(app: RunningApp, browser: AppBrow
     page.keyboard.press("Escape")
     page.wait_for_url(lambda address: "page=" not in address)
     assert page.get_by_label("Section").input_value() == "/shop"
+    # The address of the file comes with the list.
+    page.get_by_text("2 links").wait_for()
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
     lines = Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines()

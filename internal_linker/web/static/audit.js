@@ -98,10 +98,8 @@ function drawMatrix() {
     series: [{ type: "heatmap", data: cells.map(([x, y, count]) => [x, y, count, Math.log10(count + 1)]), cursor: "pointer",
       label: { show: !narrow, formatter: ({ value }) => (value[2] ? number(value[2]) : ""), color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 2 },
       itemStyle: { borderColor: colour("paper"), borderWidth: 1 } }],
-  }));
+  }), { click: ({ value }) => { if (value) askCell(sections[value[1]], sections[value[0]]); } });
   chart.resize();
-  chart.off("click");
-  chart.on("click", ({ value }) => { if (value) askCell(sections[value[1]], sections[value[0]]); });
 }
 
 function show() {

@@ -10,7 +10,7 @@ function middle(numbers) {
   return numbers.sort((one, other) => one - other)[Math.floor(numbers.length / 2)];
 }
 
-function drawMap() {
+function mapOptions() {
   const series = found.clusters.map((cluster, at) => {
     const dots = found.dots.filter((dot) => dot[2] === at);
     return { type: "scatter", name: cluster.name, data: dots, cursor: "pointer", symbol: shape(at), symbolSize: (dot) => (dot[6] ? 16 : 8),
@@ -22,41 +22,53 @@ function drawMap() {
     return [{ value: [middle(dots.map((dot) => dot[0])), middle(dots.map((dot) => dot[1]))], label: { formatter: isolated(cut(cluster.name, 28)) } }];
   });
   const side = { type: "value", min: -1.15, max: 1.15, show: false };
-  const chart = draw(get("map"), () => ({
+  return {
     grid: { left: 8, right: 8, top: 8, bottom: 8 }, xAxis: side, yAxis: side,
     dataZoom: [{ type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "shift", moveOnMouseWheel: false }, { type: "inside", yAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "shift", moveOnMouseWheel: false }],
     tooltip: { formatter: ({ value, seriesName }) => (value[4] ? `${isolated(cut(value[3], 120))}\n${cut(value[4], 120)}\n${isolated(seriesName)}` : "") },
     series: [...series, { type: "scatter", data: names, symbolSize: 0, itemStyle: { opacity: 1 }, silent: true, z: 5, labelLayout: { hideOverlap: true },
       label: { show: true, color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, fontSize: 12 } }],
-  }));
-  chart.off("click");
-  chart.on("click", ({ value }) => { if (value?.[5]) window.open(value[5], "_blank", "noopener"); });
+  };
+}
+
+function openAddress(url) {
+  if (/^https?:/i.test(url ?? "")) window.open(url, "_blank", "noopener");
+}
+
+function drawMap() {
+  draw(get("map"), mapOptions, { click: ({ value }) => openAddress(value?.[5]) });
+}
+
+// All clusters; or the pages of one, the hub first.
+function branches(opened, narrow) {
+  if (!opened) {
+    return found.clusters.slice(0, found.branches.length).map((cluster, at) => ({ name: cluster.name, cluster: cluster.number, itemStyle: { color: tint(at) },
+      label: { formatter: `${isolated(cut(cluster.name, narrow ? 20 : 50))} · ${number(cluster.pages)}` } }));
+  }
+  const { leaves, more } = found.branches[opened - 1];
+  return [...leaves.map((leaf, at) => ({ name: leaf.name, url: leaf.url, symbolSize: at ? 7 : 12,
+    itemStyle: { color: tint(opened - 1) }, label: { formatter: isolated(cut(leaf.name, narrow ? 24 : 60)) + (at ? "" : " (hub)") } })),
+  ...(more > 0 ? [{ name: `and ${counted(more, "page")} more`, symbolSize: 0 }] : [])];
 }
 
 function drawTree() {
   const opened = Number(get("open").value);
   const radial = get("shape").value === "radial";
   const narrow = get("tree").clientWidth < 700;
-  const children = opened
-    ? [...found.branches[opened - 1].leaves.map((leaf, at) => ({ name: leaf.name, url: leaf.url, symbolSize: at ? 7 : 12,
-      itemStyle: { color: tint(opened - 1) }, label: { formatter: isolated(cut(leaf.name, narrow ? 24 : 60)) + (at ? "" : " (hub)") } })),
-    ...(found.branches[opened - 1].more > 0 ? [{ name: `and ${counted(found.branches[opened - 1].more, "page")} more`, symbolSize: 0 }] : [])]
-    : found.clusters.slice(0, found.branches.length).map((cluster, at) => ({ name: cluster.name, cluster: cluster.number, itemStyle: { color: tint(at) },
-      label: { formatter: `${isolated(cut(cluster.name, narrow ? 20 : 50))} · ${number(cluster.pages)}` } }));
-  get("tree").style.height = `${radial ? Math.min(900, Math.max(420, get("tree").clientWidth)) : 60 + 26 * children.length}px`;
+  const count = branches(opened, narrow).length;
+  get("tree").style.height = `${radial ? Math.min(900, Math.max(420, get("tree").clientWidth)) : 60 + 26 * count}px`;
   const room = radial ? { top: "24%", bottom: "24%", left: "24%", right: "24%" } : { top: 10, bottom: 10, left: narrow ? 8 : 180, right: narrow ? 190 : 420 };
   const name = opened ? found.clusters[opened - 1].name : "All clusters";
-  const chart = draw(get("tree"), () => ({
+  draw(get("tree"), () => ({
     tooltip: { formatter: ({ data }) => `${isolated(data.name)}${data.url ? `\n${data.url}` : ""}` },
     series: [{ type: "tree", layout: radial ? "radial" : "orthogonal", ...room, symbol: "circle", symbolSize: 10, expandAndCollapse: false,
-      data: [{ name, children, label: { show: !radial && !narrow, position: "left", align: "right", formatter: isolated(cut(name, 26)) } }],
+      data: [{ name, children: branches(opened, narrow), label: { show: !radial && !narrow, position: "left", align: "right", formatter: isolated(cut(name, 26)) } }],
       label: { color: colour("ink"), fontSize: 12, ...(radial ? {} : { position: "right", align: "left" }) },
       lineStyle: { color: colour("line"), width: 1.5, curveness: radial ? 0 : 0.5 }, itemStyle: { color: colour("muted"), borderWidth: 0 } }],
-  }), { fresh: true });
-  chart.on("click", ({ data }) => {
-    if (data?.cluster) { get("open").value = data.cluster; drawTree(); }
-    else if (/^https?:/i.test(data?.url ?? "")) window.open(data.url, "_blank", "noopener");
-  });
+  }), { fresh: true, click: ({ data }) => {
+    if (!data?.cluster) openAddress(data?.url);
+    else { get("open").value = data.cluster; drawTree(); }
+  } });
 }
 
 function renaming(cluster) {

@@ -4,17 +4,20 @@ import { colour } from "./shared.js";
 const drawn = new Map();
 const shapes = ["circle", "rect", "triangle", "diamond"];
 
-// Draws a chart, and again when the colours change; `options` is called each time.
-export function draw(place, options, { fresh = false } = {}) {
+// Draws a chart, and again when the colours change; `options` is called each time, `click` with what a click meets.
+export function draw(place, options, { fresh = false, click = null } = {}) {
   const { echarts } = window;
   let chart = echarts.getInstanceByDom(place);
   if (fresh && chart) { chart.dispose(); chart = null; }
   chart ??= echarts.init(place, null, { renderer: "canvas" });
-  drawn.set(place, () => draw(place, options, { fresh }));
+  drawn.set(place, () => draw(place, options, { fresh, click }));
+  const wanted = options();
   // Tooltips of HTML would need inline styles.
-  chart.setOption({ animation: false, textStyle: { fontFamily: "system-ui, sans-serif" }, ...options(),
+  chart.setOption({ animation: false, textStyle: { fontFamily: "system-ui, sans-serif" }, ...wanted,
     tooltip: { renderMode: "richText", confine: true, backgroundColor: colour("card"), borderColor: colour("line"),
-      textStyle: { color: colour("ink"), width: 340, overflow: "break" }, ...options().tooltip } }, { notMerge: true });
+      textStyle: { color: colour("ink"), width: 340, overflow: "break" }, ...wanted.tooltip } }, { notMerge: true });
+  chart.off("click");
+  if (click) chart.on("click", click);
   return chart;
 }
 

@@ -7,6 +7,8 @@ const get = (id) => document.getElementById(id);
 const slider = get("cut-off");
 let overview = null;
 let asked = null;
+// Which bars a person hid by the legend.
+let selected = {};
 
 function page(title, url) {
   return element("span", { class: "two" }, title && sited("span", title), outward(url));
@@ -77,14 +79,14 @@ function drawHistogram() {
   const all = overview.within.map((count, at) => count + overview.across[at]);
   const chart = draw(get("histogram"), () => ({
     grid: { left: 44, right: 12, top: 28, bottom: 28 },
-    legend: { top: 0, textStyle: { color: colour("ink") } },
+    legend: { top: 0, textStyle: { color: colour("ink") }, data: ["of all pages", "within sections"], selected },
     xAxis: { type: "value", min: 0, max: 1, axisLabel: { color: colour("muted") }, splitLine: { show: false } },
     yAxis: { type: "value", axisLabel: { color: colour("muted"), formatter: (value) => (Number.isInteger(value) ? number(10 ** value) : "") },
       splitLine: { lineStyle: { color: colour("line") } } },
     tooltip: { trigger: "item", formatter: ({ seriesName, value }) => (value ? `${(value[0] - 0.5 / bars).toFixed(2)} to ${(value[0] + 0.5 / bars).toFixed(2)}: ${counted(value[2], "pair")} ${seriesName}` : "") },
-    series: [{ ...series("of all pages", all, "muted"),
-      markLine: { symbol: "none", silent: true, label: { show: false }, lineStyle: { color: colour("bad"), width: 2, type: "solid" }, data: [{ xAxis: edge }] } },
-    series("within sections", overview.within, "accent")],
+    // The cut-off has a series of its own: it stays when bars are hidden.
+    series: [series("of all pages", all, "muted"), series("within sections", overview.within, "accent"), { type: "line", data: [],
+      markLine: { symbol: "none", silent: true, label: { show: false }, lineStyle: { color: colour("bad"), width: 2, type: "solid" }, data: [{ xAxis: edge }] } }],
   }));
   if (!chart.cutOff) {
     chart.cutOff = true;
@@ -95,10 +97,15 @@ function drawHistogram() {
       const wanted = Math.min(1, Math.max(overview.lowest, value)).toFixed(2);
       if (wanted !== Number(slider.value).toFixed(2)) { slider.value = wanted; show(); }
     };
-    zr.on("mousedown", (event) => { dragging = true; move(event); });
+    zr.on("mousedown", (event) => {
+      // A click on the legend moves nothing.
+      dragging = chart.containPixel("grid", [event.offsetX, event.offsetY]);
+      if (dragging) move(event);
+    });
     zr.on("mousemove", (event) => { if (dragging) move(event); });
     zr.on("mouseup", () => { dragging = false; });
     zr.on("globalout", () => { dragging = false; });
+    chart.on("legendselectchanged", (told) => { ({ selected } = told); });
   }
 }
 

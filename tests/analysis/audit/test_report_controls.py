@@ -190,3 +190,54 @@ def test_a_name_of_the_legend_hides_its_curve(browser: Browser, tmp_path: Path) 
         for shown in (False, True):
             tab.click(*tab.drawn_text("#curve", "after"))
             assert tab.run(selected) is shown
+
+
+@pytest.mark.long
+def test_each_cell_of_the_matrices_tells_its_own_links(browser: Browser, tmp_path: Path) -> None:
+    """In both matrices, a cell names its two sections and the links from one to the other, today and after."""
+    with browser.opened(written(tmp_path, audit(60))) as tab:
+        matrix = tab.run("data.matrix")
+        names, before, after = matrix["names"], matrix["before"], matrix["after"]
+        assert len(names) > 1
+        for chart in ("#matrix-before", "#matrix-after"):
+            for y, source in enumerate(names):
+                for x, target in enumerate(names):
+                    figures = f"today: {before[y][x]:,}", f"after: {after[y][x]:,}"
+                    tab.point(tab.at_value(chart, [x, y]), chart, f"{source} → {target}", *figures)
+
+
+@pytest.mark.long
+def test_each_bar_tells_its_own_links(browser: Browser, tmp_path: Path) -> None:
+    """A bar of the histogram tells its scores and how many proposed links have them."""
+    with browser.opened(written(tmp_path, audit(60))) as tab:
+        histogram = tab.run("data.histogram")
+        edges, counts = histogram["edges"], histogram["counts"]
+        assert sum(counts) > 0
+        for at, count in enumerate(counts):
+            if count:
+                place = tab.at_value("#histogram", [(edges[at] + edges[at + 1]) / 2, count / 2])
+                tab.point(place, "#histogram", f"score {edges[at]:g} to {edges[at + 1]:g}: {count:,} links")
+
+
+@pytest.mark.long
+def test_the_curve_tells_the_share_of_the_best_pages(browser: Browser, tmp_path: Path) -> None:
+    """Where the mouse is, the curve tells what share of all PageRank the best pages hold, today and after."""
+    with browser.opened(written(tmp_path, audit(60))) as tab:
+        curves = tab.run("data.pagerank")
+        at = len(curves["before"]) // 2
+        (share, today), (_, after) = curves["before"][at], curves["after"][at]
+        told = f"best {share:g}% of the pages hold", f"today: {today:.1f}%", f"after: {after:.1f}%"
+        tab.point(tab.at_value("#curve", [share, today]), "#curve", *told)
+
+
+@pytest.mark.long
+def test_a_tile_tells_its_pages_and_orphans(browser: Browser, tmp_path: Path) -> None:
+    """A tile of the treemap tells section, topic, pages, and orphans today and after."""
+    with browser.opened(written(tmp_path, audit(60))) as tab:
+        section = max(tab.run("data.treemap"), key=lambda node: node["value"])
+        topic = max(section["children"], key=lambda node: node["value"])
+        place = tab.drawn_text("#treemap", topic["name"][:6])
+        tab.point(place, "#treemap", f"{section['name']} · {topic['name']}", f"{topic['value']:,} page")
+        tab.point(
+            place, "#treemap", f"orphans today: {topic['before']:,}", f"orphans after: {topic['after']:,}"
+        )

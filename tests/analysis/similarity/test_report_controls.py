@@ -141,3 +141,32 @@ def test_a_name_in_the_table_opens_its_pages(browser: Browser, page: Path) -> No
         assert not tab.run("document.getElementById('cluster-2').open")
         tab.press("a[href='#cluster-2']")
         tab.wait("document.getElementById('cluster-2').open")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", ["orthogonal", "radial"])
+def test_the_tree_tells_clusters_and_pages(browser: Browser, page: Path, shape: str) -> None:
+    """In both shapes, pointing at a cluster tells its name, a click opens it, and its pages tell their addresses."""
+    with browser.opened(page) as tab:
+        tab.press(f"button[data-shape={shape}]")
+        tab.point(tab.drawn_text("#branches", NAMES[2]), "#branches", NAMES[2])
+        tab.click(*tab.drawn_text("#branches", NAMES[2]))
+        assert leaves(tab) == sorted(PAGES[2])
+        tab.point(tab.drawn_text("#branches", "Page 16"), "#branches", "https://www.slowkettle.example/16/")
+
+
+@pytest.mark.long
+def test_the_map_stays_as_a_person_left_it(browser: Browser, page: Path) -> None:
+    """Another size of the window and other colours keep the part of the map that is shown, and what is hidden."""
+    with browser.opened(page) as tab:
+        tab.press("button[data-zoom='0.5']")
+        tab.middle("#dots")
+        tab.click(*tab.drawn_text("#dots", NAMES[1], lowest=True))
+        tint = f"{_OPTION}.series[0].itemStyle.color"
+        light = tab.run(tint)
+        tab.colours("dark")
+        tab.wait(f"{tint} !== {light!r}")
+        tab.resize(700, 900)
+        tab.wait("document.querySelector('#dots svg').clientWidth < 700")
+        assert tab.run(_ZOOM) == [50, 50]
+        assert [tab.run(_SELECTED).get(name, True) for name in NAMES] == [True, False, True]
