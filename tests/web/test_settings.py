@@ -147,7 +147,9 @@ def test_saving_one_thing_drops_no_other_text(app: RunningApp, browser: AppBrows
     assert load_settings(shop).links_per_page == 3
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "dark"), (1280, "light"), pytest.param(1920, "dark", marks=pytest.mark.long)]
+)
 def test_the_page_is_sound_on_any_screen(
     app: RunningApp, browser: AppBrowser, shop: Path, width: int, scheme: str
 ) -> None:
