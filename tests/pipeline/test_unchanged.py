@@ -244,12 +244,19 @@ CHANGES: dict[str, tuple[Callable[[Path], object], bool]] = {
 def test_whatever_changes_between_two_runs_counts(
     root: Path, tmp_path: Path, change: Callable[[Path], object], short: bool
 ) -> None:
-    """Decisions are heard, files that somebody changed are written, and settings count as in any run.
-
-    So does whatever the run leaves for the two after it.
-    """
+    """Decisions are heard, files that somebody changed are written, and settings count as in any run."""
     change(root)
     assert compared(root, tmp_path)[0] is short
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("change", [change for change, _ in CHANGES.values()], ids=CHANGES)
+def test_the_two_runs_after_a_changed_one_are_as_any(
+    root: Path, tmp_path: Path, change: Callable[[Path], object]
+) -> None:
+    """After a change and a run, the next two runs differ in nothing from those that compute everything."""
+    change(root)
+    done(root)
     compared(root, tmp_path)
     compared(root, tmp_path)
 

@@ -118,7 +118,10 @@ def _linked(pages: list[Page], links: list[Link]) -> None:
     links.append((pages[100][0], pages[160][0], "more"))
 
 
-@pytest.mark.parametrize("change", [_text, _removed, _named, _linked])
+@pytest.mark.parametrize(
+    "change",
+    [_text, *(pytest.param(change, marks=pytest.mark.long) for change in (_removed, _named, _linked))],
+)
 def test_only_sources_near_a_change_are_weighed_again(
     root: Path, weighed: list[int], change: Callable[[list[Page], list[Link]], None]
 ) -> None:
@@ -133,6 +136,7 @@ def test_only_sources_near_a_change_are_weighed_again(
     assert len(weighed) == 1 and CHECKED < weighed[0] < len(pages) / 3
 
 
+@pytest.mark.long
 def test_a_new_page_gets_its_links(root: Path, weighed: list[int]) -> None:
     """A new page gets its links to and from others of its topic; which of these make room may be a close call."""
     pages, links = site(), [*LINKS]
@@ -147,6 +151,7 @@ def test_a_new_page_gets_its_links(root: Path, weighed: list[int]) -> None:
     assert len(others) <= 4 and all(source.startswith(f"{SITE}/3/") for source in others)
 
 
+@pytest.mark.long
 def test_changes_add_up_until_all_are_weighed(root: Path, weighed: list[int]) -> None:
     """Once a twentieth of the pages changed since all were weighed, all are weighed."""
     pages = site()
@@ -177,6 +182,7 @@ def test_damaged_candidates_are_weighed_again(root: Path, weighed: list[int]) ->
     assert weighed[0] == len(pages)
 
 
+@pytest.mark.long
 def test_all_are_weighed_if_the_weights_of_words_moved(
     root: Path, weighed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +197,7 @@ def test_all_are_weighed_if_the_weights_of_words_moved(
     assert weighed[0] < len(pages) == weighed[1]
 
 
+@pytest.mark.long
 def test_without_vectors_words_decide_what_is_near(
     tmp_path: Path, weighed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

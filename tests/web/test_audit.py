@@ -138,7 +138,9 @@ def test_a_person_follows_a_number(app: RunningApp, browser: AppBrowser, shop: P
     require_sound(page, browser)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1920, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "dark"), pytest.param(1920, "light", marks=pytest.mark.long)]
+)
 def test_the_page_is_sound_on_any_screen(
     app: RunningApp, browser: AppBrowser, shop: Path, width: int, scheme: str
 ) -> None:

@@ -91,7 +91,9 @@ def test_a_person_goes_back(app: RunningApp, browser: AppBrowser, shop: Path) ->
     page.get_by_role("cell", name="rollback to").wait_for()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1920, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "dark"), pytest.param(1920, "light", marks=pytest.mark.long)]
+)
 def test_the_page_is_sound_on_any_screen(
     app: RunningApp, browser: AppBrowser, shop: Path, tmp_path: Path, width: int, scheme: str
 ) -> None:

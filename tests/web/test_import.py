@@ -193,7 +193,9 @@ def test_a_person_imports_a_sheet_and_saved_pages(
     assert {row[0] for row in pages(shop)[1:]} == {f"{SITE}/z/", f"{SITE}/blog/one.html"}
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "dark"), (1280, "light"), pytest.param(1920, "dark", marks=pytest.mark.long)]
+)
 def test_the_page_is_sound_on_any_screen(
     app: RunningApp, browser: AppBrowser, shop: Path, tmp_path: Path, width: int, scheme: str
 ) -> None:

@@ -107,7 +107,9 @@ def test_the_page_creates_and_lists(app: RunningApp, browser: AppBrowser, tmp_pa
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such file names")
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark"), (1920, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "light"), (1280, "dark"), pytest.param(1920, "light", marks=pytest.mark.long)]
+)
 def test_hostile_names_stay_text(
     app: RunningApp, browser: AppBrowser, tmp_path: Path, width: int, scheme: str
 ) -> None:

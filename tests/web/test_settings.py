@@ -183,7 +183,9 @@ def test_the_command_of_the_schedule_works_anywhere(shop: Path, tmp_path: Path) 
     assert (shop / "files/.internal_linker.schedule.json").is_file()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light"), (1920, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "dark"), (1280, "light"), pytest.param(1920, "dark", marks=pytest.mark.long)]
+)
 def test_the_page_is_sound_on_any_screen(
     app: RunningApp, browser: AppBrowser, shop: Path, width: int, scheme: str
 ) -> None:
