@@ -39,6 +39,8 @@ _MARKERS = re.compile(r"[*_~\\]+")
 # Signs of what may lead somewhere or nest: such a passage is read, whatever is looked for.
 _LEADING = re.compile(r"[\[<@]|://|www\.|mailto:")
 _IN_HREF = re.compile(r"[\s<>()\\`|\"\x00-\x1f]|&(?=#?\w+;)")
+# Parentheses within each other up to two deep, which all parsers read.
+_PAIRED = re.compile(r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*")
 _TEMPLATE = re.compile(r"\{\{|\{%")
 # What stands in a table's line before its first cell, and between two.
 _ROW_BEGIN, _CELL_BEGIN = re.compile(r"[\s>|*+\-\d.)]*"), re.compile(r"\s*\|[\s|]*")
@@ -457,7 +459,11 @@ def escaped(href: str) -> str:
     if _TEMPLATE.search(href):
         return href
 
+    is_paired = _PAIRED.fullmatch(href) is not None
+
     def sign(found: re.Match[str]) -> str:
+        if found[0] in "()" and is_paired:
+            return found[0]
         return "&amp;" if found[0] == "&" else quote(found[0], safe="")
 
     return _IN_HREF.sub(sign, href)
@@ -476,7 +482,7 @@ def read_markdown(text: str, *, is_mdx: bool = False) -> MarkdownDocument:
     parsed = _Parsed(text, is_mdx=is_mdx)
     reader = _Reader(parsed)
     reader.read()
-    plain = parsed.text
+    plain = f" {parsed.text[1:]}" if parsed.text.startswith("\ufeff") else parsed.text
     closed = [
         *parsed.closed,
         *math(plain),
