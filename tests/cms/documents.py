@@ -9,12 +9,25 @@ from hypothesis import strategies as st
 
 # A phrase as readers see it, and some ways to write it.
 PHRASES = {
-    "pet food": ("pet food", "pet food", "**pet** food", "pet\nfood", "pet&nbsp;food", "_pet food_", "Pet food"),
+    "pet food": (
+        "pet food",
+        "pet food",
+        "**pet** food",
+        "pet\nfood",
+        "pet&nbsp;food",
+        "_pet food_",
+        "Pet food",
+    ),
     "café noir": ("café noir", "cafe\u0301 noir", "caf&eacute; noir", "café **noir**", "caf&#233; noir"),
     "R&D team": ("R&amp;D team", "R&D team", "*R&D* team", "R\\&D team"),
     "غذای گربه‌ها": ("غذای گربه‌ها", "غذای گربه&zwnj;ها", "**غذای** گربه‌ها", "غذای\nگربه‌ها"),
     "طعام القطط": ("طعام القطط", "*طعام القطط*", "طعام القطط، ثم"),
-    "ペットフード": ("ペットフード", "これは**ペットフード**です", "ペットフードの作り方", "新しいペットフード。"),
+    "ペットフード": (
+        "ペットフード",
+        "これは**ペットフード**です",
+        "ペットフードの作り方",
+        "新しいペットフード。",
+    ),
 }
 WORDS = (
     "we", "sell", "the", "best", "of", "all", "snow", "party", "it's", "naïve", "10%", "C++", "a*b", "x_y", "(see", "here)",
@@ -159,7 +172,11 @@ HTML_BODIES = (
     "<!-- wp:paragraph -->\n<p>{0}</p>\n<!-- /wp:paragraph -->", '<!-- wp:list {{"ordered":true}} -->\n<ol><li>{0}</li></ol>\n<!-- /wp:list -->',
     '<!-- wp:quote -->\n<blockquote class="wp-block-quote"><p>{0}</p></blockquote>\n<!-- /wp:quote -->',
 )  # fmt: skip
-SHELLS = ("{0}", "{0}", "<!doctype html><html><head><title>{1}</title></head><body><main>\n{0}\n</main></body></html>")
+SHELLS = (
+    "{0}",
+    "{0}",
+    "<!doctype html><html><head><title>{1}</title></head><body><main>\n{0}\n</main></body></html>",
+)
 
 
 @st.composite

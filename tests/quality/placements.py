@@ -90,7 +90,9 @@ def _wrapped(text: str, prefix: str) -> str:
 def as_html(page: Page, number: int) -> str:
     """Return a page's text as WordPress's blocks, as classic content, or as a whole page, by the page's number."""
     lines = [html.escape(line, quote=bool(number % 2)) for line in str(page.content).split("\n")]
-    lines = [line.replace("\xa0", "&nbsp;").replace("—", "&mdash;").replace("\u200c", "&zwnj;") for line in lines]
+    lines = [
+        line.replace("\xa0", "&nbsp;").replace("—", "&mdash;").replace("\u200c", "&zwnj;") for line in lines
+    ]
     if number % 3 == 0:
         return "\n\n".join(
             f"<!-- wp:list -->\n<ul>\n<!-- wp:list-item -->\n<li>{line}</li>\n<!-- /wp:list-item -->\n</ul>\n<!-- /wp:list -->"
@@ -129,10 +131,16 @@ def _placement(page: Page, link: ExistingLink, span: tuple[int, int]) -> Placeme
 
 def main() -> None:
     """Put each link into its text, and print how many went and why others did not."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--show", type=int, default=0, help="how many results to print")
     show = parser.parse_args().show
-    found = [(case, insert(case.text, case.text_format, case.placement)) for site in DEVELOPMENT for case in cases(site)]
+    found = [
+        (case, insert(case.text, case.text_format, case.placement))
+        for site in DEVELOPMENT
+        for case in cases(site)
+    ]
     print("| site | format | links | applied | in the sentence | refused |\n|---|---|---|---|---|---|")
     for site in DEVELOPMENT:
         for text_format in ("markdown", "html"):
@@ -142,7 +150,9 @@ def main() -> None:
             reasons = Counter(one.reason.name for one in results if isinstance(one, Refused))
             share = len(applied) / len(results)
             refused = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
-            print(f"| {site} | {text_format} | {len(results)} | {share:.1%} | {within / len(results):.1%} | {refused} |")
+            print(
+                f"| {site} | {text_format} | {len(results)} | {share:.1%} | {within / len(results):.1%} | {refused} |"
+            )
     _time([case for case, _ in found])
     for case, one in found[:: max(1, len(found) // show)] if show else ():
         _print(case, one)
