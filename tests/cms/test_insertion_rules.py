@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, event, given, settings
 from markdown_it import MarkdownIt
 
 from internal_linker.cms.insertion import insert
-from internal_linker.cms.placement import Inserted, Placement, Refusal, Refused, TextFormat
+from internal_linker.cms.placement import Placement, Refusal, Refused, TextFormat
 from tests.cms.documents import Made, html, markdown
 
 HREF = "/target?a=1&b=(2)"
