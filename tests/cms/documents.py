@@ -32,7 +32,7 @@ PHRASES = {
 WORDS = (
     "we", "sell", "the", "best", "of", "all", "snow", "party", "it's", "naïve", "10%", "C++", "a*b", "x_y", "(see",
     "here)", "و", "این", "سگ", "犬", "です", "—", "“so”", "1.", "#1", "$5", "and $10", "a | b", "!", "[1]", "&amp;",
-    "\\*", "<br>", "e.g.",
+    "\\*", "<br/>", "e.g.",
 )  # fmt: skip
 # What must never hold a link, with the phrase inside; in one line.
 CLOSED_INLINE = (
@@ -50,6 +50,15 @@ CLOSED_BLOCKS = (
     ":::note {0}", '!!! note "{0}"', "<!-- {0}\n\n{0} -->", "<!-- wp:image {{\"alt\":\"{0}\"}} -->",
     "| {0} | b |\n|---|---|\n| x | y |", "$$\n{0}\n$$", "<script>\n{0}\n</script>", "<pre>\n{0}\n\n{0}\n</pre>",
     "*[HTML]: {0}", "<details>\n<summary>\n\n{0}\n\n</summary>\n</details>",
+)  # fmt: skip
+MDX_INLINE = (
+    "`{0}`", "[{0}](/other)", "![{0}](/i.png)", "<Tip>{0}</Tip>", "{{'{0}'}}", '<Img alt="{0}" a={{{{b: 1}}}} />',
+    "{{/* {0} */}}", "<code>{0}</code>", "https://e.com/{1}", "[^{1}]", "<A.B c={{() => 1 > 2}}>{0}</A.B>", "{{a ? `{0}` : 'b'}}",
+)  # fmt: skip
+MDX_BLOCKS = (
+    "# {0}", "{0}\n===", "```js\nimport {{ a {0}\n```", "<Note>\n{0}\n\n{0}\n</Note>", "<Note>\n\n{0}\n\n</Note>",
+    "import a from '{0}'", "export const a = {{\n\n  b: '{0}'\n}}", "<Tabs a={{['{0}']}}>\n  <Tab>{0}</Tab>\n</Tabs>",
+    "{{/*\n{0}\n\n*/}}", ":::tip {0}", "<Card\n  title='{0}'\n/>", "| {0} | b |\n|---|---|\n| x | y |",
 )  # fmt: skip
 FRONT_MATTER = (
     "---\ntitle: {0}\ntags: [a]\n---\n", "+++\ntitle = '{0}'\n+++\n", '{{\n"title": "{0}"\n}}\n', "", "", "\ufeff",
@@ -78,7 +87,7 @@ def _one_line(phrase: str) -> str:
 
 
 @st.composite
-def _inline(draw: st.DrawFn, phrase: str, closed: list[str]) -> str:
+def _inline(draw: st.DrawFn, phrase: str, closed: list[str], *, is_mdx: bool) -> str:
     parts = []
     for _ in range(draw(st.integers(1, 6))):
         kind = draw(st.integers(0, 9))
@@ -87,7 +96,7 @@ def _inline(draw: st.DrawFn, phrase: str, closed: list[str]) -> str:
         elif kind <= 7:
             parts.append(draw(st.sampled_from(PHRASES[phrase])))
         elif kind == 8:
-            form = draw(st.sampled_from(CLOSED_INLINE))
+            form = draw(st.sampled_from(MDX_INLINE if is_mdx else CLOSED_INLINE))
             part = form.format(phrase, phrase.split(maxsplit=1)[0])
             closed.append(part)
             parts.append(part)
@@ -98,15 +107,15 @@ def _inline(draw: st.DrawFn, phrase: str, closed: list[str]) -> str:
 
 
 @st.composite
-def markdown(draw: st.DrawFn) -> Made:
-    """A document in Markdown."""
+def markdown(draw: st.DrawFn, *, is_mdx: bool = False) -> Made:
+    """A document in Markdown or MDX."""
     phrase = draw(st.sampled_from(sorted(PHRASES)))
     closed: list[str] = []
     front = draw(st.sampled_from(FRONT_MATTER)).format(phrase)
     closed.append(front)
     blocks = []
     for _ in range(draw(st.integers(1, 7))):
-        blocks.append(_block(draw, phrase, closed))
+        blocks.append(_block(draw, phrase, closed, is_mdx=is_mdx))
     has_place = draw(st.booleans())
     if has_place:
         blocks.append(f"Now {phrase} it is")
@@ -118,13 +127,13 @@ def markdown(draw: st.DrawFn) -> Made:
     )
 
 
-def _block(draw: st.DrawFn, phrase: str, closed: list[str]) -> str:
+def _block(draw: st.DrawFn, phrase: str, closed: list[str], *, is_mdx: bool) -> str:
     kind = draw(st.integers(0, 8))
     if kind <= 1:
-        block = draw(st.sampled_from(CLOSED_BLOCKS)).format(phrase)
+        block = draw(st.sampled_from(MDX_BLOCKS if is_mdx else CLOSED_BLOCKS)).format(phrase)
         closed.append(block)
         return block
-    text = draw(_inline(phrase, closed))
+    text = draw(_inline(phrase, closed, is_mdx=is_mdx))
     line = _one_line(text)
     if kind == 2:
         return f"- {line}\n  - {line}\n\n    more {line}\n- x"
