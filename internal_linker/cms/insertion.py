@@ -64,19 +64,27 @@ def _inserted(document: Document, anchor: str, placement: Placement) -> Inserted
 
 def _stands(document: Document, anchor: str) -> bool:
     """Return whether the anchor stands anywhere in the source, as whole words."""
-    seen = (document.source, *(passage.visible for passage in document.passages))
-    return any(True for text in seen for _ in occurrences(text, folded_places(text), anchor))
+    words = anchor.lower().split()
+    seen = (passage.visible for passage in document.passages if _may_have(passage, words))
+    return any(
+        anchor.lower() in folded(text).lower()
+        and any(True for _ in occurrences(text, folded_places(text), anchor))
+        for text in (document.source, *seen)
+    )
+
+
+def _may_have(passage: Passage, words: Sequence[str]) -> bool:
+    """Return whether a first look at a passage finds all of the words, in lower case."""
+    look = (passage.look if passage.look.isascii() else folded(passage.look)).lower()
+    # A reference may stand for a letter, and a tag cut a word.
+    return "&" in look or "<" in look or all(word in look for word in words)
 
 
 def _places(document: Document, anchor: str, sentence: str) -> Iterator[tuple[Passage, Span, bool]]:
     """Yield passages, spans of their visible text, and whether these are in the sentence; the best first."""
     words, found = anchor.lower().split(), list[tuple[int, Passage, Span]]()
     for at, passage in enumerate(document.passages):
-        if not passage.is_open:
-            continue
-        look = (passage.look if passage.look.isascii() else folded(passage.look)).lower()
-        # A reference may stand for a letter, and a tag cut a word.
-        if "&" not in look and "<" not in look and not all(word in look for word in words):
+        if not passage.is_open or not _may_have(passage, words):
             continue
         if anchor.lower() not in folded(passage.visible).lower():
             continue

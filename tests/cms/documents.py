@@ -53,7 +53,8 @@ CLOSED_BLOCKS = (
 )  # fmt: skip
 MDX_INLINE = (
     "`{0}`", "[{0}](/other)", "![{0}](/i.png)", "<Tip>{0}</Tip>", "{{'{0}'}}", '<Img alt="{0}" a={{{{b: 1}}}} />',
-    "{{/* {0} */}}", "<code>{0}</code>", "https://e.com/{1}", "[^{1}]", "<A.B c={{() => 1 > 2}}>{0}</A.B>", "{{a ? `{0}` : 'b'}}",
+    "{{/* {0} */}}", "<code>{0}</code>", "https://e.com/{1}", "[^{1}]",
+    "<A.B c={{() => 1 > 2}}>{0}</A.B>", "{{a ? `{0}` : 'b'}}",
 )  # fmt: skip
 MDX_BLOCKS = (
     "# {0}", "{0}\n===", "```js\nimport {{ a {0}\n```", "<Note>\n{0}\n\n{0}\n</Note>", "<Note>\n\n{0}\n\n</Note>",

@@ -15,13 +15,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from internal_linker.cms.insertion import insert
 from internal_linker.cms.placement import Inserted, Placement, Refused, TextFormat
 from internal_linker.core.records import ExistingLink, Page
 from internal_linker.evaluation.page_text import link_spans
-from internal_linker.text.sentences import around, sentences
+from internal_linker.text.sentences import around, paragraphs, sentences
 from tests.quality.corpora import DEVELOPMENT, whole_site
 
 FILES = 1000
@@ -61,7 +62,7 @@ class Case:
 def as_markdown(page: Page) -> str:
     """Return a page's text as Markdown: each line is a paragraph, an item, a quote, or a cell."""
     blocks = [f"---\ntitle: {page.title!r}\n---"]
-    for number, line in enumerate(str(page.content).split("\n")):
+    for number, line in enumerate(_paragraphs(page)):
         text = _SIGNS.sub(r"\\\1", line).strip()
         text = re.sub(r"&(?=#?\w+;)", "&amp;", text)
         text = _BLOCK_BEGIN.sub(lambda sign: "\\", text, count=1) if _is_block(text) else text
@@ -77,6 +78,14 @@ def as_markdown(page: Page) -> str:
             case _:
                 blocks.append(_wrapped(text, ""))
     return "\n\n".join(blocks) + "\n"
+
+
+def _paragraphs(page: Page) -> list[str]:
+    """Return the lines of a page's text, without breaks that are mere wraps."""
+    text = str(page.content)
+    return [
+        text[start:end].replace("\n", " ").strip() for start, end in pairwise([*paragraphs(text), len(text)])
+    ]
 
 
 def _is_block(text: str) -> bool:
@@ -98,7 +107,7 @@ def _wrapped(text: str, prefix: str) -> str:
 
 def as_html(page: Page, number: int) -> str:
     """Return a page's text as WordPress's blocks, as classic content, or as a whole page, by the page's number."""
-    lines = [html.escape(line, quote=bool(number % 2)) for line in str(page.content).split("\n")]
+    lines = [html.escape(line, quote=bool(number % 2)) for line in _paragraphs(page)]
     lines = [
         line.replace("\xa0", "&nbsp;").replace("—", "&mdash;").replace("\u200c", "&zwnj;") for line in lines
     ]
