@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,11 +12,11 @@ import httpx
 from internal_linker.adapters.http.client import TooLarge, bounded_client, whole_body
 from internal_linker.adapters.http.compression import ACCEPTED, Damaged, Oversized
 from internal_linker.adapters.http.limits import Pacer, retry_after, with_retries
+from internal_linker.adapters.wordpress.account import KEY_FILE, Account
 from internal_linker.core.errors import CredentialsRefused, ServiceError
 from internal_linker.core.shown import neutralised, redactor
 from internal_linker.core.version import __version__
 
-KEY_FILE = "config/wordpress.txt"
 NAME = "WordPress"
 # A hundred posts take about 1 MB; a site with longer ones is asked for fewer at a time.
 MOST_BYTES = 30_000_000
@@ -35,21 +35,6 @@ _PASSING = {
     429: "the site's rate limit was reached",
     503: "the site is in maintenance or overloaded",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A user of a site with an application password; its `repr` shows neither.
-
-    Attributes:
-        origin: the only origin that gets the password, such as https://www.example.com.
-        user: the user's login name.
-        password: the application password; its spaces don't count.
-    """
-
-    origin: str
-    user: str = field(repr=False)
-    password: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +105,7 @@ class RestClient:
         self._root, self._takes_passwords = "", True
         self._pacer = Pacer(per_second)
         self._auth = httpx.BasicAuth(account.user, account.password) if account else None
-        self._redacted = redactor([account.password, account.password.replace(" ", "")] if account else [])
+        self._redacted = redactor(account.secrets() if account else ())
         self._client = bounded_client(
             MOST_BYTES,
             LONGEST_S,

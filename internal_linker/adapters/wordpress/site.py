@@ -130,10 +130,10 @@ def listed(client: RestClient, kind: PostType) -> tuple[list[Listed], bool]:
 
 
 def published(client: RestClient, route: str, ids: Sequence[int]) -> Iterator[Published]:
-    """Yield the published ones of these posts; fewer at a time if an answer would be too large.
+    """Yield the published ones of these posts, without those that are too large.
 
     Raises:
-        ServiceError: the site does not answer, or one post alone is too large.
+        ServiceError: the site does not answer.
     """
     for start in range(0, len(ids), _PER_PAGE):
         yield from _some(client, route, ids[start : start + _PER_PAGE])
@@ -182,7 +182,7 @@ def _some(client: RestClient, route: str, ids: Sequence[int]) -> Iterator[Publis
         answer = client.get(route, per_page=len(ids), include=",".join(map(str, ids)), _fields=_FIELDS)
     except AnswerTooLarge:
         if len(ids) == 1:
-            raise
+            return
         yield from _some(client, route, ids[: len(ids) // 2])
         yield from _some(client, route, ids[len(ids) // 2 :])
         return

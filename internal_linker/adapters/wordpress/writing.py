@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import Any
 
 from internal_linker.adapters.http.limits import with_retries
+from internal_linker.adapters.wordpress.account import KEY_FILE
 from internal_linker.adapters.wordpress.filtered import survives_filter
-from internal_linker.adapters.wordpress.rest import KEY_FILE, RestClient, RestError
+from internal_linker.adapters.wordpress.rest import RestClient, RestError
 
 _ATTEMPTS = 3
 _FIELDS = "id,link,status,modified_gmt,content.raw,_links"

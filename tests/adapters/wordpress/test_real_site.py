@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from internal_linker.adapters.wordpress.rest import Account, RestClient, RestError
+from internal_linker.adapters.wordpress.account import Account
+from internal_linker.adapters.wordpress.rest import RestClient, RestError
 from internal_linker.adapters.wordpress.site import (
     PostType,
     category_names,
@@ -43,7 +44,7 @@ add_action( 'init', function () {
 def client_as(site: WordPress, user: str = "", password: str = "", url: str = "") -> Iterator[RestClient]:
     """Yield a client that does not wait between requests, signed in as this user."""
     url = url or site.url
-    account = Account(url, user, password or site.passwords[user]) if user else None
+    account = Account(url, url, user, password or site.passwords[user]) if user else None
     client = RestClient(url, account, per_second=10_000)
     try:
         client.discover()

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from internal_linker.adapters.wordpress.rest import Account, RestClient, RestError
+from internal_linker.adapters.wordpress.account import Account
+from internal_linker.adapters.wordpress.rest import RestClient, RestError
 from internal_linker.core.errors import CredentialsRefused, ServiceError
 from tests.standins import Reply, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER
@@ -16,7 +17,7 @@ from tests.support.web_server import Site, moved
 @contextmanager
 def client_of(url: str, password: str = "", *, discovers: bool = True) -> Iterator[RestClient]:
     """Yield a client that does not wait between requests; it signs in if there is a password."""
-    client = RestClient(url, Account(url, USER, password) if password else None, per_second=10_000)
+    client = RestClient(url, Account(url, url, USER, password) if password else None, per_second=10_000)
     try:
         if discovers:
             client.discover()
