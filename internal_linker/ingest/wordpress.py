@@ -1,12 +1,20 @@
 """Pages of a WordPress site: lists all posts, fetches those that changed since they were cached, and reads them."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
+from internal_linker.adapters.tables.columns import Kind
 from internal_linker.adapters.wordpress.rest import MOST_BYTES, RestClient
-from internal_linker.adapters.wordpress.site import Listed, Published, listed, public_types, published
+from internal_linker.adapters.wordpress.site import (
+    Listed,
+    Published,
+    category_names,
+    listed,
+    public_types,
+    published,
+)
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress, StreamSource
 from internal_linker.core.records import Asides, FetchedPage, PageCache, Reject
@@ -82,8 +90,10 @@ def wordpress_tables(
     progress.advance(len(wanted) - len(changed))
     _fetch(client, changed, cache, asides, progress)
     progress.finish(f"{asides.facts[FETCHED]} fetched, {asides.facts[UNCHANGED]} unchanged")
-    rows = partial(_rows, client.site, wanted, cache)
-    return [PageTable(client.site, len(wanted), rows, links, asides), LinkTable(client.site, links)]
+    names = {number: text_in(name) for number, name in category_names(client).items()}
+    rows = partial(_rows, client.site, wanted, cache, names)
+    pages = PageTable(client.site, len(wanted), rows, links, asides, more=(Kind.CATEGORIES,))
+    return [pages, LinkTable(client.site, links)]
 
 
 def _listed(client: RestClient, asides: Asides) -> Iterator[_Entry]:
@@ -145,7 +155,12 @@ def _fetch(
 
 
 def _rows(
-    table: str, entries: Sequence[_Entry], cache: PageCache, links: LinkSpool, asides: Asides
+    table: str,
+    entries: Sequence[_Entry],
+    cache: PageCache,
+    categories: Mapping[int, str],
+    links: LinkSpool,
+    asides: Asides,
 ) -> Iterator[Row]:
     """Yield the row of each post, and put its links into the spool."""
     for number, entry in enumerate(entries, 1):
@@ -170,7 +185,8 @@ def _rows(
                 canonical=post.canonical,
                 links=found,
             )
-            yield number, cells_of_page(page, asides, "200")
+            named = ", ".join(categories[each] for each in post.categories if each in categories)
+            yield number, (*cells_of_page(page, asides, "200"), named)
 
 
 def _post_of(kept: FetchedPage) -> Published | None:

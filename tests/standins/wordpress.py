@@ -66,7 +66,7 @@ class WordPressStandIn(StandIn):
     def _answer(self, route: str, request: Request, *, signed_in: bool) -> Answer:
         given = {name: values[0] for name, values in request.query.items()}
         if route == "/":
-            passwords = {"application-passwords": {"endpoints": {}}}
+            passwords: dict[str, Any] = {"application-passwords": {"endpoints": {}}}
             return Answer(body={"name": "A site", "namespaces": ["wp/v2"], "authentication": passwords})
         if given.get("context") == "edit" and not (signed_in and self.editor):
             return _error(
@@ -76,6 +76,8 @@ class WordPressStandIn(StandIn):
             return Answer(body={"post": {"rest_base": "posts"}, "wp_block": {"rest_base": "blocks"}})
         if route == "/wp/v2/users/me":
             return Answer(body={"name": USER, "roles": ["editor"], "capabilities": {"edit_posts": True}})
+        if route == "/wp/v2/categories":
+            return Answer(body=[{"id": 1, "name": "Tea &amp; more"}], headers={"X-WP-TotalPages": "1"})
         if route == "/wp/v2/posts":
             return self._list(given)
         post = self.posts.get(int(route.rpartition("/")[2])) if route.startswith("/wp/v2/posts/") else None

@@ -60,6 +60,7 @@ def test_posts_become_pages_with_their_links(project: Path, site: WordPressStand
     first, second, _ = pages(project)
     assert (first["URL"], first["Title"], first["H1"]) == (f"{site.url}/p1/", "Tea & 1", "Tea & 1")
     assert f'href="{site.url}/p2/?a=1"' in first["Main Content"] and "script" not in first["Main Content"]
+    assert first["Categories"] == "Tea & more"
     assert (first["Lang"], second["Lang"], first["Status Code"]) == ("", "fa", "200")
     header, *links = table(project, "existing_links.csv")
     found = dict(zip(header, links[0], strict=True))
@@ -197,6 +198,7 @@ def test_a_real_site_is_imported(project: Path, wordpress: WordPress) -> None:
     assert imported(project, "--wordpress", wordpress.url, *QUICK) == 0
     found = pages(project)
     assert len(found) == 120 and {page["Lang"] for page in found} == {"en", "fa", "ja"}
+    assert {page["Categories"] for page in found} == {"Tools", "Seasons & weather", ""}
     assert len(table(project, "existing_links.csv")) == 121
     changed, hidden, gone = (wordpress.posts[f"post-00{number}"] for number in (1, 2, 3))
     wordpress.edit(changed, content="<p>An editor's text</p>")
