@@ -34,6 +34,7 @@ class WordPressStandIn(StandIn):
         saves: what the site makes of a content when it saves it.
         unfiltered: whether the user may write any HTML.
         editor: whether the user may edit the posts.
+        counts: whether lists come with their counts; some proxies drop these headers.
     """
 
     def __init__(
@@ -44,10 +45,12 @@ class WordPressStandIn(StandIn):
         saves: Callable[[str], str] = lambda content: content,
         unfiltered: bool = True,
         editor: bool = True,
+        counts: bool = True,
     ) -> None:
         super().__init__()
         self.posts = {post.id: replace(post) for post in posts}
         self.pretty, self.saves, self.unfiltered, self.editor = pretty, saves, unfiltered, editor
+        self.counts = counts
         self.saved: list[str] = []
         """The contents that were sent, in order."""
 
@@ -106,7 +109,8 @@ class WordPressStandIn(StandIn):
         if page > max(pages, 1):
             return _error(400, "rest_post_invalid_page_number", "The page number is too large.")
         shown = [self._shown(post) for post in posts[(page - 1) * size : page * size]]
-        return Answer(body=shown, headers={"X-WP-Total": str(len(posts)), "X-WP-TotalPages": str(pages)})
+        counts = {"X-WP-Total": str(len(posts)), "X-WP-TotalPages": str(pages)}
+        return Answer(body=shown, headers=counts if self.counts else {})
 
     def _shown(self, post: StoredPost) -> dict[str, Any]:
         language = {"lang": post.lang} if post.lang else {}

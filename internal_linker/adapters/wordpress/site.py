@@ -107,24 +107,13 @@ def listed(client: RestClient, kind: PostType) -> tuple[list[Listed], bool]:
     """
     posts = dict[int, Listed]()
     for _ in range(_READINGS):
-        posts, total, page = {}, 0, 1
-        while True:
-            answer = client.get(
-                kind.route,
-                per_page=_PER_PAGE,
-                page=page,
-                orderby="id",
-                order="asc",
-                _fields="id,link,modified_gmt",
-            )
-            for one in _items(answer.body):
-                post = Listed(kind.route, int(one["id"]), _text(one, "link"), _text(one, "modified_gmt"))
-                posts[post.id] = post
-            total = answer.total
-            if page >= answer.pages:
-                break
-            page += 1
-        if len(posts) == total:
+        posts, totals = {}, set[int]()
+        for one, total in _each(client, kind.route, "id,link,modified_gmt"):
+            post = Listed(kind.route, int(one["id"]), _text(one, "link"), _text(one, "modified_gmt"))
+            posts[post.id] = post
+            totals.add(total)
+        # A post that is deleted meanwhile moves one from an unread page to a page that was read.
+        if totals <= {0} or totals == {len(posts)}:
             return list(posts.values()), True
     return list(posts.values()), False
 
@@ -145,12 +134,26 @@ def category_names(client: RestClient) -> dict[int, str]:
     Raises:
         ServiceError: the site does not answer.
     """
-    names, page = dict[int, str](), 1
-    while True:
-        answer = client.get("wp/v2/categories", per_page=_PER_PAGE, page=page, _fields="id,name")
-        names |= {int(one["id"]): _text(one, "name") for one in _items(answer.body)}
-        if page >= answer.pages:
-            return names
+    return {int(one["id"]): _text(one, "name") for one, _ in _each(client, "wp/v2/categories", "id,name")}
+
+
+def _each(client: RestClient, route: str, fields: str) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Yield each item of a list, in the order of ids, with the count of items that the site states; 0: it doesn't."""
+    page, more = 1, True
+    while more:
+        try:
+            answer = client.get(
+                route, per_page=_PER_PAGE, page=page, orderby="id", order="asc", _fields=fields
+            )
+        except RestError as error:
+            # Without the headers of the counts, this is the end.
+            if page > 1 and error.code == "rest_post_invalid_page_number":
+                return
+            raise
+        items = _items(answer.body)
+        for one in items:
+            yield one, answer.total
+        more = page < answer.pages if answer.pages else len(items) == _PER_PAGE
         page += 1
 
 
