@@ -7,6 +7,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -17,6 +18,7 @@ from internal_linker.adapters.http import limits
 from tests.standins import GoogleStandIn
 from tests.support.databases import fresh_database, running_server
 from tests.support.sheets import HEADER, SITE
+from tests.support.wordpress import WordPress, make_template, missing, running_site
 
 # The number of examples hypothesis tries. The quick tier always tries the same ones.
 settings.register_profile("quick", max_examples=30, deadline=None, derandomize=True)
@@ -72,3 +74,17 @@ def store_url(request: pytest.FixtureRequest) -> str:
     if request.param == "postgresql":
         return str(request.getfixturevalue("postgres"))
     return "sqlite:///files/cache.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def wordpress_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if reason := missing():
+        pytest.skip(reason)
+    return make_template(tmp_path_factory.mktemp("wordpress") / "template")
+
+
+@pytest.fixture
+def wordpress(wordpress_template: Path, tmp_path: Path) -> Iterator[WordPress]:
+    """Yield a real WordPress with 120 posts that belongs to the test."""
+    with running_site(wordpress_template, tmp_path / "wordpress") as site:
+        yield site

@@ -30,16 +30,16 @@ def import_(
     *,
     options: ImportOptions,
 ) -> None:
-    """Import crawls, saved pages or a sitemap.
+    """Import crawls, saved pages, a sitemap or a WordPress site.
 
     Write pages to files/urls_rawdata.csv and links to files/existing_links.csv. They come from exports of Screaming
-    Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb, Search Console or Ahrefs, from any table with a
-    column of URLs, from HTML files or folders of them, or from the site itself, as far as its robots.txt allows. The
-    command shows which columns it recognised and, in a terminal, asks whether they are right. It backs up both files
-    before it changes them.
+    Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb, Search Console or Ahrefs, from any table
+    with a column of URLs, from HTML files or folders of them, from a WordPress site's REST API, or from any site,
+    as far as its robots.txt allows. The command shows which columns it recognised and, in a terminal, asks whether
+    they are right. It backs up both files before it changes them.
     """
-    if not (options.files or options.sitemap or options.urls):
-        raise typer.BadParameter("name a file, a folder, --sitemap or --urls", param_hint="FILE")
+    if not (options.files or options.sitemap or options.urls or options.wordpress):
+        raise typer.BadParameter("name a file, a folder, --sitemap, --urls or --wordpress", param_hint="FILE")
     opened = opened_project(context, project)
     from internal_linker.cli.output import print_columns, print_rows
     from internal_linker.usecases.console import Reporter, open_console

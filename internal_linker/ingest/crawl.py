@@ -28,7 +28,7 @@ from internal_linker.ingest.existing_links import rejected_link
 
 # What decides whether a page is a target of its own; a page takes all these cells from one row.
 STANDING = (Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL, Kind.REDIRECT)
-PAGE_KINDS = (Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT, Kind.LANG, *STANDING, Kind.ROLE)
+PAGE_KINDS = (Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT, Kind.LANG, *STANDING, Kind.ROLE, Kind.CATEGORIES)
 LINK_KINDS = (
     *(Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE),
     *(Kind.START, Kind.FOLLOW, Kind.REL),
@@ -351,7 +351,7 @@ def _row(cells: dict[Kind, str], mapping: CanonicalHosts) -> Row:
             row[AT[kind]] = mapping.written(cell(row, kind))
         row[AT[Kind.CONTENT]] = mapping.written_html(cell(row, Kind.CONTENT))
     # A crawl has few distinct values of these.
-    for kind in (Kind.STATUS, Kind.LANG, Kind.ROLE, Kind.WORDS):
+    for kind in (Kind.STATUS, Kind.LANG, Kind.ROLE, Kind.CATEGORIES, Kind.WORDS):
         row[AT[kind]] = intern(cells.get(kind, ""))
     # Equal texts share one object, which saves memory.
     for kind, other in ((Kind.CANONICAL, Kind.URL), (Kind.H1, Kind.TITLE)):
@@ -370,7 +370,7 @@ def _merge(known: Row, row: Row, keep: Callable[[str], str | StoredText]) -> boo
     other = bool(row[at] and known[at]) and str(row[at]) != str(known[at])
     if row[at] and not known[at]:
         known[at] = keep(str(row[at]))
-    for kind in (Kind.TITLE, Kind.H1, Kind.LANG, Kind.ROLE, Kind.WORDS):
+    for kind in (Kind.TITLE, Kind.H1, Kind.LANG, Kind.ROLE, Kind.CATEGORIES, Kind.WORDS):
         known[AT[kind]] = known[AT[kind]] or row[AT[kind]]
     return other
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,14 @@ from internal_linker.ingest.staging import host_hint
 from internal_linker.pipeline.report import duration
 from internal_linker.ranking.fusion_choice import FUSION, FusionEvidence
 from internal_linker.serp.search import require_site
+from internal_linker.usecases.import_wordpress import account_facts
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import facts_of
 from internal_linker.usecases.schedule import next_run, timetable
 from internal_linker.usecases.sections import named_sections, scope_of
 from internal_linker.usecases.settings.settings import KEY_FILES, PLACEHOLDER_SITE
 from internal_linker.usecases.settings.site_access import site_accesses
+from internal_linker.usecases.settings.wordpress_account import wordpress_account
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +96,13 @@ def check_project(root: Path) -> Iterator[Fact]:
         yield Fact(
             "Page vectors", None if said else True, said or "other programs can query the table page_vectors"
         )
+    yield from _wordpress(project)
     yield _tried("Schedule", lambda: _schedule(project))
 
 
 def _settings(project: Project) -> str:
     site_accesses(project.settings.site_access.get_secret_value())
+    wordpress_account(project.settings.wordpress.get_secret_value())
     read = "config/settings.toml, environment and key files are valid"
     return ". ".join([read, *project.exposed()])
 
@@ -336,6 +341,16 @@ def _cache(project: Project) -> str:
     if engine.dialect.name == "sqlite":
         return project.settings.store_url
     return f"{engine.url.set(query={}).render_as_string(hide_password=True)} can be opened"
+
+
+def _wordpress(project: Project) -> Iterator[Fact]:
+    account = None
+    # The fact about the settings has the error.
+    with suppress(ConfigurationError):
+        account = wordpress_account(project.settings.wordpress.get_secret_value())
+    if account:
+        signs_in = partial(account_facts, project, account)
+        yield _tried("WordPress", signs_in)
 
 
 def _schedule(project: Project) -> str:

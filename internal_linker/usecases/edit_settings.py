@@ -38,6 +38,7 @@ from internal_linker.usecases.settings.settings import (
 from internal_linker.usecases.settings.site_access import site_accesses
 from internal_linker.usecases.settings.sources import key_texts, masked, toml_values
 from internal_linker.usecases.settings.template import allowed, comment, render_settings
+from internal_linker.usecases.settings.wordpress_account import wordpress_account
 
 Source = Literal["default", "file", "environment"]
 Kind = Literal["text", "whole number", "number", "choice", "list"]
@@ -221,6 +222,8 @@ def set_key(root: Path, name: str, text: str) -> KeyRow:
         key_fields(text)
     if name == "site_access":
         site_accesses(text)
+    if name == "wordpress":
+        wordpress_account(text)
     path = root / KEY_FILES[name][0]
     with _CHANGING:
         try:

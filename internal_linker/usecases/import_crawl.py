@@ -17,6 +17,7 @@ from internal_linker.ingest.import_crawl import Imported, import_tables, recogni
 from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_places, link_spool, site_tables
 from internal_linker.ingest.web.access import SiteAccess
 from internal_linker.ingest.web.page_table import LinkSpool
+from internal_linker.usecases.import_wordpress import wordpress_posts
 from internal_linker.usecases.options import ImportOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted_sites
@@ -72,6 +73,11 @@ class CrawlImport:
                 reason = partial(address_reason, filters=filters)
                 fetched = site_tables(wanted, reason, cache, self.links, self.progress)
                 tables += recognise(fetched, "", "", self.progress)
+            if options.wordpress:
+                cache = closing.enter_context(self.project.databases.page_cache())
+                reason = partial(address_reason, filters=filters)
+                fetched = wordpress_posts(self.project, options, reason, cache, self.links, self.progress)
+                tables += recognise(fetched, "", "", self.progress)
             done = import_tables(
                 tables,
                 filters,
@@ -114,11 +120,13 @@ def prepared_import(project: Project, options: ImportOptions, progress: Progress
     """Look at the given files and recognise their columns.
 
     Raises:
-        ConfigurationError: neither files nor a sitemap nor a list of URLs are given.
+        ConfigurationError: neither files nor a site nor a list of URLs are given.
         InputError: a file can't be read, or a named column is missing.
     """
-    if not (options.files or options.sitemap or options.urls):
-        raise ConfigurationError("Nothing to import: name a file, a folder, --sitemap or --urls.")
+    if not (options.files or options.sitemap or options.urls or options.wordpress):
+        raise ConfigurationError(
+            "Nothing to import: name a file, a folder, --sitemap, --urls or --wordpress."
+        )
     with link_spool(project.root / "files") as links:
         sources = crawl_tables(options.files, options.base_url, links, options.sheets)
         tables = recognise(sources, options.url_column, options.content_column, progress)
@@ -139,7 +147,7 @@ def import_crawl(project: Project, options: ImportOptions, progress: Progress) -
 
 def _named_sections(options: ImportOptions) -> list[NamedSections]:
     # A limit ends the fetching before all pages of the site are seen.
-    every = not (options.limit and (options.sitemap or options.urls))
+    every = not (options.limit and (options.sitemap or options.urls or options.wordpress))
     names = (
         *("include", "exclude", "source_include", "source_exclude"),
         *("target_include", "target_exclude"),

@@ -264,6 +264,7 @@ class ImportOptions(Options):
     Attributes:
         files: exports of a crawler (.csv, .xlsx), HTML files and folders of them.
         sitemap: URL of a sitemap, or a host that has one, whose pages are fetched; "": none.
+        wordpress: the address of a WordPress site, whose posts are read over its REST API; "": none.
         urls: a file with one URL per line, whose pages are fetched; None: none.
         delay: seconds between two requests to a host.
         allow_private: whether pages may be fetched from private networks.
@@ -292,6 +293,9 @@ class ImportOptions(Options):
     ] = ()
     sitemap: Annotated[
         str, Option("Fetch the pages of this sitemap, or of the sitemap of this host.", metavar="URL|HOST")
+    ] = ""
+    wordpress: Annotated[
+        str, Option("Read the posts and pages of this WordPress site, over its REST API.", metavar="URL")
     ] = ""
     urls: Annotated[
         Path | None, Option("Fetch the pages listed in this file, one URL per line.", metavar="FILE")

@@ -12,6 +12,8 @@ import pytest
 from internal_linker.core.errors import ExitCode
 from tests.docs.generated import COMMANDS
 from tests.docs.pages import PAGES, doc
+from tests.standins import WordPressStandIn
+from tests.standins.wordpress import StoredPost
 from tests.support.small_project import REPOSITORY, command, forget_settings, write_text
 from tests.support.web_server import Site, sitemap
 from tests.support.web_sites import html_page
@@ -74,16 +76,29 @@ def site() -> Iterator[Site]:
         yield server
 
 
+@pytest.fixture
+def wordpress_site() -> Iterator[WordPressStandIn]:
+    with WordPressStandIn([StoredPost(1, "tea", "<p>About tea.</p>")]) as server:
+        yield server
+
+
 @pytest.mark.parametrize("arguments", SHOWN)
-def test_commands_run(arguments: str, folder: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_run(
+    arguments: str,
+    folder: Path,
+    site: Site,
+    wordpress_site: WordPressStandIn,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Every `$ ./run_main.sh ...` ends with exit code 0 and prints what the page shows below it.
 
     URLs, numbers and quotations may differ.
     """
     words = shlex.split(_with_real_runs(arguments, capsys)) or ["run"]
-    if words[0] == "import" and {"--sitemap", "--urls"} & {*words}:
+    if words[0] == "import" and {"--sitemap", "--urls", "--wordpress"} & {*words}:
         write_text(folder / "my-pages.txt", f"{site.url}/tea/\n")
-        words = [word.replace(FETCHED, site.url) for word in words] + ["--allow-private", "--delay", "0"]
+        url = wordpress_site.url if "--wordpress" in words else site.url
+        words = [word.replace(FETCHED, url) for word in words] + ["--allow-private", "--delay", "0"]
     assert command(*words) == ExitCode.SUCCESS
     printed = {_outline(line) for line in "".join(capsys.readouterr()).splitlines()}
     shown = [line for of, text in OUTPUTS if of == arguments for line in text.splitlines() if line != "..."]

@@ -1,4 +1,4 @@
-"""Real HTTP servers on loopback that behave like Serper, SerpApi, OpenAI and Google Sheets, for tests and trials."""
+"""Real HTTP servers on loopback that behave like Serper, SerpApi, OpenAI, Google Sheets and WordPress, for tests."""
 
 from tests.standins.base import Answer, Call, RateLimit, Request, StandIn
 from tests.standins.faults import CutOff, Drip, Fault, Reply, Reset, Stall, Twist
@@ -7,6 +7,7 @@ from tests.standins.google_token import make_service_account
 from tests.standins.openai import OpenAIStandIn
 from tests.standins.serpapi import SerpApiStandIn
 from tests.standins.serper import SerperStandIn, answers_from_jsonl
+from tests.standins.wordpress import WordPressStandIn
 
 __all__ = [
     "Answer",
@@ -25,6 +26,7 @@ __all__ = [
     "Stall",
     "StandIn",
     "Twist",
+    "WordPressStandIn",
     "answers_from_jsonl",
     "make_service_account",
 ]

@@ -8,6 +8,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from internal_linker.adapters.http.compression import decompressed
+
 
 class TooLarge(httpx.ReadError):
     """The answer is larger than any genuine answer of the service."""
@@ -34,6 +36,23 @@ def bounded_client(
 
     headers = {**options.pop("headers", {}), "Accept-Encoding": encodings}
     return httpx.Client(headers=headers, event_hooks={"response": [bound]}, follow_redirects=False, **options)
+
+
+def whole_body(response: httpx.Response, most: int) -> bytes:
+    """Read the body of a streamed answer, of at most `most` bytes before and after its decompression.
+
+    Raises:
+        TooLarge: it is larger before its decompression.
+        Oversized: it is larger after its decompression.
+        Damaged: it can't be decompressed.
+    """
+    parts, size = list[bytes](), 0
+    for part in response.iter_raw():
+        size += len(part)
+        if size > most:
+            raise TooLarge("the answer is too large")
+        parts.append(part)
+    return decompressed(b"".join(parts), response.headers.get("content-encoding", ""), most)
 
 
 class HiddenParameters(httpx.BaseTransport):

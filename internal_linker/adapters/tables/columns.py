@@ -42,6 +42,7 @@ class Kind(StrEnum):
     WORDS = "Word Count"
     ROLE = "Role"
     VECTOR = "Embedding"
+    CATEGORIES = "Categories"
 
 
 # Best first: in a table with both "Status Code" (200) and "Status" (OK), the first is the status.
@@ -128,6 +129,7 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
     ),
     Kind.ROLE: ("role", "link role"),
     Kind.VECTOR: ("embedding", "embeddings"),
+    Kind.CATEGORIES: ("categories",),
 }
 # Matches the names of crawlers' extractions, such as "Extract embeddings from page content 1".
 _EMBEDDINGS = re.compile(r"\bembeddings?\b")

@@ -6,8 +6,8 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from internal_linker.adapters.http.client import TooLarge, bounded_client
-from internal_linker.adapters.http.compression import ACCEPTED, Damaged, Oversized, decompressed
+from internal_linker.adapters.http.client import TooLarge, bounded_client, whole_body
+from internal_linker.adapters.http.compression import ACCEPTED, Damaged, Oversized
 from internal_linker.adapters.http.limits import Pacer, retry_after, with_retries
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.urls import encoded, normal_form
@@ -139,7 +139,9 @@ class SiteClient:
                 answer = Answer(response.status_code, dict(response.headers))
                 if answer.status in _BUSY:
                     raise _Busy(host, answer)
-                return Answer(answer.status, answer.headers, _body(response, most) if wanted(answer) else b"")
+                return Answer(
+                    answer.status, answer.headers, whole_body(response, most) if wanted(answer) else b""
+                )
         except TooLarge:
             raise NoAnswer(host, f"the answer is larger than {most / 1e6:g} MB") from None
         except Oversized:
@@ -170,17 +172,6 @@ class _Busy(ServiceError):
     def __init__(self, host: str, answer: Answer) -> None:
         super().__init__(host, "it is busy", retryable=True, retry_after=retry_after(answer.headers))
         self.answer = answer
-
-
-def _body(response: httpx.Response, most: int) -> bytes:
-    """Read the body, of at most `most` bytes before and after its decompression."""
-    parts, size = list[bytes](), 0
-    for part in response.iter_raw():
-        size += len(part)
-        if size > most:
-            raise TooLarge("the answer is too large")
-        parts.append(part)
-    return decompressed(b"".join(parts), response.headers.get("content-encoding", ""), most)
 
 
 def host_of(url: str) -> str:

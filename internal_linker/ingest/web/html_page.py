@@ -330,6 +330,30 @@ def read_page(
     )
 
 
+def read_fragment(html: str, url: str) -> tuple[str, Sequence[PageLink]]:
+    """Return the HTML of a main text with absolute URLs and without scripts, and its links; "" if there is no text.
+
+    Args:
+        html: the main text alone, without menus and the like.
+        url: the URL of its page.
+    """
+    tree = parsed(html)
+    if tree.body is None:
+        return "", ()
+    for node in reversed(tree.body.css(_NO_TEXT)):
+        node.decompose()
+    links = [
+        PageLink(target, anchor, place.part or CONTENT, rel)
+        for target, anchor, place, _, rel in _absolute_links(tree, url, None, {})
+    ]
+    return (tree.body.inner_html or "") if tree.body.text(strip=True) else "", links
+
+
+def text_in(html: str) -> str:
+    """Return the text of a piece of HTML, such as a title with entities, on one line."""
+    return _text_of(parsed(html).body)
+
+
 def address_in(html: str) -> tuple[str, str]:
     """Return the URLs that a saved page states: the one that a browser noted, and its canonical or og:url."""
     noted = re.search(r"<!--\s*saved from url=\(\d+\)(https?://\S+)\s*-->", html[:5_000], re.IGNORECASE)

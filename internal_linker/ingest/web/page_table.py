@@ -89,9 +89,11 @@ class PageTable:
     Args:
         name: the table's name in rejects.
         size: maximum count of rows.
-        rows: reads the pages: yields cells as of `cells_of_page`, and puts links and rejects into its arguments.
+        rows: reads the pages: yields cells as of `cells_of_page`, then `more`, and puts links and rejects into its
+            arguments.
         links: stores the links.
         asides: rejects and counts from before the first row.
+        more: columns beyond those of any page.
     """
 
     def __init__(
@@ -101,15 +103,19 @@ class PageTable:
         rows: Callable[[LinkSpool, Asides], Iterator[Row]],
         links: LinkSpool,
         asides: Asides | None = None,
+        *,
+        more: Sequence[Kind] = (),
     ) -> None:
         self.name, self._size, self._rows, self._links = name, size, rows, links
         self._asides = asides or Asides()
+        self._more = more
         self.remarks: tuple[str, ...] = ()
 
     def stream(self) -> TableStream:
         """Return the header and an iterator that reads the pages."""
         rows = self._rows(self._links, self._asides)
-        return TableStream(self.name, tuple(map(str, _PAGE)), rows, self._asides, made=True, size=self._size)
+        header = tuple(map(str, (*_PAGE, *self._more)))
+        return TableStream(self.name, header, rows, self._asides, made=True, size=self._size)
 
 
 class LinkTable:

@@ -29,6 +29,7 @@ from internal_linker.usecases.settings.sources import (
     secrets_in,
     toml_values,
 )
+from internal_linker.usecases.settings.wordpress_account import wordpress_account
 
 PLACEHOLDER_SITE = "yoursite.com"
 OPENAI_URL = "https://api.openai.com/v1"
@@ -396,6 +397,10 @@ class Settings(BaseSettings):
     )
     service_account: SecretStr = Field(SecretStr(""), description="JSON key of a Google service account.")
     store_password: SecretStr = Field(SecretStr(""), description="Password of the server in store_url.")
+    wordpress: SecretStr = Field(
+        SecretStr(""),
+        description="A WordPress site's address, a user and an application password, on a line each.",
+    )
     site_access: SecretStr = Field(
         SecretStr(""),
         description="Headers, passwords and proxies for protected sites that import fetches, as TOML.",
@@ -503,7 +508,7 @@ class Settings(BaseSettings):
             *(self.search_url(name) for name in SEARCH_PROVIDERS),
         )
         addresses = (secret for url in (self.store_url, *services) for secret in secrets_in(url))
-        return [*keys, *self._site_secrets(), *addresses]
+        return [*keys, *self._site_secrets(), *self._wordpress_secrets(), *addresses]
 
     def _site_secrets(self) -> list[str]:
         """Return the passwords and header values in config/site_access.toml; none if it can't be read."""
@@ -512,6 +517,14 @@ class Settings(BaseSettings):
         except ConfigurationError:  # `import` says so, and sends nothing
             return []
         return [secret for access in accesses.values() for secret in access.secrets() if secret]
+
+    def _wordpress_secrets(self) -> list[str]:
+        """Return the password in config/wordpress.txt as it may be written; none if the file can't be read."""
+        try:
+            account = wordpress_account(self.wordpress.get_secret_value())
+        except ConfigurationError:  # `import` says so, and sends nothing
+            return []
+        return [*account.secrets()] if account else []
 
     @classmethod
     def settings_customise_sources(

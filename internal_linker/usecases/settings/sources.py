@@ -29,6 +29,7 @@ KEY_FILES = {
     "openai_api_key": (Path("config/openai_api_key.txt"), "OPENAI_API_KEY"),
     "service_account": (Path("config/service_account.txt"), "GOOGLE_SERVICE_ACCOUNT"),
     "store_password": (Path("config/store_password.txt"), "PGPASSWORD"),
+    "wordpress": (Path("config/wordpress.txt"), "WORDPRESS_ACCOUNT"),
     "site_access": (Path("config/site_access.toml"), "SITE_ACCESS"),
 }
 # Replacements for pydantic's messages, which are for programmers, by the first word of its error type.

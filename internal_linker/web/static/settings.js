@@ -100,7 +100,7 @@ function starters() {
 
 function keyCard(key) {
   const id = `key-${key.name}`;
-  const several = key.name === "service_account" || key.name === "site_access";
+  const several = ["service_account", "site_access", "wordpress"].includes(key.name);
   const fixed = key.source === "environment";
   const state = { "": "not set", file: "set", environment: `set by an environment variable` }[key.source];
   const input = several

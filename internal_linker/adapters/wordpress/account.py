@@ -1,0 +1,28 @@
+"""The account with which a WordPress site is edited."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+KEY_FILE = "config/wordpress.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user of a site with an application password; its `repr` shows neither.
+
+    Attributes:
+        site: the site's address.
+        origin: the only origin that gets the password, such as https://www.example.com.
+        user: the user's login name.
+        password: the application password; its spaces don't count.
+    """
+
+    site: str
+    origin: str
+    user: str = field(repr=False)
+    password: str = field(repr=False)
+
+    def secrets(self) -> Iterator[str]:
+        """Yield every text that no log may show."""
+        yield self.password
+        yield self.password.replace(" ", "")

@@ -1,0 +1,117 @@
+"""Open a WordPress site with the account in config/wordpress.txt, and import its posts."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from urllib.parse import urlsplit
+
+from internal_linker.adapters.wordpress.account import KEY_FILE, Account
+from internal_linker.adapters.wordpress.rest import LONGEST_S, PER_SECOND, RestClient
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.ports import Progress, StreamSource
+from internal_linker.core.records import PageCache
+from internal_linker.ingest.web.access import NO_ACCESS, origin_of
+from internal_linker.ingest.web.page_table import LinkSpool
+from internal_linker.ingest.web.public_hosts import PublicHosts, ThroughProxy
+from internal_linker.ingest.wordpress import wordpress_tables
+from internal_linker.usecases.options import ImportOptions
+from internal_linker.usecases.project import Project
+from internal_linker.usecases.quiet import Notes
+from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted
+from internal_linker.usecases.settings.site_access import site_accesses
+from internal_linker.usecases.settings.wordpress_account import wordpress_account
+
+# What it takes to change all posts and pages without losing HTML.
+_RIGHTS = ("edit_others_posts", "edit_published_posts", "edit_others_pages", "unfiltered_html")
+# Requests per second if no pause is wanted.
+_FASTEST = 1000.0
+
+
+def wordpress_posts(
+    project: Project,
+    options: ImportOptions,
+    reason: Callable[[str], str],
+    cache: PageCache,
+    links: LinkSpool,
+    progress: Progress,
+) -> list[StreamSource]:
+    """Return the tables of a site's pages and links; see `wordpress_tables`."""
+    per_second = min(_FASTEST, 1 / options.delay) if options.delay else _FASTEST
+    with wordpress_client(
+        project, options.wordpress, progress, allow_private=options.allow_private, per_second=per_second
+    ) as client:
+        return wordpress_tables(client, reason, cache, links, progress, limit=options.limit)
+
+
+def account_facts(project: Project, account: Account) -> str:
+    """Sign in, and return who the user is and what is missing for changing posts.
+
+    Raises:
+        ServiceError: the site does not answer, has no REST API, or refuses the account.
+    """
+    with wordpress_client(project, account.site, Notes(), per_second=PER_SECOND) as client:
+        user = client.sign_in()
+    roles, rights = user.get("roles"), user.get("capabilities")
+    role = ", ".join(map(str, roles)) if isinstance(roles, list) and roles else "no role"
+    lacking = [right for right in _RIGHTS if not (isinstance(rights, dict) and rights.get(right))]
+    missing = f"; it lacks {', '.join(lacking)}, so not every post can be changed" if lacking else ""
+    return f"signed in at {account.site} as {role}{missing}"
+
+
+@contextmanager
+def wordpress_client(
+    project: Project,
+    address: str,
+    progress: Progress,
+    *,
+    allow_private: bool = False,
+    per_second: float = PER_SECOND,
+) -> Iterator[RestClient]:
+    """Yield a client of a site whose REST API was found; it is signed in if the account is for this site.
+
+    Args:
+        project: its settings have the account, and headers and proxies of protected sites.
+        address: the site's address; without a scheme, it is https.
+        progress: shows what a person should know about the account.
+        allow_private: whether a site without an account may be in a private network.
+        per_second: the most requests per second.
+
+    Raises:
+        ConfigurationError: the address or the account is wrong.
+        ServiceError: the site does not answer, has no REST API, or refuses the account.
+    """
+    site = _site(address)
+    account = wordpress_account(project.settings.wordpress.get_secret_value())
+    if account and account.origin != origin_of(site):
+        progress.warn(f"{KEY_FILE} is for {account.origin}, so {site} is read without a password.")
+        account = None
+    if account:
+        for sentence in (*exposed_keys(project.root), *unencrypted({KEY_FILE: site})):
+            progress.warn(sentence)
+    access = site_accesses(project.settings.site_access.get_secret_value()).get(origin_of(site), NO_ACCESS)
+    transport = (
+        ThroughProxy(access.proxy, LONGEST_S)
+        if access.proxy
+        else PublicHosts(LONGEST_S, allow_private=allow_private or account is not None)
+    )
+    with closing(
+        RestClient(site, account, transport=transport, headers=access.sent, per_second=per_second)
+    ) as client:
+        client.discover()
+        if account:
+            client.sign_in()
+        yield client
+
+
+def _site(address: str) -> str:
+    """Return the full address of a site.
+
+    Raises:
+        ConfigurationError: it is not an address.
+    """
+    site = address.strip() if "://" in address else f"https://{address.strip()}"
+    parts = urlsplit(site)
+    if not origin_of(site) or "@" in parts.netloc or parts.query or parts.fragment:
+        raise ConfigurationError(
+            f"--wordpress {address}: name the site's address, such as https://www.example.com."
+        )
+    return site.rstrip("/")
