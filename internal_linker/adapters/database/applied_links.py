@@ -77,31 +77,44 @@ class AppliedLinks:
         note_damage(self._engine, APPLIED_LINKS, found.count(None))
         return [one for one in found if one is not None]
 
-    def begin(self, write: PageWrite, former: bytes) -> PageWrite:
-        """Store a write that is about to happen, with the former text; return it with its number.
+    def begin(self, writes: Sequence[tuple[PageWrite, bytes]]) -> list[PageWrite]:
+        """Store writes that are about to happen, each with the former text; return them with their numbers.
 
-        It is committed when this returns, so that a process that is killed later loses no former text.
+        They are committed when this returns, so that a process that is killed later loses no former text.
         """
-        content = zlib.compress(former)
+        former = [zlib.compress(text) for _, text in writes]
 
-        def add(connection: Connection) -> PageWrite:
+        def add(connection: Connection) -> list[PageWrite]:
             of_site = APPLIED_LINKS.c.site == self._site
-            last = connection.execute(select(func.max(APPLIED_LINKS.c.number)).where(of_site)).scalar()
-            numbered = replace(write, number=(last or 0) + 1)
-            upsert(connection, APPLIED_LINKS, [{**self._row(numbered), "former": content}])
+            last = connection.execute(select(func.max(APPLIED_LINKS.c.number)).where(of_site)).scalar() or 0
+            numbered = [replace(write, number=last + at) for at, (write, _) in enumerate(writes, 1)]
+            rows = [
+                {**self._row(write), "former": text} for write, text in zip(numbered, former, strict=True)
+            ]
+            upsert(connection, APPLIED_LINKS, rows)
             return numbered
 
         return transact(self._engine, add)
 
-    def mark(self, write: PageWrite, status: WriteStatus) -> None:
-        """Store what became of a write."""
-        change = update(APPLIED_LINKS).where(*self._is(write)).values(status=status)
-        transact(self._engine, lambda connection: connection.execute(change))
+    def mark(self, writes: Sequence[PageWrite], status: WriteStatus) -> None:
+        """Store what became of writes."""
 
-    def forget(self, write: PageWrite) -> None:
-        """Remove a write that never happened."""
-        removal = delete(APPLIED_LINKS).where(*self._is(write))
-        transact(self._engine, lambda connection: connection.execute(removal))
+        def change(connection: Connection) -> None:
+            for write in writes:
+                connection.execute(update(APPLIED_LINKS).where(*self._is(write)).values(status=status))
+
+        if writes:
+            transact(self._engine, change)
+
+    def forget(self, writes: Sequence[PageWrite]) -> None:
+        """Remove writes that never happened."""
+
+        def remove(connection: Connection) -> None:
+            for write in writes:
+                connection.execute(delete(APPLIED_LINKS).where(*self._is(write)))
+
+        if writes:
+            transact(self._engine, remove)
 
     def former(self, write: PageWrite) -> bytes:
         """Return the text as it was before a write, byte by byte.

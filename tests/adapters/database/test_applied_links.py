@@ -38,8 +38,8 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 def test_a_write_and_its_former_text_come_back_as_they_were(engine: Engine) -> None:
     """Writes come back in order with all facts, and former texts byte by byte."""
     store = AppliedLinks(engine, "a.example")
-    first = store.begin(WRITE, FORMER)
-    second = store.begin(replace(WRITE, application="later", page="https://a.example/pot"), FORMER)
+    [first] = store.begin([(WRITE, FORMER)])
+    [second] = store.begin([(replace(WRITE, application="later", page="https://a.example/pot"), FORMER)])
     assert (first, second.number) == (replace(WRITE, number=1), 2)
     assert store.writes() == [first, second]
     assert store.writes(application="later") == store.writes(page="https://a.example/pot") == [second]
@@ -50,16 +50,16 @@ def test_a_write_and_its_former_text_come_back_as_they_were(engine: Engine) -> N
 def test_a_write_is_marked_or_forgotten_alone(engine: Engine) -> None:
     """What became of one write changes no other."""
     store = AppliedLinks(engine, "a.example")
-    first, second, third = (store.begin(WRITE, FORMER) for _ in range(3))
-    store.mark(second, "applied")
-    store.forget(third)
+    first, second, third = store.begin([(WRITE, FORMER)] * 3)
+    store.mark([second], "applied")
+    store.forget([third])
     assert store.writes() == [first, replace(second, status="applied")]
 
 
 def test_paths_that_no_database_takes_can_be_stored(engine: Engine) -> None:
     """A path of undecodable bytes is stored in another spelling instead of failing."""
     store = AppliedLinks(engine, "a.example")
-    assert store.begin(replace(WRITE, place="t\udce9a.md"), FORMER)
+    assert store.begin([(replace(WRITE, place="t\udce9a.md"), FORMER)])
     assert [one.place for one in store.writes()] == ["t\\udce9a.md"]
 
 
@@ -67,7 +67,7 @@ def test_paths_that_no_database_takes_can_be_stored(engine: Engine) -> None:
 def test_a_damaged_row_is_told(engine: Engine, cells: dict[str, object]) -> None:
     """No damaged row is taken for a sound one, and no other text for the former one."""
     store = AppliedLinks(engine, "a.example")
-    write = store.begin(WRITE, FORMER)
+    [write] = store.begin([(WRITE, FORMER)])
     transact(engine, lambda connection: connection.execute(update(APPLIED_LINKS).values(**cells)))
     row = transact(engine, lambda connection: connection.execute(APPLIED_LINKS.select()).one())
     assert not is_sound(row)
@@ -82,7 +82,7 @@ def test_only_old_undone_writes_are_waste(engine: Engine) -> None:
     """A former text that is in its place again is removed some day; one that may be needed never is."""
     store = AppliedLinks(engine, "a.example")
     for status in ("begun", "applied", "undone"):
-        store.mark(store.begin(WRITE, FORMER), status)  # type: ignore[arg-type]
+        store.mark(store.begin([(WRITE, FORMER)]), status)  # type: ignore[arg-type]
 
     def old(before: datetime) -> list[str]:
         [found] = waste(before)
