@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-type TextFormat = Literal["markdown", "mdx", "html"]
+TextFormat = Literal["markdown", "mdx", "html"]
 
 
 @dataclass(frozen=True)

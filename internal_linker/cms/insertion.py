@@ -1,0 +1,182 @@
+"""One more link in a text, at its anchor, and nothing else changed."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+
+from internal_linker.cms.comparison import LAST_IN_SENTENCE, Folded, folded, folded_places, occurrences
+from internal_linker.cms.html import read_html
+from internal_linker.cms.markdown import read_markdown
+from internal_linker.cms.passages import Document, Mark, Passage, Piece, Span, Unreadable
+from internal_linker.cms.placement import Inserted, Placement, Refusal, Refused, TextFormat
+
+_READERS: Mapping[TextFormat, Callable[[str], Document]] = {
+    "markdown": read_markdown,
+    "mdx": lambda text: read_markdown(text, is_mdx=True),
+    "html": read_html,
+}
+# Where verification fails this often, it fails everywhere.
+_MOST_TRIALS = 20
+
+
+def insert(text: str, text_format: TextFormat, placement: Placement) -> Inserted | Refused:
+    """Link the anchor of a placement: in its sentence, otherwise where it stands in body text as whole words.
+
+    The result is parsed: the visible text is the same, the links are the same but for the new one, which leads to
+    the placement's `href`, and nothing outside the anchor's paragraph has changed.
+
+    Args:
+        text: the text as it is stored, with front matter, comments and templates.
+        text_format: what it is written in.
+        placement: the link.
+    """
+    anchor = folded(placement.anchor)
+    if not anchor:
+        return Refused(Refusal.NO_OWN_TEXT)
+    try:
+        document = _READERS[text_format](text)
+        own = {placement.href, placement.target, document.written(placement.href)}
+        if any(href in own or placement.leads_to_target(href) for href in document.hrefs):
+            return Refused(Refusal.LINKED)
+        return _inserted(document, anchor, placement)
+    except (Unreadable, RecursionError):
+        return Refused(Refusal.UNREADABLE)
+
+
+def _inserted(document: Document, anchor: str, placement: Placement) -> Inserted | Refused:
+    trials = 0
+    before, after = document.link(placement.href)
+    for passage, span, in_sentence in _places(document, anchor, folded(placement.sentence)):
+        for start, end in _sources(document, passage, span):
+            if trials == _MOST_TRIALS:
+                return Refused(Refusal.UNSAFE)
+            trials += 1
+            written = f"{before}{document.source[start:end]}{after}"
+            new = f"{document.source[:start]}{written}{document.source[end:]}"
+            if document.is_only_linked(new, start, placement.href):
+                return Inserted(new, start, start + len(written), in_sentence)
+    if trials:
+        return Refused(Refusal.UNSAFE)
+    return Refused(Refusal.NOT_BODY if _stands(document, anchor) else Refusal.NO_ANCHOR)
+
+
+def _stands(document: Document, anchor: str) -> bool:
+    """Return whether the anchor stands anywhere in the source, as whole words."""
+    seen = (document.source, *(passage.visible for passage in document.passages))
+    return any(True for text in seen for _ in occurrences(text, folded_places(text), anchor))
+
+
+def _places(document: Document, anchor: str, sentence: str) -> Iterator[tuple[Passage, Span, bool]]:
+    """Yield passages, spans of their visible text, and whether these are in the sentence; the best first."""
+    words, found = anchor.lower().split(), list[tuple[int, Passage, Span]]()
+    for at, passage in enumerate(document.passages):
+        if not passage.is_open:
+            continue
+        look = folded(passage.look).lower()
+        # A reference may stand for a letter, and a tag cut a word.
+        if "&" not in look and "<" not in look and not all(word in look for word in words):
+            continue
+        text = folded_places(passage.visible)
+        within = _sentences(document, at, text, sentence) if sentence else ()
+        for rank, span in occurrences(passage.visible, text, anchor, within):
+            found.append((rank, passage, span))
+    for rank, passage, span in sorted(found, key=lambda one: one[0]):
+        yield passage, span, rank <= LAST_IN_SENTENCE
+
+
+def _sentences(document: Document, at: int, text: Folded, sentence: str) -> Sequence[Span]:
+    """Return where the sentence stands in a passage; it may begin in the passage before or end in the one behind."""
+    found = _all(text.text, sentence, 0)
+    if found:
+        return found
+    before, after = (
+        folded(document.passages[other].visible) if 0 <= other < len(document.passages) else ""
+        for other in (at - 1, at + 1)
+    )
+    blank = len(text.text) - len(text.text.lstrip())
+    return _all(f"{before} {text.text.strip()} {after}", sentence, blank - len(before) - 1)
+
+
+def _all(text: str, sentence: str, shift: int) -> list[Span]:
+    found, at = [], text.find(sentence)
+    while at >= 0:
+        found.append((at + shift, at + shift + len(sentence)))
+        at = text.find(sentence, at + 1)
+    return found
+
+
+def _sources(document: Document, passage: Passage, span: Span) -> Iterator[Span]:
+    """Yield spans of the source that a link may enclose: first without the emphasis around them, then with it."""
+    pieces, marks = passage.content.pieces, passage.content.marks
+    offsets = [0, *accumulate(len(piece.text) for piece in pieces)]
+    first, last = bisect_right(offsets, span[0]) - 1, bisect_right(offsets, span[1] - 1) - 1
+    start = _begin(pieces[first], span[0] - offsets[first])
+    end = _end(pieces[last], span[1] - offsets[last])
+    if start is None or end is None or not all(piece.is_open for piece in pieces[first : last + 1]):
+        return
+    if any(mark.nesting == 0 and start <= mark.start < end for mark in marks):
+        return
+    start, end = _balanced(marks, start, end)
+    if _overlaps(document.closed, start, end):
+        return
+    yield start, end
+    opens, closes = _before(marks, start), _after(marks, end)
+    if around := min(len(opens), len(closes)):
+        yield opens[around - 1].start, closes[around - 1].end
+
+
+def _begin(piece: Piece, at: int) -> int | None:
+    if len(piece.text) == piece.end - piece.start:
+        return piece.start + at
+    return piece.start if at == 0 else None
+
+
+def _end(piece: Piece, at: int) -> int | None:
+    if len(piece.text) == piece.end - piece.start:
+        return piece.start + at
+    return piece.end if at == len(piece.text) else None
+
+
+def _balanced(marks: Sequence[Mark], start: int, end: int) -> Span:
+    """Return the span with the markup next to it that opens what ends in it, or ends what opens in it.
+
+    Where that is further away, the span stays as it is; no parser will find a link there.
+    """
+    unopened = unended = 0
+    for mark in marks:
+        if start <= mark.start and mark.end <= end:
+            if mark.nesting > 0:
+                unended += 1
+            elif unended:
+                unended -= 1
+            else:
+                unopened += 1
+    before, after = _before(marks, start), _after(marks, end)
+    if unopened > len(before) or unended > len(after):
+        return start, end
+    return before[unopened - 1].start if unopened else start, after[unended - 1].end if unended else end
+
+
+def _before(marks: Sequence[Mark], start: int) -> list[Mark]:
+    """Return the markup that opens right before a place, the nearest first."""
+    found: list[Mark] = []
+    for mark in reversed(marks):
+        if mark.end == start and mark.nesting > 0:
+            found.append(mark)
+            start = mark.start
+    return found
+
+
+def _after(marks: Sequence[Mark], end: int) -> list[Mark]:
+    """Return the markup that ends right behind a place, the nearest first."""
+    found: list[Mark] = []
+    for mark in marks:
+        if mark.start == end and mark.nesting < 0:
+            found.append(mark)
+            end = mark.end
+    return found
+
+
+def _overlaps(spans: Sequence[Span], start: int, end: int) -> bool:
+    at = bisect_right(spans, (end, -1)) - 1
+    return at >= 0 and spans[at][1] > start and spans[at][0] < end

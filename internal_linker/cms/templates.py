@@ -1,0 +1,154 @@
+"""What generators, page builders and templates write into a text: front matter, template tags, shortcodes, math."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from zlib import crc32
+
+from internal_linker.cms.passages import Span, Unreadable
+
+# Characters of a plane for private use: no parser gives them a meaning, and no text has them.
+_FIRST, _FILL, _DIGIT, _BASE = "\U000f0000", "\U000f0001", 0xF1000, 4096
+_MASKED = re.compile(f"{_FIRST}(..){_FILL}*")
+_RESERVED = re.compile("[\U000f0000-\U000ffffd]")
+_FRONT_MATTER = re.compile(
+    r"\ufeff?(?:---[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??(?:---|\.\.\.)"
+    r"|\+\+\+[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??\+\+\+)"
+    r"[ \t]*(?:\r\n?|\n|\Z)",
+    re.DOTALL,
+)
+_TAG = re.compile(
+    r"\{\{(?P<comment>!--.*?--|[<%]?-?\s*/\*.*?\*/\s*-?[>%]?)\}\}"
+    r"|\{\{<(?P<angled>.*?)>\}\}|\{\{%(?P<marked>.*?)%\}\}|\{\{(?P<braced>.*?)\}\}\}?"
+    r"|\{%(?P<liquid>.*?)%\}|\{#(?P<note>[^\n]*?)#\}|<%(?P<erb>.*?)%>|<\?(?P<php>php|=).*?(?:\?>|\Z)",
+    re.DOTALL,
+)
+_NAME = re.compile(r"[-~\s]*([/#^]?)\s*([\w./:@-]*)")
+# Blocks of templates that a bare {{ end }} ends.
+_ENDED = frozenset({"if", "range", "with", "define", "block"})
+_SHORTCODE = re.compile(r"\[(/?)([A-Za-z][\w-]*)(\s[^\[\]]*|)(/?)\](?![(\[:])")
+_ATTRIBUTED = re.compile(r"""\s[\w-]+=["'\w]""")
+_MATH = re.compile(
+    r"(?<!\\)\$\$.+?\$\$|(?<![\\$\w])\$(?=[^\s$])(?:[^$\n\\]|\\.)*?(?<=[^\s\\])\$(?![\d$])|\\\(.+?\\\)|\\\[.+?\\\]",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A text without template tags, of the same length and with the same lines.
+
+    Attributes:
+        text: the text; in place of each tag are characters without a meaning.
+        tags: the tags by what stands for them.
+        closed: the tags' places, and what stands between two that belong together.
+    """
+
+    text: str
+    tags: Mapping[str, str]
+    closed: tuple[Span, ...]
+
+    def unmasked(self, href: str) -> str:
+        """Return an href of the masked text as the text itself writes it."""
+        if _FIRST not in href:
+            return href
+        return _MASKED.sub(lambda found: self.tags.get(found[1], found[0]), href)
+
+
+def masked(text: str) -> Masked:
+    """Mask the template tags of a text.
+
+    Raises:
+        Unreadable: the text has characters that the mask needs.
+    """
+    if _RESERVED.search(text):
+        raise Unreadable
+    if not any(sign in text for sign in ("{{", "{%", "{#", "<%", "<?")):
+        return Masked(text, {}, ())
+    tags: dict[str, str] = {}
+
+    def mask(found: re.Match[str]) -> str:
+        # A tag is masked alike wherever it stands, so that texts can be compared.
+        code = crc32(found[0].encode("utf-8", "surrogatepass"))
+        digits = chr(_DIGIT + code // _BASE % _BASE) + chr(_DIGIT + code % _BASE)
+        tags[digits] = found[0]
+        return covered(found[0], _FIRST + digits)
+
+    return Masked(_TAG.sub(mask, text), tags, tuple(_closed(text)))
+
+
+def covered(text: str, first: str = "") -> str:
+    """Return characters without a meaning, as many as the text has and in the same lines; `first` comes first."""
+    signs = first.ljust(len(text), _FILL)
+    return "".join(char if char in "\r\n" else sign for char, sign in zip(text, signs, strict=True))
+
+
+def front_matter(text: str) -> int:
+    """Return where a text's front matter ends (YAML, TOML or JSON), 0 without any."""
+    if found := _FRONT_MATTER.match(text):
+        return found.end()
+    start = len(text) - len(text.removeprefix("\ufeff"))
+    if text.startswith("{", start) and not text.startswith(("{{", "{%", "{#"), start):
+        try:
+            return json.JSONDecoder().raw_decode(text, start)[1]
+        except ValueError:
+            return start
+    return start
+
+
+def shortcodes(text: str, *, only_pairs: bool = False) -> Iterator[Span]:
+    """Yield the shortcodes in square brackets; of two that belong together, all from the first to the last.
+
+    Args:
+        text: any text.
+        only_pairs: whether single ones may be something else.
+    """
+    opened: list[tuple[str, int]] = []
+    for found in _SHORTCODE.finditer(text) if "[" in text else ():
+        name, start, end = found[2].lower(), found.start(), found.end()
+        if not found[1]:
+            if not found[4]:
+                opened.append((name, start))
+            if not only_pairs or _ATTRIBUTED.match(found[3]):
+                yield start, end
+        else:
+            while any(name == other for other, _ in opened):
+                other, start = opened.pop()
+                if other == name:
+                    break
+            yield start, end
+
+
+def math(text: str) -> Iterator[Span]:
+    """Yield the formulas of a text, in dollars or in brackets with backslashes."""
+    if "$" in text or "\\(" in text or "\\[" in text:
+        yield from (found.span() for found in _MATH.finditer(text))
+
+
+def _closed(text: str) -> Iterator[Span]:
+    opened: list[tuple[str, int]] = []
+    for found in _TAG.finditer(text):
+        yield found.span()
+        kind = found.lastgroup or ""
+        if kind in {"comment", "note", "erb", "php"}:
+            continue
+        read = _NAME.match(found[kind])
+        sign, name = (read[1], read[2]) if read else ("", "")
+        if kind == "liquid" and name.startswith("end"):
+            ends = {f"liquid {name[3:]}"} if name != "end" else {f"liquid {one}" for one in _ENDED}
+        elif kind == "braced" and name == "end":
+            ends = {f"braced {one}" for one in _ENDED}
+        elif sign == "/":
+            ends = {f"{kind} {name}"}
+        else:
+            opened.append((f"{kind} {name}", found.start()))
+            continue
+        if any(one in ends for one, _ in opened):
+            while True:
+                one, start = opened.pop()
+                if one in ends:
+                    break
+            # A layout's block holds the page's own text.
+            if one not in {"liquid block", "liquid extends"}:
+                yield start, found.end()

@@ -1,0 +1,83 @@
+"""The source files of a site, as they were read from a folder: the texts that a site generator turns into pages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+_FORMATS: dict[str, Literal["markdown", "mdx", "html"]] = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".mdx": "mdx",
+    ".html": "html",
+    ".htm": "html",
+}
+SUFFIXES = tuple(_FORMATS)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of a source tree.
+
+    Attributes:
+        path: its path below the tree's folder, with `/` between folders.
+        text: its whole text, with the line endings of the file, without a byte order mark.
+        bom: whether the file begins with a byte order mark.
+    """
+
+    path: str
+    text: str
+    bom: bool = False
+
+    @property
+    def text_format(self) -> Literal["markdown", "mdx", "html"]:
+        """The markup of the text, which the file's name tells."""
+        return _FORMATS[suffix_of(self.path)]
+
+    def encoded(self, text: str | None = None) -> bytes:
+        """Return the bytes of the file, or those that it would have with another text."""
+        whole = self.text if text is None else text
+        return (b"\xef\xbb\xbf" if self.bom else b"") + whole.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file or folder of a source tree that was not read.
+
+    Attributes:
+        path: its path below the tree's folder.
+        reason: why, for people: "a build output".
+    """
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class SourceTree:
+    """A folder of source files.
+
+    Attributes:
+        folder: the folder's path, for messages.
+        files: the files by path, in the order of their paths.
+        settings: the texts of the generators' configuration files by path.
+        left_out: what was not read, with reasons; hidden folders and node_modules are not listed.
+        unsupported: the number of files by suffix that hold texts in other markup, such as `.rst`.
+    """
+
+    folder: str
+    files: Mapping[str, SourceFile]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
+    unsupported: Mapping[str, int] = field(default_factory=dict)
+
+
+def suffix_of(path: str) -> str:
+    """Return the suffix of a path in lower case, such as ".md"; "" if it has none."""
+    name = path.rpartition("/")[2]
+    stem, dot, suffix = name.rpartition(".")
+    return f".{suffix.lower()}" if dot and stem else ""
+
+
+def without_suffix(path: str) -> str:
+    """Return a path without its suffix."""
+    return path[: len(path) - len(suffix_of(path))]

@@ -1,0 +1,151 @@
+"""A source tree is read byte by byte as it is, stays within its folder, and is written without any other change."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from internal_linker.adapters.files.source_tree import read_tree, write_file
+from internal_linker.core.errors import InputError
+
+
+def put(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def reasons(folder: Path) -> dict[str, str]:
+    return {one.path: one.reason for one in read_tree(folder).left_out}
+
+
+@pytest.mark.parametrize(
+    "raw", [b"a\r\nb\r\n", b"a\nb", b"a\rb\r", b"\xef\xbb\xbfa\r\nb", b"", "\u2028متن\x0c\n".encode()]
+)
+def test_bytes_stay(tmp_path: Path, raw: bytes) -> None:
+    """Line endings, a byte order mark and a missing final newline are the file's own, read and written."""
+    put(tmp_path, {"a.md": raw})
+    file = read_tree(tmp_path).files["a.md"]
+    assert file.encoded() == raw
+    written = write_file(tmp_path, file, file.text + "x")
+    assert (tmp_path / "a.md").read_bytes() == raw + b"x" == written.encoded()
+
+
+def test_formats_by_suffix(tmp_path: Path) -> None:
+    """Markdown, MDX and HTML are read; other markup is counted, and other files are not."""
+    names = ["a.md", "b.markdown", "c.MDX", "d.html", "e.htm", "f.rst", "g.adoc", "h.rst", "i.png", "j.txt"]
+    tree = read_tree(put(tmp_path, dict.fromkeys(names, "x")))
+    assert {path: file.text_format for path, file in tree.files.items()} == {
+        "a.md": "markdown",
+        "b.markdown": "markdown",
+        "c.MDX": "mdx",
+        "d.html": "html",
+        "e.htm": "html",
+    }
+    assert tree.unsupported == {".adoc": 1, ".rst": 2}
+
+
+def test_hidden_folders_packages_and_outputs_are_passed_over(tmp_path: Path) -> None:
+    """Hidden folders, packages and generated pages are not sources."""
+    page = "<html></html>"
+    put(
+        tmp_path,
+        {
+            ".git/x.md": "x",
+            "node_modules/p/README.md": "x",
+            "content/a.md": "x",
+            "public/a/index.html": page,
+            "public/b/index.html": page,
+            "site/_site/index.html": page,
+        },
+    )
+    assert list(read_tree(tmp_path).files) == ["content/a.md"]
+    assert reasons(tmp_path) == {
+        "public": "a build output (2 files)",
+        "site": "a build output (1 files)",
+    }
+
+
+def test_a_section_named_build_is_no_output(tmp_path: Path) -> None:
+    """A folder of texts that is named like an output is read, and so is a site that is all in such a folder."""
+    put(tmp_path / "one", {"docs/build/a.md": "x", "docs/b.md": "x"})
+    put(tmp_path / "two", {"public/index.html": "x", "public/a.html": "x"})
+    assert list(read_tree(tmp_path / "one").files) == ["docs/b.md", "docs/build/a.md"]
+    assert list(read_tree(tmp_path / "two").files) == ["public/a.html", "public/index.html"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets few users make links")
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    """A link is listed and not followed, so no file outside of the folder is read, and no circle is walked."""
+    put(tmp_path, {"secret/s.md": "secret", "tree/a.md": "x"})
+    tree = tmp_path / "tree"
+    (tree / "out").symlink_to(tmp_path / "secret")
+    (tree / "s.md").symlink_to(tmp_path / "secret" / "s.md")
+    (tree / "circle").symlink_to(tree)
+    assert list(read_tree(tree).files) == ["a.md"]
+    assert reasons(tree) == dict.fromkeys(["circle", "out", "s.md"], "a link to another file or folder")
+
+
+def test_what_cannot_be_a_page_is_listed(tmp_path: Path) -> None:
+    """Large files and those that are not UTF-8 are listed with the reason and not read."""
+    put(tmp_path, {"a.md": "ok", "b.md": b"line\nna\xefve", "c.md": b"a\0", "d.md": "long" * 10})
+    tree = read_tree(tmp_path, most_bytes=20)
+    assert list(tree.files) == ["a.md"]
+    assert [(one.path, one.reason) for one in tree.left_out] == [
+        ("b.md", "not a text in UTF-8 (line 2): save it as UTF-8"),
+        ("c.md", "not a text in UTF-8"),
+        ("d.md", "larger than 20 bytes"),
+    ]
+
+
+def test_a_folder_that_is_no_site_is_refused(tmp_path: Path) -> None:
+    """A missing folder, a file, and a folder with too many files are refused with the remedy."""
+    put(tmp_path, {"a.md": "x", "b.md": "x"})
+    with pytest.raises(InputError, match="not found: check the path"):
+        read_tree(tmp_path / "no")
+    with pytest.raises(InputError, match="is a file, not a folder"):
+        read_tree(tmp_path / "a.md")
+    with pytest.raises(InputError, match="more than 1 source files"):
+        read_tree(tmp_path, most_files=1)
+
+
+def test_settings_of_the_generator_are_read(tmp_path: Path) -> None:
+    """The generators' configuration files are read with the tree."""
+    put(
+        tmp_path,
+        {"hugo.toml": "a = 1", "config/_default/languages.toml": "b = 1", "website/mkdocs.yml": "c: 1"},
+    )
+    assert read_tree(tmp_path).settings == {
+        "config/_default/languages.toml": "b = 1",
+        "hugo.toml": "a = 1",
+        "website/mkdocs.yml": "c: 1",
+    }
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no modes")
+def test_the_mode_stays(tmp_path: Path) -> None:
+    """A file that is written keeps its mode."""
+    path = put(tmp_path, {"a.md": "x"}) / "a.md"
+    path.chmod(0o755)
+    write_file(tmp_path, read_tree(tmp_path).files["a.md"], "y")
+    assert path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_file_that_changed_meanwhile_is_not_written(tmp_path: Path) -> None:
+    """A file that somebody edited, removed or replaced by a link after it was read stays as it is."""
+    path = put(tmp_path, {"a.md": "x", "other/b.md": "x"}) / "a.md"
+    file = read_tree(tmp_path).files["a.md"]
+    path.write_text("edited")
+    with pytest.raises(InputError, match="has changed since it was read"):
+        write_file(tmp_path, file, "y")
+    assert path.read_text() == "edited"
+    path.unlink()
+    with pytest.raises(InputError, match="has changed since it was read"):
+        write_file(tmp_path, file, "y")
+    if os.name == "posix":
+        path.symlink_to(tmp_path / "other" / "b.md")
+        with pytest.raises(InputError, match="has changed since it was read"):
+            write_file(tmp_path, file, "y")
+        assert (tmp_path / "other" / "b.md").read_text() == "x"
