@@ -255,9 +255,9 @@ def _hugo_prefixes(site: Site, root: str, path: str) -> list[str]:
 
 
 def _hugo_path(path: str) -> str:
-    """Return a path as Hugo publishes it: in lower case, white space as hyphens, without most punctuation."""
-    kept = "".join(char for char in path if _is_of_word(char) or char in "./\\_#+~-@% ")
-    return re.sub(r"\s+", "-", kept.strip()).lower()
+    """Return a path as Hugo publishes it: in lower case, each space as a hyphen, without most punctuation."""
+    hyphens = re.sub(r"\s", "-", path.strip())
+    return "".join(char for char in hyphens if _is_of_word(char) or char in "./\\_#+~-@%").lower()
 
 
 def _is_of_word(char: str) -> bool:
