@@ -190,9 +190,10 @@ class LinkStyle:
     def _key(self, key: str) -> str:
         return key if key in self._known else self._spellings.get(_spelling(key)) or key
 
-    def _page(self, url: str) -> str | None:
+    def _page(self, base: str, href: str) -> str | None:
+        """Return the key of the page that an address on a page with the URL `base` names; None for a broken one."""
         try:
-            return self._key(normal_form(url))
+            return self._key(normal_form(urljoin(base, href)))
         except ValueError:
             return None
 
@@ -218,7 +219,8 @@ class LinkStyle:
             key = self._key_of_file(path)
             return (key, None) if key and not href.startswith("?") else None
         if href.startswith(("//", "http:", "https:", "HTTP:", "HTTPS:")):
-            key = self._page(urljoin(self._url_of(path), href))
+            # A scheme without a host is broken, though browsers guess.
+            key = self._page(self._url_of(path), href) if href.partition("//")[2] else None
             return (key, Form(Style.ABSOLUTE)) if key else None
         if _SCHEME.match(href):
             return None
@@ -226,7 +228,7 @@ class LinkStyle:
             return file
         if href.startswith("/"):
             return self._read_root(path, href)
-        key = self._page(urljoin(self._base_url(path), href))
+        key = self._page(self._base_url(path), href)
         return (key, Form(Style.RELATIVE)) if key else None
 
     def _read_file(self, path: str, href: str) -> tuple[str, Form] | None:
@@ -251,10 +253,10 @@ class LinkStyle:
     def _read_root(self, path: str, href: str) -> tuple[str, Form] | None:
         """Read a path from the root, with and without the path that the site is published below."""
         origin = self._url_of(path)
-        whole = self._page(urljoin(origin, href))
+        whole = self._page(origin, href)
         if not self._base:
             return (whole, self._root_form) if whole else None
-        below = self._page(urljoin(origin, self._base + href))
+        below = self._page(origin, self._base + href)
         # Docusaurus reads each path as one below the base; elsewhere the browser reads it.
         readings = [(whole, True), (below, False)]
         if not self._root_form.based:
@@ -286,7 +288,7 @@ class LinkStyle:
             key = self._key_of_file(self.pages.site.folder + found[2].lstrip("/"))
             form = Form(Style.LIQUID_LINK, f"{found[1]}{_PATH}{found[3]}")
         elif found := _BASED.fullmatch(href) or _FILTERED.fullmatch(href):
-            key = self._page(urljoin(self._url_of(path), self._base + found[2]))
+            key = self._page(self._url_of(path), self._base + found[2])
             form = Form(Style.TEMPLATE, f"{found[1]}{_PATH}{found[3] if len(found.groups()) > 2 else ''}")
         else:
             return None
@@ -453,7 +455,7 @@ def _counts_as_folders(style: LinkStyle, links: list[tuple[str, str]]) -> bool |
         if found and found[1] is not None and found[1].style is Style.RELATIVE:
             for way in (None, True, False):
                 tried = LinkStyle(style.tree, style.pages, in_folders=way)._base_url(path)
-                hits[way] += style._page(urljoin(tried, href)) in style._known
+                hits[way] += style._page(tried, href) in style._known
     return max((None, True, False), key=lambda way: hits[way])
 
 

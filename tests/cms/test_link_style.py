@@ -207,10 +207,10 @@ def test_what_a_link_leads_to(href: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "href", ["mailto:a@example.com", "javascript:void(0)", "http://[", "{{ page.url }}", "no.md", "https://"]
+    "href", ["mailto:a@example.com", "javascript:void(0)", "http://[", "{{ page.url }}", "https://", "http:b"]
 )
 def test_what_leads_to_no_page(href: str) -> None:
-    """Other schemes, broken URLs, unknown templates and files lead to no page."""
+    """Other schemes, broken URLs, and unknown templates lead to no page."""
     style, _ = learned(HUGO, HUGO_SETTINGS, {})
     assert style.leads_to("content/posts/a.md", href) is None
 

@@ -44,13 +44,16 @@ class SourcePagesCsv:
         with closing(stream.rows) as rows:
             for number, cells in rows:
                 address, named = (
-                    cells[column].strip().removeprefix("'") if column < len(cells) else "" for column in (url, file)
+                    cells[column].strip().removeprefix("'") if column < len(cells) else ""
+                    for column in (url, file)
                 )
                 if not address or not named:
                     continue
                 path = named.replace("\\", "/").removeprefix("./")
                 if found.setdefault(address, path) != path:
-                    raise InputError(f"{self.path}, row {number}: {address} has another file in a row above. Keep one.")
+                    raise InputError(
+                        f"{self.path}, row {number}: {address} has another file in a row above. Keep one."
+                    )
         return found
 
     def write(self, rows: Iterable[tuple[str, str, str]]) -> list[str]:
