@@ -219,8 +219,8 @@ def _hugo(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
     if url := _own_address(front, "url"):
         own = url if url.startswith("/") else "/" + url
         return [own, *(prefix + own for prefix in _hugo_prefixes(site, root, path))]
-    folder, stem = _folder_and_stem(path)
-    stem, language = _hugo_language(site, stem)
+    folder, whole = _folder_and_stem(path)
+    stem, language = _hugo_language(site, whole)
     prefixes = [f"/{language}", ""] if language else _hugo_prefixes(site, root, path)
     name = stem
     if stem in {"index", "_index"}:
@@ -232,7 +232,11 @@ def _hugo(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
         names.append(dated["name"])
     patterned = _hugo_permalink(site, path, name, front) if stem != "_index" else []
     found = [*patterned, *(_hugo_path(folder + one) for one in names)]
-    return [prefix + one for prefix in prefixes for one in found]
+    in_name = language and not site.settings.get("languages")  # it may be no language, as in "jquery.min"
+    return [
+        *(prefix + one for prefix in prefixes for one in found),
+        *([_hugo_path(folder + whole)] * bool(in_name)),
+    ]
 
 
 def _hugo_language(site: Site, stem: str) -> tuple[str, str]:

@@ -163,6 +163,13 @@ def test_settings_of_jekyll(settings: str, path: str, text: str, url: str) -> No
     assert matched_by_path({path: text}, [url], {"_config.yml": settings}) == {path: url}
 
 
+def test_a_name_with_a_dot_may_have_no_language() -> None:
+    """Without a list of languages, what follows a dot in a name may be a language and may be a part of the name."""
+    files = {"content/posts/jquery.min.md": "", "content/posts/a.fa.md": "", "content/posts/v1.2.md": ""}
+    urls = ["/posts/jquery.min/", "/fa/posts/a/", "/posts/v1.2/"]
+    assert matched_by_path(files, urls, {"hugo.toml": ""}) == dict(zip(files, urls, strict=True))
+
+
 def test_a_page_of_two_files_is_unsure() -> None:
     """Two files with the address of one page are listed with it, and neither is matched."""
     found = pages_of({"content/a.md": "", "content/a/index.md": ""}, ["/a/"], {"hugo.toml": "baseURL = '/'"})
