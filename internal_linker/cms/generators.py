@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from posixpath import normpath
 from unicodedata import category
@@ -14,6 +15,7 @@ Paths = Sequence[str]
 _DATED = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})-(?P<name>.+)")
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]{2,4})?", re.IGNORECASE)
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _TOKEN = re.compile(r":([a-z_]+)")
 
 
@@ -299,17 +301,24 @@ def _hugo_permalink(site: Site, path: str, name: str, front: FrontMatter) -> lis
 
 
 def _date_parts(text: str) -> dict[str, str]:
+    """Return the parts of a day that permalinks may have, for a text with "2026-01-31" in it; {} for none."""
     found = _DATE.search(text)
     if found is None:
         return {}
-    year, month, day = (int(part) for part in found.groups())
+    try:
+        day = date(*map(int, found.groups()))
+    except ValueError:
+        return {}
     return {
-        "year": f"{year:04}",
-        "short_year": f"{year % 100:02}",
-        "month": f"{month:02}",
-        "i_month": str(month),
-        "day": f"{day:02}",
-        "i_day": str(day),
+        "year": f"{day.year:04}",
+        "short_year": f"{day.year % 100:02}",
+        "month": f"{day.month:02}",
+        "i_month": str(day.month),
+        "day": f"{day.day:02}",
+        "i_day": str(day.day),
+        "y_day": f"{day.timetuple().tm_yday:03}",
+        "week": f"{day.isocalendar().week:02}",
+        "short_day": _DAYS[day.weekday()],
     }
 
 
@@ -326,6 +335,8 @@ def _filled(pattern: str, values: Mapping[str, str]) -> list[str]:
 _STYLES = {
     "date": "/:categories/:year/:month/:day/:title:output_ext",
     "pretty": "/:categories/:year/:month/:day/:title/",
+    "ordinal": "/:categories/:year/:y_day/:title:output_ext",
+    "weekdate": "/:categories/:year/W:week/:short_day/:title:output_ext",
     "none": "/:categories/:title:output_ext",
 }
 
@@ -364,7 +375,8 @@ def _jekyll_post(site: Site, path: str, front: FrontMatter) -> Paths:
         "title": _slug(slug, "._~!$&'()+,;=@"),
         "slug": _slug(slug),
         "name": _slug(dated["name"]),
-        "categories": "/".join(dict.fromkeys(_slug(one, "._~!$&'()+,;=@") for one in categories if one)),
+        "categories": "/".join(dict.fromkeys(one.lower() for one in categories if one)),
+        "slugified_categories": "/".join(dict.fromkeys(_slug(one) for one in categories if one)),
         "output_ext": "",
     }
     named = f"{dated['year']}-{dated['month']}-{dated['day']}"

@@ -1,7 +1,6 @@
 """source_pages.csv: which source file is which page, for a person to read and correct."""
 
 from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
 
 from internal_linker.adapters.files.atomic import ReplaceWhole, replace_whole
@@ -41,19 +40,18 @@ class SourcePagesCsv:
                 f"{self.path} has no column '{lacking}'. Add it, or delete the file to have it made again."
             )
         found = dict[str, str]()
-        with closing(stream.rows) as rows:
-            for number, cells in rows:
-                address, named = (
-                    cells[column].strip().removeprefix("'") if column < len(cells) else ""
-                    for column in (url, file)
+        for number, cells in stream.rows:
+            address, named = (
+                cells[column].strip().removeprefix("'") if column < len(cells) else ""
+                for column in (url, file)
+            )
+            if not address or not named:
+                continue
+            path = named.replace("\\", "/").removeprefix("./")
+            if found.setdefault(address, path) != path:
+                raise InputError(
+                    f"{self.path}, row {number}: {address} has another file in a row above. Keep one."
                 )
-                if not address or not named:
-                    continue
-                path = named.replace("\\", "/").removeprefix("./")
-                if found.setdefault(address, path) != path:
-                    raise InputError(
-                        f"{self.path}, row {number}: {address} has another file in a row above. Keep one."
-                    )
         return found
 
     def write(self, rows: Iterable[tuple[str, str, str]]) -> list[str]:
