@@ -23,6 +23,7 @@ _SIGNS = {
 _SIGN = re.compile(f"[{''.join(_SIGNS)}]")
 _SPACES = re.compile(r"\s+")
 _DASHES = re.compile("[-‐‑–—−]+")
+_RUN = re.compile(r"\s\s|[-‐‑–—−]{2}")
 # The signs that a letter before them may be one character with, Hangul's vowels and finals included.
 _MARK = (
     r"\u0300-\u036f\u0653-\u0655\u093c\u09bc\u09be\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0c56\u0cc2\u0cd5\u0cd6"
@@ -56,6 +57,8 @@ def folded(text: str) -> str:
 
 def folded_places(text: str) -> Folded:
     """Return a text in the spelling in which texts are compared, with the place of each character."""
+    if _is_plain(text):
+        return Folded(_DASHES.sub("-", _SPACES.sub(" ", text)), range(len(text)), range(1, len(text) + 1))
     found, starts, ends = list[str](), list[int](), list[int]()
     for unit in _UNIT.finditer(text):
         start, end = unit.span()
@@ -74,6 +77,13 @@ def folded_places(text: str) -> Folded:
         starts.extend([start] * len(plain))
         ends.extend([end] * len(plain))
     return Folded("".join(found), starts, ends)
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether each character is compared by itself."""
+    return not _RUN.search(text) and (
+        text.isascii() or (unicodedata.is_normalized("NFC", text) and not _SIGN.search(text))
+    )
 
 
 def occurrences(

@@ -11,6 +11,8 @@ import yaml
 
 # Characters; no page has so much, and a parser takes long for it.
 MOST = 100_000
+# Lists and mappings inside each other.
+_DEEPEST = 100
 _FENCES = re.compile(r"\A\s*(?P<fence>---|\+\+\+)(?P<kind>[a-z]*)[ \t]*\r?\n")
 _JSON = re.compile(r"\A\{(?=\s*[\"}])")
 # The C parser, which PyYAML's wheels have, is ten times as fast. Neither makes anything but texts, lists and mappings.
@@ -119,6 +121,12 @@ def parsed(text: str, kind: str, line: int = 0) -> tuple[Mapping[str, object], s
 
 
 def _yaml(text: str) -> object:
+    depth = 0
+    # The C parser crashes Python with values nested too deeply to make; events alone are harmless.
+    for event in yaml.parse(text, Loader=_LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise RecursionError
     return yaml.load(text, Loader=_LOADER)
 
 

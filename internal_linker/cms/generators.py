@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from posixpath import normpath
 from unicodedata import category
@@ -14,6 +15,7 @@ Paths = Sequence[str]
 _DATED = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})-(?P<name>.+)")
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]{2,4})?", re.IGNORECASE)
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _TOKEN = re.compile(r":([a-z_]+)")
 
 
@@ -89,7 +91,9 @@ def find_sites(tree: SourceTree) -> list[Site]:
                 found.setdefault((generator, folder), []).append(path)
     sites = [_configured(generator, folder, files, tree) for (generator, folder), files in found.items()]
     return [site for site in sites if site] or [
-        Site(generator, roots=_default_roots(generator, "", paths), paths=paths) for generator in Generator
+        # The plainest comes first: it is the one where several fit the same files.
+        Site(generator, roots=_default_roots(generator, "", paths), paths=paths)
+        for generator in reversed(Generator)
     ]
 
 
@@ -217,8 +221,8 @@ def _hugo(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
     if url := _own_address(front, "url"):
         own = url if url.startswith("/") else "/" + url
         return [own, *(prefix + own for prefix in _hugo_prefixes(site, root, path))]
-    folder, stem = _folder_and_stem(path)
-    stem, language = _hugo_language(site, stem)
+    folder, whole = _folder_and_stem(path)
+    stem, language = _hugo_language(site, whole)
     prefixes = [f"/{language}", ""] if language else _hugo_prefixes(site, root, path)
     name = stem
     if stem in {"index", "_index"}:
@@ -230,7 +234,11 @@ def _hugo(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
         names.append(dated["name"])
     patterned = _hugo_permalink(site, path, name, front) if stem != "_index" else []
     found = [*patterned, *(_hugo_path(folder + one) for one in names)]
-    return [prefix + one for prefix in prefixes for one in found]
+    in_name = language and not site.settings.get("languages")  # it may be no language, as in "jquery.min"
+    return [
+        *(prefix + one for prefix in prefixes for one in found),
+        *([_hugo_path(folder + whole)] * bool(in_name)),
+    ]
 
 
 def _hugo_language(site: Site, stem: str) -> tuple[str, str]:
@@ -253,9 +261,9 @@ def _hugo_prefixes(site: Site, root: str, path: str) -> list[str]:
 
 
 def _hugo_path(path: str) -> str:
-    """Return a path as Hugo publishes it: in lower case, white space as hyphens, without most punctuation."""
-    kept = "".join(char for char in path if _is_of_word(char) or char in "./\\_#+~-@% ")
-    return re.sub(r"\s+", "-", kept.strip()).lower()
+    """Return a path as Hugo publishes it: in lower case, each space as a hyphen, without most punctuation."""
+    hyphens = re.sub(r"\s", "-", path.strip())
+    return "".join(char for char in hyphens if _is_of_word(char) or char in "./\\_#+~-@%").lower()
 
 
 def _is_of_word(char: str) -> bool:
@@ -293,17 +301,24 @@ def _hugo_permalink(site: Site, path: str, name: str, front: FrontMatter) -> lis
 
 
 def _date_parts(text: str) -> dict[str, str]:
+    """Return the parts of a day that permalinks may have, for a text with "2026-01-31" in it; {} for none."""
     found = _DATE.search(text)
     if found is None:
         return {}
-    year, month, day = (int(part) for part in found.groups())
+    try:
+        day = date(*map(int, found.groups()))
+    except ValueError:
+        return {}
     return {
-        "year": f"{year:04}",
-        "short_year": f"{year % 100:02}",
-        "month": f"{month:02}",
-        "i_month": str(month),
-        "day": f"{day:02}",
-        "i_day": str(day),
+        "year": f"{day.year:04}",
+        "short_year": f"{day.year % 100:02}",
+        "month": f"{day.month:02}",
+        "i_month": str(day.month),
+        "day": f"{day.day:02}",
+        "i_day": str(day.day),
+        "y_day": f"{day.timetuple().tm_yday:03}",
+        "week": f"{day.isocalendar().week:02}",
+        "short_day": _DAYS[day.weekday()],
     }
 
 
@@ -320,6 +335,8 @@ def _filled(pattern: str, values: Mapping[str, str]) -> list[str]:
 _STYLES = {
     "date": "/:categories/:year/:month/:day/:title:output_ext",
     "pretty": "/:categories/:year/:month/:day/:title/",
+    "ordinal": "/:categories/:year/:y_day/:title:output_ext",
+    "weekdate": "/:categories/:year/W:week/:short_day/:title:output_ext",
     "none": "/:categories/:title:output_ext",
 }
 
@@ -358,7 +375,8 @@ def _jekyll_post(site: Site, path: str, front: FrontMatter) -> Paths:
         "title": _slug(slug, "._~!$&'()+,;=@"),
         "slug": _slug(slug),
         "name": _slug(dated["name"]),
-        "categories": "/".join(dict.fromkeys(_slug(one, "._~!$&'()+,;=@") for one in categories if one)),
+        "categories": "/".join(dict.fromkeys(one.lower() for one in categories if one)),
+        "slugified_categories": "/".join(dict.fromkeys(_slug(one) for one in categories if one)),
         "output_ext": "",
     }
     named = f"{dated['year']}-{dated['month']}-{dated['day']}"

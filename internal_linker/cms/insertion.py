@@ -17,6 +17,8 @@ _READERS: Mapping[TextFormat, Callable[[str], Document]] = {
 }
 # Where verification fails this often, it fails everywhere.
 _MOST_TRIALS = 20
+# A sentence that goes beyond a passage has at least so many of its first or last characters, if it has as many.
+_PART = 12
 
 
 def insert(text: str, text_format: TextFormat, placement: Placement) -> Inserted | Refused:
@@ -72,14 +74,19 @@ def _places(document: Document, anchor: str, sentence: str) -> Iterator[tuple[Pa
     for at, passage in enumerate(document.passages):
         if not passage.is_open:
             continue
-        look = folded(passage.look).lower()
+        look = (passage.look if passage.look.isascii() else folded(passage.look)).lower()
         # A reference may stand for a letter, and a tag cut a word.
         if "&" not in look and "<" not in look and not all(word in look for word in words):
+            continue
+        if anchor.lower() not in folded(passage.visible).lower():
             continue
         text = folded_places(passage.visible)
         within = _sentences(document, at, text, sentence) if sentence else ()
         for rank, span in occurrences(passage.visible, text, anchor, within):
-            found.append((rank, passage, span))
+            if rank == 0:
+                yield passage, span, True
+            else:
+                found.append((rank, passage, span))
     for rank, passage, span in sorted(found, key=lambda one: one[0]):
         yield passage, span, rank <= LAST_IN_SENTENCE
 
@@ -89,12 +96,15 @@ def _sentences(document: Document, at: int, text: Folded, sentence: str) -> Sequ
     found = _all(text.text, sentence, 0)
     if found:
         return found
+    own = text.text.strip()
+    if own[:_PART] not in sentence and own[-_PART:] not in sentence:
+        return ()
     before, after = (
         folded(document.passages[other].visible) if 0 <= other < len(document.passages) else ""
         for other in (at - 1, at + 1)
     )
     blank = len(text.text) - len(text.text.lstrip())
-    return _all(f"{before} {text.text.strip()} {after}", sentence, blank - len(before) - 1)
+    return _all(f"{before} {own} {after}", sentence, blank - len(before) - 1)
 
 
 def _all(text: str, sentence: str, shift: int) -> list[Span]:

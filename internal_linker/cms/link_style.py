@@ -135,12 +135,9 @@ class LinkStyle:
             to_url: the target's URL.
         """
         kind = _kind(self.tree, from_file)
-        default = self._default(kind)
-        forms = [self.sections.get((kind, _section(from_file))), self.form.get(kind), default]
-        if default.style is not Style.ROOT:
-            forms.append(Form(Style.ROOT, based=default.based))
+        learned = (self.sections.get((kind, _section(from_file))), self.form.get(kind))
         target = self._key(normal_form(to_url))
-        for form in (*filter(None, forms), Form(Style.ROOT), Form(Style.ABSOLUTE)):
+        for form in (*filter(None, learned), self._default(kind), self._root_form, Form(Style.ABSOLUTE)):
             written = self._write(form, from_file, to_file, to_url)
             if written and self.leads_to(from_file, written) == target:
                 return written
@@ -157,11 +154,13 @@ class LinkStyle:
         return found[0] if found else None
 
     def _default(self, kind: str) -> Form:
-        generator = self.pages.site.generator
-        if kind == "markdown" and generator in {Generator.MKDOCS, Generator.DOCUSAURUS}:
-            return Form(Style.FILE, based=generator is Generator.MKDOCS)
-        # Docusaurus puts its own base before each path.
-        return Form(Style.ROOT, based=generator is not Generator.DOCUSAURUS)
+        files = self.pages.site.generator in {Generator.MKDOCS, Generator.DOCUSAURUS}
+        return Form(Style.FILE) if files and kind == "markdown" else self._root_form
+
+    @property
+    def _root_form(self) -> Form:
+        """The form of a path from the root that works in any text: Docusaurus puts its base before each."""
+        return Form(Style.ROOT, based=self.pages.site.generator is not Generator.DOCUSAURUS)
 
     # Pages by key
 
@@ -191,9 +190,10 @@ class LinkStyle:
     def _key(self, key: str) -> str:
         return key if key in self._known else self._spellings.get(_spelling(key)) or key
 
-    def _page(self, url: str) -> str | None:
+    def _page(self, base: str, href: str) -> str | None:
+        """Return the key of the page that an address on a page with the URL `base` names; None for a broken one."""
         try:
-            return self._key(normal_form(url))
+            return self._key(normal_form(urljoin(base, href)))
         except ValueError:
             return None
 
@@ -219,7 +219,8 @@ class LinkStyle:
             key = self._key_of_file(path)
             return (key, None) if key and not href.startswith("?") else None
         if href.startswith(("//", "http:", "https:", "HTTP:", "HTTPS:")):
-            key = self._page(urljoin(self._url_of(path), href))
+            # A scheme without a host is broken, though browsers guess.
+            key = self._page(self._url_of(path), href) if href.partition("//")[2] else None
             return (key, Form(Style.ABSOLUTE)) if key else None
         if _SCHEME.match(href):
             return None
@@ -227,7 +228,7 @@ class LinkStyle:
             return file
         if href.startswith("/"):
             return self._read_root(path, href)
-        key = self._page(urljoin(self._base_url(path), href))
+        key = self._page(self._base_url(path), href)
         return (key, Form(Style.RELATIVE)) if key else None
 
     def _read_file(self, path: str, href: str) -> tuple[str, Form] | None:
@@ -238,7 +239,7 @@ class LinkStyle:
         prefix = "@site/" if named.startswith("@site/") else "/" if named.startswith("/") else ""
         if not prefix:
             key = self._key_of_file(normpath(join(path.rpartition("/")[0], named)))
-            return (key, Form(Style.FILE, based=self._default("markdown").based)) if key else None
+            return (key, Form(Style.FILE)) if key else None
         for root in self._file_roots(path):
             if key := self._key_of_file(root + named.removeprefix(prefix)):
                 return key, Form(Style.FILE_FROM_ROOT, f"{prefix}{_PATH}")
@@ -252,13 +253,13 @@ class LinkStyle:
     def _read_root(self, path: str, href: str) -> tuple[str, Form] | None:
         """Read a path from the root, with and without the path that the site is published below."""
         origin = self._url_of(path)
-        whole = self._page(urljoin(origin, href))
+        whole = self._page(origin, href)
         if not self._base:
-            return (whole, Form(Style.ROOT, based=self._default("markdown").based)) if whole else None
-        below = self._page(urljoin(origin, self._base + href))
+            return (whole, self._root_form) if whole else None
+        below = self._page(origin, self._base + href)
         # Docusaurus reads each path as one below the base; elsewhere the browser reads it.
         readings = [(whole, True), (below, False)]
-        if not self._default("markdown").based:
+        if not self._root_form.based:
             readings.reverse()
         for key, based in readings:
             if key in self._known:
@@ -287,7 +288,7 @@ class LinkStyle:
             key = self._key_of_file(self.pages.site.folder + found[2].lstrip("/"))
             form = Form(Style.LIQUID_LINK, f"{found[1]}{_PATH}{found[3]}")
         elif found := _BASED.fullmatch(href) or _FILTERED.fullmatch(href):
-            key = self._page(urljoin(self._url_of(path), self._base + found[2]))
+            key = self._page(self._url_of(path), self._base + found[2])
             form = Form(Style.TEMPLATE, f"{found[1]}{_PATH}{found[3] if len(found.groups()) > 2 else ''}")
         else:
             return None
@@ -454,9 +455,8 @@ def _counts_as_folders(style: LinkStyle, links: list[tuple[str, str]]) -> bool |
         if found and found[1] is not None and found[1].style is Style.RELATIVE:
             for way in (None, True, False):
                 tried = LinkStyle(style.tree, style.pages, in_folders=way)._base_url(path)
-                hits[way] += style._page(urljoin(tried, href)) in style._known
-    best = max((None, True, False), key=lambda way: hits[way])
-    return best
+                hits[way] += style._page(tried, href) in style._known
+    return max((None, True, False), key=lambda way: hits[way])
 
 
 def _other_slash(href: str, form: Form, url: str) -> bool | None:

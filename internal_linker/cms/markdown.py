@@ -2,9 +2,9 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -18,7 +18,7 @@ from internal_linker.cms.passages import Content, Mark, Passage, Piece, Span, Un
 from internal_linker.cms.templates import front_matter, masked, math, shortcodes
 from internal_linker.cms.verification import is_only_linked
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_LINE_END = re.compile(r"\r\n?|\n")
 # Lines and spans that generators read as something else than text.
 _EXTENDED = re.compile(
     # Directives and admonitions, tabs, abbreviations.
@@ -31,7 +31,7 @@ _EXTENDED = re.compile(
 _WIKI = re.compile(r"\[\[([^\]|\r\n]+)")
 # Paragraphs that are none: notes, definitions, captions of tables and pictures.
 _NO_PARAGRAPH = re.compile(
-    r"\[\^[^\]]*\]:|Table:[ ]|:[ ]|.*\n:[ \t]"
+    r"\[\^[^\]]*\]:|Table:[ ]|:[ ]|[^\n]*\n(?:[^\n]*\n)*?:[ \t]"
     r"|!\[[^\n]*\]\([^\n]*\)\s*(?:\n\s*)?([*_]{1,2})(?!\s)(?:(?!\n\s*\n).)*\1\s*\Z",
     re.DOTALL,
 )
@@ -39,6 +39,8 @@ _MARKERS = re.compile(r"[*_~\\]+")
 # Signs of what may lead somewhere or nest: such a passage is read, whatever is looked for.
 _LEADING = re.compile(r"[\[<@]|://|www\.|mailto:")
 _IN_HREF = re.compile(r"[\s<>()\\`|\"\x00-\x1f]|&(?=#?\w+;)")
+# Parentheses within each other up to two deep, which all parsers read.
+_PAIRED = re.compile(r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*")
 _TEMPLATE = re.compile(r"\{\{|\{%")
 # What stands in a table's line before its first cell, and between two.
 _ROW_BEGIN, _CELL_BEGIN = re.compile(r"[\s>|*+\-\d.)]*"), re.compile(r"\s*\|[\s|]*")
@@ -260,29 +262,39 @@ class _Parsed:
     """
 
     def __init__(self, text: str, *, is_mdx: bool) -> None:
-        self.masked = masked(text)
         self.start = front_matter(text)
-        self.closed = [(0, self.start), *self.masked.closed]
-        self.hrefs: list[str] = []
+        self.masked = masked(text)
         self.text = self.masked.text
+        self.closed = [(0, self.start), *self.masked.closed]
+        self.hrefs: tuple[str, ...] = ()
         if is_mdx:
             jsx = without_jsx(self.text, self.start)
-            self.text = jsx.text
+            self.text, self.hrefs = jsx.text, jsx.hrefs
             self.closed += jsx.closed
-            self.hrefs += jsx.hrefs
         self.env: dict[str, Any] = {}
         self.tokens = _parser().parse(self.text[self.start :], self.env)
 
     @cached_property
     def lines(self) -> list[Span]:
         """Where each line of the text behind the front matter begins and ends, without what ends it."""
-        found = []
-        for line in _LINE.finditer(self.text, self.start):
-            start, end = line.span()
-            found.append((start, start + len(line[0].rstrip("\r\n"))))
-            if end == len(self.text):
-                break
-        return found
+        found, start = [], self.start
+        for end in _LINE_END.finditer(self.text, self.start):
+            found.append((start, end.start()))
+            start = end.end()
+        return [*found, (start, len(self.text))]
+
+    def block(self, place: int) -> Span | None:
+        """Return from where to where a place's outermost block and the next one stand, None outside of blocks.
+
+        A block does not depend on those before it, and the next one shows where it ends.
+        """
+        number = bisect_right(self.lines, (place, len(self.text))) - 1
+        outermost = [token.map for token in self.tokens if token.level == 0 and token.map]
+        at = bisect_right(outermost, number, key=lambda lines: lines[0]) - 1
+        if at < 0 or number >= outermost[at][1]:
+            return None
+        last = outermost[min(at + 1, len(outermost) - 1)][1]
+        return self.lines[outermost[at][0]][0], self.lines[min(last, len(self.lines)) - 1][1]
 
     def places(self, token: Token) -> _Places | None:
         """Return where the text of a paragraph is in the source, None where that can't be told."""
@@ -358,35 +370,31 @@ class _Reader:
         if parent in {"td_open", "th_open"} and text:
             places = self.parsed.cell(token, self.row)
             self.row = places.of(len(text) - 1) + 1 if places else self.row
-        elif parent == "paragraph_open":
-            places = self.parsed.places(token)
         is_open = (
-            parent in {"td_open", "paragraph_open"}
-            and places is not None
-            and not _NO_PARAGRAPH.match(text)
+            (parent == "paragraph_open" or (parent == "td_open" and places is not None))
             and not self.elements.is_closed
+            and not _NO_PARAGRAPH.match(text)
         )
-        env = self.parsed.env
-        if _LEADING.search(text):
-            # A heading's places don't matter, but its links do.
-            inline = _Inline(text, places or _Places([0], [0]), self.elements, env)
-            inline.read()
-            self.hrefs += [*inline.hrefs, *_bare(inline.pieces), *(one[1] for one in _WIKI.finditer(text))]
-            content = Content(tuple(inline.pieces), tuple(inline.marks))
-            self.passages.append(Passage(_look(text), is_open, lambda: content) if is_open else _unread(text))
-        elif is_open and places is not None:
-            self.passages.append(Passage(_look(text), is_open, _later(text, places, env)))
-        else:
-            self.passages.append(_unread(text))
+        if not _LEADING.search(text):
+            read = partial(self._read, token, places, Elements())
+            self.passages.append(Passage(_look(text), is_open, read) if is_open else _unread(text))
+            return
+        # A heading's places don't matter, but its links and elements do.
+        inline = self._inline(token, places, self.elements)
+        self.hrefs += [*inline.hrefs, *_bare(inline.pieces), *(one[1] for one in _WIKI.finditer(text))]
+        content = Content(tuple(inline.pieces), tuple(inline.marks))
+        self.passages.append(Passage(_look(text), is_open, lambda: content) if is_open else _unread(text))
 
-
-def _later(text: str, places: _Places, env: dict[str, Any]) -> Callable[[], Content]:
-    def read() -> Content:
-        inline = _Inline(text, places, Elements(), env)
-        inline.read()
+    def _read(self, token: Token, places: _Places | None, elements: Elements) -> Content:
+        inline = self._inline(token, places, elements)
         return Content(tuple(inline.pieces), tuple(inline.marks))
 
-    return read
+    def _inline(self, token: Token, places: _Places | None, elements: Elements) -> _Inline:
+        places = places or self.parsed.places(token)
+        inline = _Inline(token.content, places or _Places([0], [0]), elements, self.parsed.env)
+        inline.is_open = places is not None
+        inline.read()
+        return inline
 
 
 def _unread(text: str) -> Passage:
@@ -427,25 +435,51 @@ class MarkdownDocument:
 
     def is_only_linked(self, text: str, start: int, href: str) -> bool:
         """Return whether the parser finds one more link in one block, and all other blocks unchanged."""
+        before = self.parsed
         try:
-            after = _Parsed(text, is_mdx=self.is_mdx)
+            plain = masked(text).text
+            plain = without_jsx(plain, before.start).text if self.is_mdx else plain
         except Unreadable:
             return False
-        before = self.parsed
-        if after.start != before.start or after.env != before.env or len(after.tokens) != len(before.tokens):
-            return False
-        changed = [
-            (old.content, new.content)
-            for old, new in zip(before.tokens, after.tokens, strict=True)
-            if old.content != new.content or _shape(old) != _shape(new)
-        ]
-        if len(changed) != 1:
-            return False
-        old, new = (_renderer().renderInline(content, dict(before.env)) for content in changed[0])
-        # The parser resolves the one reference that `escaped` writes.
+        link = len(text) - len(self.source)
         written = masked(escaped(href)).text
-        written = written if _TEMPLATE.search(href) else written.replace("&amp;", "&")
-        return is_only_linked(old, new, written)
+        if front_matter(text) != before.start:
+            return False
+        block = before.block(start)
+        if block is None:
+            return False
+        first, last = block
+        old, new = before.text[first:last], plain[first : last + link]
+        if plain[:first] != before.text[:first] or plain[last + link :] != before.text[last:]:
+            return False
+        return _is_only_linked(
+            old, new, before.env, written if _TEMPLATE.search(href) else written.replace("&amp;", "&")
+        )
+
+
+def _is_only_linked(before: str, after: str, env: Mapping[str, Any], href: str) -> bool:
+    """Return whether two texts have the same blocks, but for one more link in one of them.
+
+    Args:
+        before: the text without the link.
+        after: the text with it.
+        env: the definitions of references.
+        href: where the link leads.
+    """
+    old_env, new_env = dict[str, Any](), dict[str, Any]()
+    old, new = _parser().parse(before, old_env), _parser().parse(after, new_env)
+    if old_env != new_env or len(old) != len(new):
+        return False
+    changed = [
+        (one.content, other.content)
+        for one, other in zip(old, new, strict=True)
+        if one.content != other.content or _shape(one) != _shape(other)
+    ]
+    if len(changed) != 1:
+        return False
+    # The definitions of the whole text count.
+    without, with_link = (_renderer().renderInline(content, dict(env)) for content in changed[0])
+    return is_only_linked(without, with_link, href)
 
 
 def _shape(token: Token) -> tuple[object, ...]:
@@ -457,7 +491,11 @@ def escaped(href: str) -> str:
     if _TEMPLATE.search(href):
         return href
 
+    is_paired = _PAIRED.fullmatch(href) is not None
+
     def sign(found: re.Match[str]) -> str:
+        if found[0] in "()" and is_paired:
+            return found[0]
         return "&amp;" if found[0] == "&" else quote(found[0], safe="")
 
     return _IN_HREF.sub(sign, href)
@@ -476,7 +514,7 @@ def read_markdown(text: str, *, is_mdx: bool = False) -> MarkdownDocument:
     parsed = _Parsed(text, is_mdx=is_mdx)
     reader = _Reader(parsed)
     reader.read()
-    plain = parsed.text
+    plain = f" {parsed.text[1:]}" if parsed.text.startswith("\ufeff") else parsed.text
     closed = [
         *parsed.closed,
         *math(plain),

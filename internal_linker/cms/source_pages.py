@@ -417,7 +417,9 @@ def _match_texts(search: _Search) -> None:
             by_print[one].append(key)
     scores = dict[tuple[str, str], float]()
     for path, prints in file_prints.items():
-        shared = Counter(key for one in prints for key in by_print.get(one, ()))
+        # What many pages have, such as a menu, tells none of them.
+        telling = (keys for one in prints if len(keys := by_print.get(one, ())) <= _MOST_NAMESAKES)
+        shared = Counter(key for keys in telling for key in keys)
         for key, _ in shared.most_common(_MOST_NAMESAKES):
             if min(len(prints), len(page_prints[key])) >= _FEW_PRINTS:
                 scores[path, key] = _share(prints, page_prints[key])
@@ -438,15 +440,13 @@ def _decide(
     for (path, key), score in scores.items():
         by_file[path].append(score)
         by_page[key].append(score)
-    rivals = Counter(path for path, _ in same_title) + Counter(key for _, key in same_title)
+    same = Counter(path for path, _ in same_title) + Counter(key for _, key in same_title)
     doubtful = defaultdict[str, list[str]](list)
     for path, key in sorted(same_title | set(scores), key=lambda pair: (-scores.get(pair, 0.0), pair)):
         score, titled = scores.get((path, key), 0.0), (path, key) in same_title
-        clear = all(
-            2 * other <= score or other is score
-            for other in (*_but(by_file[path], score), *_but(by_page[key], score))
-        )
-        alone = titled and rivals[path] == 1 == rivals[key]
+        rivals = (*_but(by_file[path], score), *_but(by_page[key], score))
+        clear = all(2 * other <= score for other in rivals)
+        alone = titled and same[path] == 1 == same[key]
         if path not in search.files or key in search.matched:
             continue
         if titled and clear and score >= _ALIKE_WITH_TITLE:

@@ -27,7 +27,7 @@ _TAG = re.compile(
 _NAME = re.compile(r"[-~\s]*([/#^]?)\s*([\w./:@-]*)")
 # Blocks of templates that a bare {{ end }} ends.
 _ENDED = frozenset({"if", "range", "with", "define", "block"})
-_SHORTCODE = re.compile(r"\[(/?)([A-Za-z][\w-]*)(\s[^\[\]]*|)(/?)\](?![(\[:])")
+_SHORTCODE = re.compile(r"\[(/?)([A-Za-z][\w-]*)(\s[^\[\]]*|)(/?)\]")
 _ATTRIBUTED = re.compile(r"""\s[\w-]+=["'\w]""")
 _MATH = re.compile(
     r"(?<!\\)\$\$.+?\$\$|(?<![\\$\w])\$(?=[^\s$])(?:[^$\n\\]|\\.)*?(?<=[^\s\\])\$(?![\d$])|\\\(.+?\\\)|\\\[.+?\\\]",
@@ -110,6 +110,7 @@ def shortcodes(text: str, *, only_pairs: bool = False) -> Iterator[Span]:
         if not found[1]:
             if not found[4]:
                 opened.append((name, start))
+            # In Markdown, brackets alone are more often a link's.
             if not only_pairs or _ATTRIBUTED.match(found[3]):
                 yield start, end
         else:

@@ -36,6 +36,8 @@ _SETTINGS = frozenset(
     for suffix in suffixes
 )
 _MOST_SETTINGS_BYTES = 200_000
+# Folders above a configuration file: a repository of several projects has "apps/docs/astro.config.mjs".
+_DEEPEST_SETTINGS = 2
 _HUGO_FOLDER = "config/_default/"
 
 
@@ -166,7 +168,7 @@ def _is_junction(entry: os.DirEntry[str]) -> bool:
 def _sorted_in(path: str, name: str, found: _Found) -> Iterator[str]:
     suffix = suffix_of(path)
     in_config = path.startswith(_HUGO_FOLDER) and suffix in {".toml", ".yaml", ".yml", ".json"}
-    if (name in _SETTINGS and path.count("/") <= 1) or in_config:
+    if (name in _SETTINGS and path.count("/") <= _DEEPEST_SETTINGS) or in_config:
         found.settings.append(path)
     elif name.startswith("."):
         return

@@ -1,0 +1,66 @@
+"""source_pages.csv: which source file is which page, for a person to read and correct."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from internal_linker.adapters.files.atomic import ReplaceWhole, replace_whole
+from internal_linker.adapters.tables.columns import find_named
+from internal_linker.adapters.tables.csv_reader import CsvTable
+from internal_linker.adapters.tables.csv_writer import write_rows
+from internal_linker.core.errors import InputError
+
+_URL, _FILE, _FOUND = "Page URL", "File", "Found by"
+
+
+class SourcePagesCsv:
+    """The table of pages and their source files.
+
+    Args:
+        path: the file.
+        write_whole: replaces the file.
+    """
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def read(self) -> dict[str, str]:
+        """Return the files by page URL; rows without a file are left out, and nothing is read if there is no table.
+
+        Raises:
+            InputError: the table can't be read, lacks a column, or has two files for a page; the row is named.
+        """
+        if not self.path.exists():
+            return {}
+        table = CsvTable(self.path)
+        stream = table.stream()
+        url, file = (find_named(stream.header, name) for name in (_URL, _FILE))
+        if url is None or file is None:
+            lacking = _URL if url is None else _FILE
+            raise InputError(
+                f"{self.path} has no column '{lacking}'. Add it, or delete the file to have it made again."
+            )
+        found = dict[str, str]()
+        for number, cells in stream.rows:
+            address, named = (
+                cells[column].strip().removeprefix("'") if column < len(cells) else ""
+                for column in (url, file)
+            )
+            if not address or not named:
+                continue
+            path = named.replace("\\", "/").removeprefix("./")
+            if found.setdefault(address, path) != path:
+                raise InputError(
+                    f"{self.path}, row {number}: {address} has another file in a row above. Keep one."
+                )
+        return found
+
+    def write(self, rows: Iterable[tuple[str, str, str]]) -> list[str]:
+        """Replace the table; return what was unusual, one sentence each.
+
+        Args:
+            rows: pages' URLs, files, "" for none, and how each was found or what it may be.
+
+        Raises:
+            OutputError: the file can't be written; the earlier file stays as it was.
+        """
+        return write_rows(self.path, (_URL, _FILE, _FOUND), rows, self._write_whole)

@@ -1,0 +1,259 @@
+"""Links are written as the site writes them, and each written link leads to its target."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.cms.generators import Generator
+from internal_linker.cms.link_style import Form, LinkStyle, Style
+from internal_linker.cms.source_pages import KnownPage, SourcePages, match_pages
+from internal_linker.core.source_files import SourceTree
+from internal_linker.core.urls import normal_form
+from tests.cms.test_source_pages import TREES
+from tests.cms.trees import HOST, tree_of
+
+HUGO = {f"content/posts/{name}.md": f"/posts/{name}/" for name in "abcdef"} | {
+    "content/posts/g/index.md": "/posts/g/"
+}
+HUGO_SETTINGS = {"hugo.toml": 'baseURL = "https://example.com/"'}
+JEKYLL = {
+    f"_posts/2026-01-0{n}-{name}.md": f"/2026/01/0{n}/{name}.html" for n, name in enumerate("abcdef", 1)
+} | {"about.md": "/about.html"}
+JEKYLL_SETTINGS = {"_config.yml": "baseurl: /base\n"}
+DOCUSAURUS = {f"docs/{name}.md": f"/docs/{name}" for name in "abcdef"} | {
+    "blog/2026-01-05-x.md": "/blog/2026/01/05/x"
+}
+DOCUSAURUS_SETTINGS = {"docusaurus.config.js": "module.exports = {\n  baseUrl: '/base/',\n}"}
+MKDOCS = {f"docs/guide/{name}.md": f"/guide/{name}/" for name in "abcdef"} | {
+    "docs/top (1).md": "/top%20(1)/"
+}
+MKDOCS_SETTINGS = {"mkdocs.yml": "site_name: x\n"}
+PLAIN = {f"{name}.html": f"/{name}.html" for name in "abcdef"} | {"blog/x.html": "/blog/x.html"}
+
+
+def learned(
+    files: dict[str, str], settings: dict[str, str], texts: dict[str, str], base: str = ""
+) -> tuple[LinkStyle, dict[str, str]]:
+    """Return the style of a tree with these texts, and the pages' URLs by file."""
+    tree = tree_of({path: texts.get(path, "Text.") for path in files}, settings)
+    urls = {path: f"{HOST}{base}{url}" for path, url in files.items()}
+    pages = match_pages(tree, [KnownPage(url) for url in urls.values()])
+    assert {one.file: one.url for one in pages.matched} == urls
+    return LinkStyle.learn(tree, pages), urls
+
+
+@pytest.mark.parametrize(
+    ("link", "href"),
+    [
+        ("Nothing.", "/posts/c/"),
+        ("[b](/posts/b/)", "/posts/c/"),
+        ("[b](../b/)", "../c/"),
+        ("[b](../b/#part 'Title')", "../c/"),
+        (f"[b]({HOST}/posts/b/)", f"{HOST}/posts/c/"),
+        ("[b](b.md)", "c.md"),
+        ("[b](/posts/b.md)", "/posts/c.md"),
+        ('[b]({{< ref "/posts/b.md" >}})', '{{< ref "/posts/c.md" >}}'),
+        ('[b]({{< relref "b" >}})', '{{< relref "/posts/c" >}}'),
+        ('[b]({{% ref "posts/b.md#part" %}})', '{{% ref "/posts/c.md" %}}'),
+        ("[b]: /posts/b/\n[c]: ../c/\n[d]: ../d/", "../c/"),
+        ("`[b](../b/)`\n\n```\n[b](../b/)\n```\n\n![b](../b/) <!-- [b](../b/) -->", "/posts/c/"),
+        ("[x](../nowhere/) [y](https://other.example/) [z](#part) [m](mailto:a@b.c)", "/posts/c/"),
+    ],
+)
+def test_styles_of_hugo(link: str, href: str) -> None:
+    """A link is written in the form of the existing ones; code, pictures and links to other sites tell nothing."""
+    style, urls = learned(HUGO, HUGO_SETTINGS, {"content/posts/a.md": link})
+    target = "content/posts/c.md"
+    assert style.href("content/posts/d.md", target, urls[target]) == href
+
+
+def test_a_reference_names_the_folder_of_a_bundle() -> None:
+    """Hugo's reference to a page that is a folder names the folder, and is understood."""
+    style, urls = learned(HUGO, HUGO_SETTINGS, {"content/posts/a.md": '[b]({{< ref "b.md" >}})'})
+    href = style.href("content/posts/d.md", "content/posts/g/index.md", urls["content/posts/g/index.md"])
+    assert href == '{{< ref "/posts/g" >}}'
+    for known in (href, '{{< ref "g" >}}', '{{< relref "/posts/g/index.md" >}}', '{{< ref path="g" >}}'):
+        assert style.leads_to("content/posts/d.md", known) == f"{HOST}/posts/g"
+    assert style.leads_to("content/posts/d.md", '{{< ref "nowhere" >}}') is None
+    assert style.leads_to("content/posts/d.md", '{{< figure src="/posts/g/" >}}') is None
+
+
+@pytest.mark.parametrize(
+    ("link", "post", "page"),
+    [
+        ("Nothing.", "/base/2026/01/03/c.html", "/base/about.html"),
+        ("[b]({% post_url 2026-01-02-b %})", "{% post_url 2026-01-03-c %}", "/base/about.html"),
+        (
+            "[b]({% link _posts/2026-01-02-b.md %})",
+            "{% link _posts/2026-01-03-c.md %}",
+            "{% link about.md %}",
+        ),
+        (
+            "[b]({{ site.baseurl }}{% link about.md %})",
+            "{{ site.baseurl }}{% link _posts/2026-01-03-c.md %}",
+            "{{ site.baseurl }}{% link about.md %}",
+        ),
+        (
+            "[b]({{ site.baseurl }}/about.html)",
+            "{{ site.baseurl }}/2026/01/03/c.html",
+            "{{ site.baseurl }}/about.html",
+        ),
+        (
+            "[b]({{ '/about.html' | relative_url }})",
+            "{{ '/2026/01/03/c.html' | relative_url }}",
+            "{{ '/about.html' | relative_url }}",
+        ),
+    ],
+)
+def test_styles_of_jekyll(link: str, post: str, page: str) -> None:
+    """Jekyll's tags and filters are written as the site has them; a page that is no post gets no post's tag."""
+    style, urls = learned(JEKYLL, JEKYLL_SETTINGS, {"_posts/2026-01-01-a.md": link}, "/base")
+    for file, href in {"_posts/2026-01-03-c.md": post, "about.md": page}.items():
+        assert style.href("_posts/2026-01-04-d.md", file, urls[file]) == href
+        assert style.leads_to("_posts/2026-01-04-d.md", href) == normal_form(urls[file])
+
+
+@pytest.mark.parametrize(
+    ("link", "doc", "post"),
+    [
+        ("Nothing.", "c.md", "/blog/2026/01/05/x"),
+        ("[b](./b.md)", "c.md", "/blog/2026/01/05/x"),
+        ("[b](/docs/b)", "/docs/c", "/blog/2026/01/05/x"),
+        ("[b](/base/docs/b)", "/base/docs/c", "/base/blog/2026/01/05/x"),
+        ("[b](@site/docs/b.md)", "@site/docs/c.md", "/blog/2026/01/05/x"),
+        ("[b](./b)", "c", "../blog/2026/01/05/x"),
+    ],
+)
+def test_styles_of_docusaurus(link: str, doc: str, post: str) -> None:
+    """Docusaurus gets paths of files within the docs, and paths without its base elsewhere."""
+    style, urls = learned(DOCUSAURUS, DOCUSAURUS_SETTINGS, {"docs/a.md": link}, "/base")
+    for file, href in {"docs/c.md": doc, "blog/2026-01-05-x.md": post}.items():
+        assert style.href("docs/d.md", file, urls[file]) == href
+        assert style.leads_to("docs/d.md", href) == normal_form(urls[file])
+
+
+def test_files_of_mkdocs() -> None:
+    """MkDocs gets paths of files, encoded where Markdown needs it, and the page's path where it has no file."""
+    style, urls = learned(MKDOCS, MKDOCS_SETTINGS, {})
+    assert style.href("docs/guide/a.md", "docs/top (1).md", urls["docs/top (1).md"]) == "../top%20%281%29.md"
+    assert style.href("docs/top (1).md", "docs/guide/a.md", urls["docs/guide/a.md"]) == "guide/a.md"
+    assert style.href("docs/guide/a.md", None, f"{HOST}/shop/") == "/shop/"
+    assert style.href("docs/guide/a.md", None, "https://shop.example.com/x") == "https://shop.example.com/x"
+
+
+@pytest.mark.parametrize(
+    ("link", "href"),
+    [
+        ("", "/c.html"),
+        ('<a class="x" href="b.html">b</a>', "../c.html"),
+        ("<A HREF='/b.html'>b</A>", "/c.html"),
+    ],
+)
+def test_styles_of_html(link: str, href: str) -> None:
+    """Links between HTML files are paths of pages, from the root or relative."""
+    style, urls = learned(PLAIN, {}, {"a.html": link})
+    assert style.href("blog/x.html", "c.html", urls["c.html"]) == href
+
+
+def test_the_majority_decides_and_sections_have_their_own() -> None:
+    """Most links of the tree decide, but a folder with many clear links of another form keeps its own."""
+    files = HUGO | {f"content/docs/{name}.md": f"/docs/{name}/" for name in "abcdef"}
+    texts = {f"content/posts/{name}.md": "[x](/posts/b/) [y](/posts/c/) [z](../d/)" for name in "abcdef"}
+    texts |= {"content/docs/a.md": " ".join(f"[x](../{name}/)" for name in "bcdef")}
+    style, urls = learned(files, HUGO_SETTINGS, texts)
+    assert style.href("content/posts/a.md", "content/docs/b.md", urls["content/docs/b.md"]) == "/docs/b/"
+    assert style.href("content/docs/a.md", "content/docs/b.md", urls["content/docs/b.md"]) == "../b/"
+
+
+def test_slashes_as_the_site_writes_them() -> None:
+    """Where most links leave out the last slash, new ones do; a few don't decide."""
+    few, urls = learned(HUGO, HUGO_SETTINGS, {"content/posts/a.md": "[x](/posts/b) [x](/posts/c/)"})
+    many, _ = learned(HUGO, HUGO_SETTINGS, {"content/posts/a.md": "[x](/posts/b) " * 6 + "[x](/posts/c/)"})
+    target = "content/posts/c.md"
+    assert few.href("content/posts/d.md", target, urls[target]) == "/posts/c/"
+    assert many.href("content/posts/d.md", target, urls[target]) == "/posts/c"
+
+
+def test_relative_links_where_urls_have_lost_their_slash() -> None:
+    """Relative links are counted from the page's folder if the site's own links only lead somewhere that way."""
+    files = {path: url.rstrip("/") for path, url in HUGO.items()}
+    style, urls = learned(
+        files, HUGO_SETTINGS, {"content/posts/a.md": "[x](../b/) [x](../c/) [x](../../posts/d/)"}
+    )
+    target = "content/posts/c.md"
+    assert style.in_folders is True
+    assert style.href("content/posts/d.md", target, urls[target]).rstrip("/") == "../c"
+    assert style.leads_to("content/posts/d.md", "../c/#part") == normal_form(urls[target])
+
+
+@pytest.mark.parametrize(
+    ("href", "path"),
+    [
+        ("/posts/b/", "/posts/b"),
+        ("/posts/b?utm_source=x#part", "/posts/b"),
+        ("http://www.example.com/Posts/B/", "/posts/b"),
+        ("//example.com/posts/b/index.html", "/posts/b"),
+        ("b.md#part", "/posts/b"),
+        ("./b.md", "/posts/b"),
+        ("../b/", "/posts/b"),
+        ("#part", "/posts/a"),
+        ("/elsewhere/", "/elsewhere"),
+    ],
+)
+def test_what_a_link_leads_to(href: str, path: str) -> None:
+    """All ways to write a link to a page are known to lead to it, whatever way the site prefers."""
+    style, _ = learned(HUGO, HUGO_SETTINGS, {})
+    assert style.leads_to("content/posts/a.md", href) == HOST + path
+
+
+@pytest.mark.parametrize(
+    "href", ["mailto:a@example.com", "javascript:void(0)", "http://[", "{{ page.url }}", "https://", "http:b"]
+)
+def test_what_leads_to_no_page(href: str) -> None:
+    """Other schemes, broken URLs, and unknown templates lead to no page."""
+    style, _ = learned(HUGO, HUGO_SETTINGS, {})
+    assert style.leads_to("content/posts/a.md", href) is None
+
+
+FORMS = [
+    *(
+        Form(style, based=based)
+        for style in (Style.ROOT, Style.RELATIVE, Style.ABSOLUTE, Style.FILE)
+        for based in (True, False)
+    ),
+    *(Form(Style.FILE_FROM_ROOT, f"{prefix}\0") for prefix in ("/", "@site/")),
+    *(Form(Style.REF, template) for template in ('{{< ref "\0" >}}', '{{% relref "\0" %}}')),
+    Form(Style.LIQUID_LINK, "{% link \0 %}"),
+    Form(Style.POST_URL, "{{ site.baseurl }}{% post_url \0 %}"),
+    Form(Style.TEMPLATE, "{{ site.baseurl }}\0"),
+    Form(Style.TEMPLATE, "{{ '\0' | relative_url }}"),
+]
+SITES = dict[tuple[Generator, str], tuple[SourceTree, SourcePages]]()
+
+
+def site_of(generator: Generator, base: str) -> tuple[SourceTree, SourcePages]:
+    if (generator, base) not in SITES:
+        files, settings = TREES[generator]
+        tree = tree_of({path: text for path, (text, _) in files.items()}, settings)
+        pages = match_pages(tree, [KnownPage(f"{HOST}{base}{url}") for _, url in files.values()])
+        SITES[generator, base] = tree, pages
+    return SITES[generator, base]
+
+
+@given(st.data())
+def test_each_written_link_leads_to_its_target(data: st.DataObject) -> None:
+    """In every form, on every generator's tree, a written link leads to the page that it was written for."""
+    tree, pages = site_of(
+        data.draw(st.sampled_from(list(TREES))), data.draw(st.sampled_from(["", "/base", "/docs"]))
+    )
+    form = data.draw(st.sampled_from(FORMS))
+    style = LinkStyle(
+        tree,
+        pages,
+        {"markdown": form, "html": form},
+        slash=data.draw(st.sampled_from([None, True, False])),
+        in_folders=data.draw(st.sampled_from([None, True, False])),
+    )
+    source, target = (data.draw(st.sampled_from(pages.matched)) for _ in range(2))
+    file = target.file if data.draw(st.booleans()) else None
+    assert style.leads_to(source.file, style.href(source.file, file, target.url)) == normal_form(target.url)
