@@ -1,4 +1,4 @@
-"""Put accepted links into the texts of the site's pages: show what would change, or change it and keep what was there."""
+"""Put accepted links into the texts of the site's pages: show what would change, or change it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from internal_linker.usecases.project import Project
 from internal_linker.usecases.review import login, tier_named
 from internal_linker.usecases.sections import chosen_sections
 from internal_linker.usecases.site_texts import site_of
-from internal_linker.usecases.source_folder import SourceFolder, open_source_folder, source_files_csv
+from internal_linker.usecases.source_folder import SourceFolder, open_source_folder, source_pages_csv
 
 # Files whose former texts are stored in one transaction, before the first of them is written.
 _BLOCK = 100
@@ -99,7 +99,7 @@ def _apply(project: Project, options: ApplyOptions, run_id: str, progress: Progr
         sorted(named, key=lambda link: order[link.link_id]),
         "".join(patch_of(one.change.file, one.change.text) for one in done),
         folder.summary,
-        [(row.url, row.how) for row in folder.rows if folder.is_unsure(row.url)] if folder.is_new else (),
+        [(url, how) for url, _, how in folder.rows if folder.is_unsure(url)] if folder.is_new else (),
         run_id if done else "",
         len(done),
         [*remarks, *folder.pages.problems, *_left_out(folder)],
@@ -127,9 +127,12 @@ def _folder(project: Project, options: ApplyOptions, site: Collected, progress: 
         raise InputError(
             f"{options.files} is in no git work tree, so there can be no branch: use --write or --patch."
         )
-    if folder.is_new:
-        for remark in source_files_csv(project).write(folder.rows):
-            progress.warn(remark)
+    for remark in source_pages_csv(project).write(folder.rows) if folder.is_new else ():
+        progress.warn(remark)
+    for file in folder.gone:
+        progress.warn(
+            f"files/source_pages.csv names {file}, which is not there: the page's file was looked for again."
+        )
     progress.finish(counted(len(folder.tree.files), "file"))
     return folder
 

@@ -26,7 +26,7 @@ class Left(StrEnum):
     """Why a link was not put into a text, apart from the text itself; the value is the sentence that people read."""
 
     NO_FILE = "the page has no source file"
-    UNSURE = "several source files may be the page: name one in files/source_files.csv"
+    UNSURE = "several source files may be the page: name one in files/source_pages.csv"
     DIRTY = "the file has changes that are in no git commit: commit them first"
     CHANGED = "the file changed while links were applied: run the command again"
     UNWRITABLE = "the file can't be written: check its permissions"

@@ -1,4 +1,4 @@
-"""A folder of source files with the pages that they are, found once and kept in files/source_files.csv."""
+"""A folder of source files with the pages that they are, found once and kept in files/source_pages.csv."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from internal_linker.adapters.files.git import WorkTree, find_work_tree
 from internal_linker.adapters.files.source_tree import read_tree
-from internal_linker.adapters.tables.source_files_csv import NO_FILE, SourceFileRow, SourceFilesCsv
+from internal_linker.adapters.tables.source_pages_csv import SourcePagesCsv
 from internal_linker.cms.link_style import LinkStyle
 from internal_linker.cms.source_pages import How, KnownPage, SourcePages, match_pages
 from internal_linker.core.records import Collected
@@ -16,6 +16,8 @@ from internal_linker.core.sequences import counted
 from internal_linker.core.source_files import SourceTree
 from internal_linker.usecases.project import Project
 
+# A page's URL, its file or "", and how it was found or why it was not.
+Row = tuple[str, str, str]
 _FOUND = frozenset(str(how) for how in How if how is not How.SAVED)
 _MISSING, _UNSURE = "no file found", "unsure: "
 
@@ -31,8 +33,9 @@ class SourceFolder:
         style: how its files write links.
         work_tree: the git work tree that it is in; None outside of one.
         dirty: paths of files with changes that are in no commit.
-        rows: the rows of files/source_files.csv as they should be.
-        is_new: whether these rows differ from the file's.
+        rows: the rows of files/source_pages.csv as they should be.
+        is_new: whether another page has another file than in the table.
+        gone: files that the table names and that are not there, so that they were looked for again.
     """
 
     folder: Path
@@ -41,11 +44,12 @@ class SourceFolder:
     style: LinkStyle
     work_tree: WorkTree | None
     dirty: frozenset[str]
-    rows: Sequence[SourceFileRow]
+    rows: Sequence[Row]
     is_new: bool
+    gone: Sequence[str]
 
     def why_no_file(self, url: str) -> str:
-        """Return why a page has no file, as in `SourceFileRow.how`."""
+        """Return why a page has no file, as in the table."""
         return self._reasons.get(url, _MISSING)
 
     def is_unsure(self, url: str) -> bool:
@@ -54,34 +58,34 @@ class SourceFolder:
 
     @cached_property
     def _reasons(self) -> Mapping[str, str]:
-        return {row.url: row.how for row in self.rows if not row.file}
+        return {url: how for url, file, how in self.rows if not file}
 
     @property
     def summary(self) -> str:
         """What was found, in a sentence."""
-        found = Counter(row.how for row in self.rows if row.file and row.file != NO_FILE)
+        found = Counter(how for _, file, how in self.rows if file)
         parts = ", ".join(f"{count} by {how}" for how, count in found.most_common())
-        unsure = sum(row.how.startswith(_UNSURE) for row in self.rows)
+        unsure = sum(how.startswith(_UNSURE) for _, _, how in self.rows)
         missing = len(self.rows) - found.total() - unsure
-        pages = counted(found.total(), "page")
         return (
-            f"{counted(len(self.tree.files), 'source file')}; {pages} found{f' ({parts})' if parts else ''}, "
-            f"{unsure} unsure, {missing} without a file. All are in files/source_files.csv."
+            f"{counted(len(self.tree.files), 'source file')}; {counted(found.total(), 'page')} found"
+            f"{f' ({parts})' if parts else ''}, {unsure} unsure, {missing} without a file. "
+            "All are in files/source_pages.csv."
         )
 
 
 def open_source_folder(project: Project, folder: Path, site: Collected) -> SourceFolder:
-    """Read a folder and find which file is which page; what files/source_files.csv says wins.
+    """Read a folder and find which file is which page; what files/source_pages.csv says wins.
 
     Raises:
-        InputError: the folder or the file can't be read, or the file names a source file that doesn't exist.
+        InputError: the folder or the table can't be read.
     """
-    folder = folder.resolve()
-    tree, saved = read_tree(folder), source_files_csv(project).read()
+    folder, table = folder.resolve(), source_pages_csv(project)
+    tree, saved = read_tree(folder), table.read()
     known = (KnownPage(page.url, page.title or page.h1, str(page.content)) for page in site.pages)
-    pages = match_pages(tree, known, _named(saved, tree))
+    there = {url: file for url, file in saved.items() if file in tree.files}
+    pages = match_pages(tree, known, there)
     work_tree = find_work_tree(folder)
-    rows = _rows(pages, saved)
     return SourceFolder(
         folder,
         tree,
@@ -89,48 +93,29 @@ def open_source_folder(project: Project, folder: Path, site: Collected) -> Sourc
         LinkStyle.learn(tree, pages),
         work_tree,
         work_tree.dirty() if work_tree else frozenset(),
-        rows,
-        rows != saved,
+        _rows(pages, there, table.found_by()),
+        {one.url: one.file for one in pages.matched} != saved or not table.path.exists(),
+        [file for url, file in saved.items() if url not in there],
     )
 
 
-def source_files_csv(project: Project) -> SourceFilesCsv:
-    """Return the file that says which source file is which page."""
-    return SourceFilesCsv(project.file("source_files.csv"))
+def source_pages_csv(project: Project) -> SourcePagesCsv:
+    """Return the table that says which source file is which page."""
+    return SourcePagesCsv(project.file("source_pages.csv"))
 
 
-def _named(saved: Sequence[SourceFileRow], tree: SourceTree) -> dict[str, str]:
-    """Return the files by URL that hold: a file that was found earlier and has gone since is looked for again."""
-    named: dict[str, str] = {}
-    for row in saved:
-        if row.file.casefold() == NO_FILE:
-            named[row.url] = ""
-        elif row.file and (row.how not in _FOUND or row.file in tree.files):
-            named[row.url] = row.file
-    return named
-
-
-def _rows(pages: SourcePages, saved: Sequence[SourceFileRow]) -> list[SourceFileRow]:
+def _rows(pages: SourcePages, saved: Mapping[str, str], found_by: Mapping[str, str]) -> list[Row]:
     """Return a row for each page; a match of an earlier time keeps the way in which it was found."""
-    before = {(row.url, row.file): row.how for row in saved if row.how in _FOUND}
-    by_hand = {row.url for row in saved if row.file.casefold() == NO_FILE}
     candidates = defaultdict[str, list[str]](list)
     for unsure in pages.unsure:
         for url in (unsure.url,) if unsure.url else unsure.candidates:
             candidates[url] += unsure.candidates if unsure.url else (unsure.file,)
-    rows = [
-        SourceFileRow(one.url, one.file, before.get((one.url, one.file), str(one.how)))
-        for one in pages.matched
-    ]
-    done = {row.url for row in rows}
-    rows += [
-        SourceFileRow(url, "", _UNSURE + ", ".join(dict.fromkeys(files)))
-        for url, files in candidates.items()
-        if url not in done
-    ]
-    for missing in pages.missing:
-        named = missing.url in by_hand
-        rows.append(
-            SourceFileRow(missing.url, NO_FILE if named else "", str(How.SAVED) if named else _MISSING)
-        )
-    return rows
+    rows = []
+    for one in pages.matched:
+        before = found_by.get(one.url, "") if saved.get(one.url) == one.file else ""
+        rows.append((one.url, one.file, before if before in _FOUND else str(one.how)))
+    done = {one.url for one in pages.matched}
+    for url, files in candidates.items():
+        if url not in done:
+            rows.append((url, "", _UNSURE + ", ".join(dict.fromkeys(files))))
+    return [*rows, *((missing.url, "", _MISSING) for missing in pages.missing)]

@@ -82,7 +82,7 @@ def test_only_old_undone_writes_are_waste(engine: Engine) -> None:
     """A former text that is in its place again is removed some day; one that may be needed never is."""
     store = AppliedLinks(engine, "a.example")
     for status in ("begun", "applied", "undone"):
-        store.mark(store.begin([(WRITE, FORMER)]), status)  # type: ignore[arg-type]
+        store.mark(store.begin([(WRITE, FORMER)]), status)
 
     def old(before: datetime) -> list[str]:
         [found] = waste(before)
