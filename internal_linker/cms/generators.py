@@ -450,10 +450,10 @@ def _github_slug(text: str) -> str:
 
 # Docusaurus
 
-_POST = re.compile(r"(?P<folder>.*?)(?P<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(?P<name>.*?)(?:/index)?")
-_NUMBERED = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
+_POST = re.compile(r"(?P<folder>.*)(?P<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(?P<name>.*?)(?:/index)?")
+_NUMBERED = re.compile(r"^\d+\s*[-_.]+\s*(?=[^-_.\s])")
 # Dates and versions are no numbers of an order.
-_NO_ORDER = re.compile(r"\d{2,4}[-_.]\d{1,2}([-_.]\d{1,4})?|\d+[-_.]\d+")
+_NO_ORDER = re.compile(r"\d+[-_.]\d+")
 
 
 def _docusaurus(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
@@ -508,21 +508,18 @@ def _docusaurus_post(site: Site, path: str, front: FrontMatter) -> Paths:
 
 def _docusaurus_doc(path: str, front: FrontMatter) -> Paths:
     *folders, name = without_suffix(path).split("/")
+    # Names with their numbers decide on this: "02-guide/guide.md" is no index page.
+    is_index = name.lower() in {"index", "readme", *(folder.lower() for folder in folders[-1:])}
     if front.text("parse_number_prefixes") != "false":
         folders, name = [_without_number(part) for part in folders], _without_number(name)
     folder = "/" + "".join(f"{part}/" for part in folders)
     if slug := front.text("slug"):
         return [slug if slug.startswith("/") else normpath(folder + slug)]
-    if own := front.text("id"):
-        return [folder if own == "index" else folder + own]
-    index = name.lower() in {"index", "readme"} or (folders and name.lower() == folders[-1].lower())
-    return [folder if index else folder + name]
+    return [folder if is_index else folder + (front.text("id") or name)]
 
 
 def _without_number(name: str) -> str:
-    return (
-        name if _NO_ORDER.match(name) else _NUMBERED.sub("", name, count=1) if _NUMBERED.match(name) else name
-    )
+    return name if _NO_ORDER.match(name) else _NUMBERED.sub("", name, count=1)
 
 
 # MkDocs, Eleventy, plain files

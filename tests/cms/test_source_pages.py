@@ -49,6 +49,8 @@ DOCUSAURUS = {
     "docs/02-guide/relative.md": (front(slug="near"), "/docs/guide/near"),
     "docs/02-guide/named.md": (front(id="by-id"), "/docs/guide/by-id"),
     "docs/api/api.md": ("", "/docs/api/"),
+    "docs/03-more/more.md": ("", "/docs/more/more"),
+    "docs/03-more/index.md": (front(id="overview"), "/docs/more/"),
     "docs/2026-01-notes.md": ("", "/docs/2026-01-notes"),
     "versioned_docs/version-1.0/intro.md": ("", "/docs/1.0/intro"),
     "blog/2026-01-05-hello.md": ("", "/blog/2026/01/05/hello"),
