@@ -12,7 +12,6 @@ from zlib import crc32
 
 from internal_linker.cms.front_matter import FrontMatter, read_front_matter
 from internal_linker.cms.generators import Site, find_sites
-from internal_linker.core.errors import InputError
 from internal_linker.core.source_files import SourceTree, without_suffix
 from internal_linker.core.urls import encoded_path, normal_form
 
@@ -128,6 +127,21 @@ class SourcePages:
     site: Site
     problems: tuple[str, ...] = ()
 
+    def rows(self) -> Iterator[tuple[str, str, str]]:
+        """Yield each page's URL, its file, "" for none that is sure, and how the file was found or what it may be."""
+        for one in self.matched:
+            yield one.url, one.file, one.how
+        doubtful = defaultdict[str, list[str]](list)
+        for unsure in self.unsure:
+            for candidate in unsure.candidates:
+                url, file = (unsure.url, candidate) if unsure.url else (candidate, unsure.file)
+                doubtful[url].append(file)
+        for url, files in doubtful.items():
+            if self.file_of(url) is None:
+                yield url, "", f"not sure: {' or '.join(dict.fromkeys(files))}"
+        for missing in self.missing:
+            yield missing.url, "", "no file was found"
+
     def file_of(self, url: str) -> str | None:
         """Return the file of a page."""
         return self._files.get(normal_form(url))
@@ -181,17 +195,17 @@ def match_pages(
     Args:
         tree: the source files.
         pages: the site's pages.
-        saved: files by URL that a person named, or that an earlier match found; they win. "" for a page without one.
+        saved: files by URL that a person named, or that an earlier match found; they win.
 
     Raises:
-        InputError: `saved` names a file that is not in the tree, or a URL that is none.
+        ValueError: a page or a row of `saved` has no full URL.
     """
     known = dict[str, KnownPage]()
     for page in pages:
         known.setdefault(normal_form(page.url), page)
     fronts = {path: read_front_matter(file.text) for path, file in tree.files.items()}
     search = _Search(tree, known, fronts, dict.fromkeys(tree.files))
-    without_file = _take_saved(search, saved or {})
+    gone = [*_take_saved(search, saved or {})]
     site = _match_paths(search)
     _match_folders(search)
     _match_texts(search)
@@ -210,32 +224,23 @@ def match_pages(
     return SourcePages(
         tuple(search.matched[key] for key in search.pages if key in search.matched),
         tuple(unsure),
-        (*missing, *(Missing(page.url) for page in without_file)),
+        tuple(missing),
         site,
-        (*site.problems, *problems),
+        (*gone, *site.problems, *problems),
     )
 
 
-def _take_saved(search: _Search, saved: Mapping[str, str]) -> list[KnownPage]:
-    """Match what a person named; return the pages that have no file as they say."""
-    without_file = list[KnownPage]()
+def _take_saved(search: _Search, saved: Mapping[str, str]) -> Iterator[str]:
+    """Match what a person named; yield a sentence for each file that is gone."""
     for url, file in saved.items():
-        try:
-            key = normal_form(url)
-        except ValueError as error:
-            raise InputError(f"'{url}' is not a page's URL: {error}.") from None
-        if key not in search.pages:
-            continue  # a page that is gone
-        if not file:
-            without_file.append(search.pages.pop(key))
+        key = normal_form(url)
+        if key not in search.pages:  # a page that is gone
             continue
-        if file not in search.tree.files:
-            raise InputError(
-                f"{file}, which is said to be {url}, is not in {search.tree.folder}. "
-                "Correct the path or remove the row."
-            )
-        search.match(key, file, How.SAVED)
-    return without_file
+        if file in search.tree.files:
+            search.match(key, file, How.SAVED)
+        else:
+            folder = search.tree.folder
+            yield f"{file}, the saved file of {url}, is not in {folder}, so it was not used. Correct its row."
 
 
 def _is_open(unsure: Unsure, search: _Search) -> bool:
