@@ -19,10 +19,11 @@ from internal_linker.core.urls import encoded_path, normal_form
 _BRAND = re.compile(r"\s+[|\-–—·•»:]\s+")
 _WORDS = re.compile(r"\w+")
 _HEADING = re.compile(r"^#{1,2}[ \t]+(.+?)[ \t]*#*[ \t]*\r?$|^([^\s#>*`-].*)\r?\n=+[ \t]*\r?$", re.MULTILINE)
-_HTML_TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
+_HTML_TITLE = re.compile(r"<(title|h1)\b[^<>]*>(.{0,1000}?)</\1\s*>", re.IGNORECASE | re.DOTALL)
 # What readers don't see: code, comments, tags, templates, and the addresses of links and pictures.
 _UNSEEN = re.compile(
-    r"^(```|~~~).*?^\1|<!--.*?-->|<(script|style)\b.*?</\2\s*>|\{[{%#].*?[}%#]\}|<[^<>]*>|\]\([^()]*\)|\]\[[^\]]*\]",
+    r"^(```|~~~).*?(?:^\1|\Z)|<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\2\s*>|\Z)|\{[{%#][^{}]*[}%#]\}|<[^<>]*>"
+    r"|\]\([^()]*\)|\]\[[^\]\[]*\]",
     re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )
 # A text's fingerprint: the smallest hashes of its runs of words.
@@ -478,7 +479,7 @@ def _title_of(search: _Search, path: str) -> str:
     front, text = search.fronts[path], search.tree.files[path].text
     if title := front.text("title"):
         return title
-    body = text[front.end :]
+    body = text[front.end :][:_MOST_CHARACTERS]
     if search.tree.files[path].text_format == "html":
         found = _HTML_TITLE.search(body)
         return re.sub(r"<[^<>]*>", "", found[2]) if found else ""
