@@ -91,12 +91,11 @@ class Elements:
             return
         for at in range(len(self._open) - 1, -1, -1):
             one = self._open[at][0]
-            if one == name or name in _FORMATTING or one not in _FORMATTING:
-                if name in _FORMATTING and one != name:
-                    continue
-                self._pop(at)
             if one == name:
+                self._pop(at)
                 return
+            if name not in _FORMATTING and one not in _FORMATTING:
+                self._pop(at)
 
     def _pop(self, at: int) -> None:
         self._closed -= self._open.pop(at)[1]

@@ -15,22 +15,27 @@ from internal_linker.cms.source_pages import SourcePages, path_key
 from internal_linker.core.source_files import SUFFIXES, SourceTree, suffix_of, without_suffix
 from internal_linker.core.urls import encoded, normal_form
 
-_TEMPLATE = r"\{\{.*?\}\}|\{%.*?%\}"
+# Hostile texts must not take long: nothing here has two ways to match the same, or looks far ahead for its end.
+_TEMPLATE = r"\{\{[^{}]*\}\}|\{%[^{}]*%\}"
 _MARKDOWN_LINKS = re.compile(
-    rf"(?<!!)\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(\s*<?((?:{_TEMPLATE}|[^()\s<>]|\([^()\s]*\))+)"
-    rf"|^[ ]{{0,3}}\[[^\]^]+\]:[ \t]*<?((?:{_TEMPLATE}|[^\s<>])+)",
+    r"(?<!!)\[(?:[^\[\]]|\[[^\[\]]{0,300}\]){0,300}+\]\(\s{0,9}<?"
+    rf"((?:{_TEMPLATE}|[^()\s<>]|\([^()\s]*\))++)"
+    rf"|^[ ]{{0,3}}\[[^\]^\n]+\]:[ \t]*<?((?:{_TEMPLATE}|[^\s<>])++)",
     re.MULTILINE,
 )
 _HTML_LINKS = re.compile(
-    r"""<a\s(?:[^<>]*?\s)?href\s*=\s*(?:"((?:\{\{.*?\}\}|\{%.*?%\}|[^"])*)"|'([^']*)')""", re.IGNORECASE
+    rf"""<a\s(?:[^<>]*?\s)?href\s*=\s*(?:"((?:{_TEMPLATE}|[^"])*+)"|'((?:{_TEMPLATE}|[^'])*+)')""",
+    re.IGNORECASE,
 )
-_CODE = re.compile(r"^[ ]{0,3}(```|~~~).*?^[ ]{0,3}\1|<!--.*?-->|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(
+    r"^[ ]{0,3}(```|~~~).*?(?:^[ ]{0,3}\1|\Z)|<!--.*?(?:-->|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL
+)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 # Where the path stands in a template.
 _PATH = "\0"
 _REF = re.compile(r"""(\{\{[<%]\s*(?:rel)?ref\s+(?:path=)?)["`]([^"`#]+)(?:#[^"`]*)?["`](\s*[>%]\}\})""")
-_POST_URL = re.compile(r"((?:\{\{.*?\}\})*\{%-?\s*post_url\s+)(\S+?)(\s*-?%\})(?:#.*)?")
-_LIQUID_LINK = re.compile(r"((?:\{\{.*?\}\})*\{%-?\s*link\s+)(\S.*?)(\s*-?%\})(?:#.*)?")
+_POST_URL = re.compile(r"((?:\{\{[^{}]*\}\})*+\{%-?\s*post_url\s+)(\S+?)(\s*-?%\})(?:#.*)?")
+_LIQUID_LINK = re.compile(r"((?:\{\{[^{}]*\}\})*+\{%-?\s*link\s+)(\S.*?)(\s*-?%\})(?:#.*)?")
 _BASED = re.compile(r"((?:\{\{-?\s*site\.(?:base)?url\s*-?\}\})+)(/[^{}#?]*)(?:#.*)?")
 _FILTERED = re.compile(
     r"""(\{\{-?\s*["'])(/[^"'#?]*)(["']\s*\|\s*(?:relative_url|absolute_url|url)\s*-?\}\})(?:#.*)?"""

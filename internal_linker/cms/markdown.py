@@ -23,15 +23,15 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _EXTENDED = re.compile(
     # Directives and admonitions, tabs, abbreviations.
     r"^[ \t>]*(?:[-*+][ \t]+)?(?::{2,}|!!!|\?\?\?|===[ \t]|--8<--|%%|\*\[[^\]\n]*\]:)[^\r\n]*"
-    # Attribute lists, identifiers of headings, wiki links, footnotes, directives inside text.
-    r"|\{(?:[:.#]|[ \t]+[.#])[^{}\r\n]*\}|\[\[[^\]\r\n]*\]\]|\[\^[^\]\r\n]*\]"
+    # Attribute lists, identifiers of headings, wiki links, footnotes and references, directives inside text.
+    r"|\{(?:[:.#]|[ \t]+[.#])[^{}\r\n]*\}|(?<!\\)\[+[^\[\]\r\n]*\]+"
     r"|(?<![\w:]):[a-z][\w-]*(?:\[[^\]\r\n]*\](?:\{[^}\r\n]*\})?|\{[^}\r\n]*\}|:(?!\w))",
     re.MULTILINE,
 )
 _WIKI = re.compile(r"\[\[([^\]|\r\n]+)")
 # Paragraphs that are none: notes, definitions, captions of tables and pictures.
 _NO_PARAGRAPH = re.compile(
-    r"\[\^[^\]]*\]:|Table:[ ]|:[ ]|[^\n]*\n(?:[^\n]*\n)*?:[ \t]"
+    r"\[[^\]]*\]:|Table:[ ]|:[ ]|[^\n]*\n(?:[^\n]*\n)*?:[ \t]"
     r"|!\[[^\n]*\]\([^\n]*\)\s*(?:\n\s*)?([*_]{1,2})(?!\s)(?:(?!\n\s*\n).)*\1\s*\Z",
     re.DOTALL,
 )

@@ -1,6 +1,5 @@
 """Which source file is which page: by the generator's conventions, the file's front matter, or its title and text."""
 
-import heapq
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,28 +7,22 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from urllib.parse import urlsplit
-from zlib import crc32
 
+from internal_linker.cms.addresses import addresses
 from internal_linker.cms.front_matter import FrontMatter, read_front_matter
 from internal_linker.cms.generators import Site, find_sites
-from internal_linker.core.errors import InputError
+from internal_linker.cms.similarity import MOST_CHARACTERS, folded, prints_of, share_of, titles
 from internal_linker.core.source_files import SourceTree, without_suffix
 from internal_linker.core.urls import encoded_path, normal_form
 
-# Titles end with the site's name behind one of these.
-_BRAND = re.compile(r"\s+[|\-–—·•»:]\s+")
-_WORDS = re.compile(r"\w+")
 _HEADING = re.compile(r"^#{1,2}[ \t]+(.+?)[ \t]*#*[ \t]*\r?$|^([^\s#>*`-].*)\r?\n=+[ \t]*\r?$", re.MULTILINE)
-_HTML_TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
+_HTML_TITLE = re.compile(r"<(title|h1)\b[^<>]*>(.{0,1000}?)</\1\s*>", re.IGNORECASE | re.DOTALL)
 # What readers don't see: code, comments, tags, templates, and the addresses of links and pictures.
 _UNSEEN = re.compile(
-    r"^(```|~~~).*?^\1|<!--.*?-->|<(script|style)\b.*?</\2\s*>|\{[{%#].*?[}%#]\}|<[^<>]*>|\]\([^()]*\)|\]\[[^\]]*\]",
+    r"^(```|~~~).*?(?:^\1|\Z)|<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\2\s*>|\Z)|\{[{%#][^{}]*[}%#]\}|<[^<>]*>"
+    r"|\]\([^()]*\)|\]\[[^\]\[]*\]",
     re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )
-# A text's fingerprint: the smallest hashes of its runs of words.
-_RUN, _PRINTS = 4, 64
-# Characters of a text that its fingerprint is taken from; a longer page is told by its beginning.
-_MOST_CHARACTERS = 50_000
 # Fewer hashes say nothing about a text.
 _FEW_PRINTS = 5
 # The shares of equal hashes from which a text is a page's, with the same title and without; the next page's must be
@@ -128,6 +121,21 @@ class SourcePages:
     site: Site
     problems: tuple[str, ...] = ()
 
+    def rows(self) -> Iterator[tuple[str, str, str]]:
+        """Yield each page's URL, its file, "" for none that is sure, and how the file was found or what it may be."""
+        for one in self.matched:
+            yield one.url, one.file, one.how
+        doubtful = defaultdict[str, list[str]](list)
+        for unsure in self.unsure:
+            for candidate in unsure.candidates:
+                url, file = (unsure.url, candidate) if unsure.url else (candidate, unsure.file)
+                doubtful[url].append(file)
+        for url, files in doubtful.items():
+            if self.file_of(url) is None:
+                yield url, "", f"not sure: {' or '.join(dict.fromkeys(files))}"
+        for missing in self.missing:
+            yield missing.url, "", "no file was found"
+
     def file_of(self, url: str) -> str | None:
         """Return the file of a page."""
         return self._files.get(normal_form(url))
@@ -181,17 +189,17 @@ def match_pages(
     Args:
         tree: the source files.
         pages: the site's pages.
-        saved: files by URL that a person named, or that an earlier match found; they win. "" for a page without one.
+        saved: files by URL that a person named, or that an earlier match found; they win.
 
     Raises:
-        InputError: `saved` names a file that is not in the tree, or a URL that is none.
+        ValueError: a page or a row of `saved` has no full URL.
     """
     known = dict[str, KnownPage]()
     for page in pages:
         known.setdefault(normal_form(page.url), page)
     fronts = {path: read_front_matter(file.text) for path, file in tree.files.items()}
     search = _Search(tree, known, fronts, dict.fromkeys(tree.files))
-    without_file = _take_saved(search, saved or {})
+    gone = [*_take_saved(search, saved or {})]
     site = _match_paths(search)
     _match_folders(search)
     _match_texts(search)
@@ -210,32 +218,23 @@ def match_pages(
     return SourcePages(
         tuple(search.matched[key] for key in search.pages if key in search.matched),
         tuple(unsure),
-        (*missing, *(Missing(page.url) for page in without_file)),
+        tuple(missing),
         site,
-        (*site.problems, *problems),
+        (*gone, *site.problems, *problems),
     )
 
 
-def _take_saved(search: _Search, saved: Mapping[str, str]) -> list[KnownPage]:
-    """Match what a person named; return the pages that have no file as they say."""
-    without_file = list[KnownPage]()
+def _take_saved(search: _Search, saved: Mapping[str, str]) -> Iterator[str]:
+    """Match what a person named; yield a sentence for each file that is gone."""
     for url, file in saved.items():
-        try:
-            key = normal_form(url)
-        except ValueError as error:
-            raise InputError(f"'{url}' is not a page's URL: {error}.") from None
-        if key not in search.pages:
-            continue  # a page that is gone
-        if not file:
-            without_file.append(search.pages.pop(key))
+        key = normal_form(url)
+        if key not in search.pages:  # a page that is gone
             continue
-        if file not in search.tree.files:
-            raise InputError(
-                f"{file}, which is said to be {url}, is not in {search.tree.folder}. "
-                "Correct the path or remove the row."
-            )
-        search.match(key, file, How.SAVED)
-    return without_file
+        if file in search.tree.files:
+            search.match(key, file, How.SAVED)
+        else:
+            folder = search.tree.folder
+            yield f"{file}, the saved file of {url}, is not in {folder}, so it was not used. Correct its row."
 
 
 def _is_open(unsure: Unsure, search: _Search) -> bool:
@@ -263,12 +262,12 @@ def _match_paths(search: _Search) -> Site:
     for key in search.pages:
         by_path[path_key(urlsplit(key).path) if "?" not in key else key].append(key)
     sites = find_sites(search.tree)
-    addresses = [
-        {path: [*map(path_key, site.addresses(path, search.fronts[path]))] for path in search.tree.files}
+    published = [
+        {path: [*map(path_key, addresses(site, path, search.fronts[path]))] for path in search.tree.files}
         for site in sites
     ]
-    number, base = _best_fit(sites, addresses, by_path)
-    site, found = replace(sites[number], base=base), addresses[number]
+    number, base = _best_fit(sites, published, by_path)
+    site, found = replace(sites[number], base=base), published[number]
     claims = defaultdict[str, list[_Claim]](list)
     for path in [*search.files]:
         own = bool({"url", "permalink", "slug"}.intersection(search.fronts[path].values))
@@ -297,7 +296,7 @@ def _match_paths(search: _Search) -> Site:
 
 def _best_fit(
     sites: Sequence[Site],
-    addresses: Sequence[Mapping[str, Sequence[str]]],
+    published: Sequence[Mapping[str, Sequence[str]]],
     by_path: Mapping[str, Sequence[str]],
 ) -> tuple[int, str]:
     """Return the number of the site that gives most files a page's address, and the path it is published below."""
@@ -310,17 +309,17 @@ def _best_fit(
     for number, site in enumerate(sites):
         configured = [path_key(site.base).rstrip("/")] if site.base is not None else []
         for order, base in enumerate(dict.fromkeys([*configured, "", *common])):
-            score = (_fit(addresses[number], base, by_path), -order)
+            score = (_fit(published[number], base, by_path), -order)
             if score[0] > best[0] or (score[0] == best[0] and score[1] > best[1]):
                 best, found = score, (number, base)
     return found
 
 
-def _fit(addresses: Mapping[str, Sequence[str]], base: str, by_path: Mapping[str, Sequence[str]]) -> float:
+def _fit(published: Mapping[str, Sequence[str]], base: str, by_path: Mapping[str, Sequence[str]]) -> float:
     """Count the files with a page's address; one that is not the file's likeliest counts for less."""
     places = (
         next((place for place, address in enumerate(found) if _joined(base, address) in by_path), None)
-        for found in addresses.values()
+        for found in published.values()
     )
     return sum(1 / (1 + 0.1 * place) for place in places if place is not None)
 
@@ -387,10 +386,10 @@ def _is_part(path: str) -> bool:
 def _differ(search: _Search, path: str, key: str) -> bool:
     """Return whether a file and a page have nothing in common: neither the title nor a run of words."""
     page = search.pages[key]
-    if set(_titles(page.title)) & {_folded(_title_of(search, path))}:
+    if set(titles(page.title)) & {folded(_title_of(search, path))}:
         return False
-    file_prints, page_prints = _prints(_visible(search, path)), _prints(page.text)
-    return min(len(file_prints), len(page_prints)) >= _FEW_PRINTS and not _share(file_prints, page_prints)
+    file_prints, page_prints = prints_of(_visible(search, path)), prints_of(page.text)
+    return min(len(file_prints), len(page_prints)) >= _FEW_PRINTS and not share_of(file_prints, page_prints)
 
 
 # By title and text
@@ -402,14 +401,14 @@ def _match_texts(search: _Search) -> None:
     files = [path for path in search.files if not _is_part(path) and search.fronts[path].problem == ""]
     if not pages or not files:
         return
-    page_prints = {key: _prints(search.pages[key].text) for key in pages}
-    file_prints = {path: _prints(_visible(search, path)) for path in files}
+    page_prints = {key: prints_of(search.pages[key].text) for key in pages}
+    file_prints = {path: prints_of(_visible(search, path)) for path in files}
     page_titles, file_titles = defaultdict[str, set[str]](set), defaultdict[str, list[str]](list)
     for key in pages:
-        for title in _titles(search.pages[key].title):
+        for title in titles(search.pages[key].title):
             page_titles[title].add(key)
     for path in files:
-        if title := _folded(_title_of(search, path)):
+        if title := folded(_title_of(search, path)):
             file_titles[title].append(path)
     by_print = defaultdict[int, list[str]](list)
     for key, prints in page_prints.items():
@@ -422,7 +421,7 @@ def _match_texts(search: _Search) -> None:
         shared = Counter(key for keys in telling for key in keys)
         for key, _ in shared.most_common(_MOST_NAMESAKES):
             if min(len(prints), len(page_prints[key])) >= _FEW_PRINTS:
-                scores[path, key] = _share(prints, page_prints[key])
+                scores[path, key] = share_of(prints, page_prints[key])
     same_title = {
         (path, key) for title, paths in file_titles.items() for path in paths for key in page_titles[title]
     }
@@ -473,7 +472,7 @@ def _title_of(search: _Search, path: str) -> str:
     front, text = search.fronts[path], search.tree.files[path].text
     if title := front.text("title"):
         return title
-    body = text[front.end :]
+    body = text[front.end :][:MOST_CHARACTERS]
     if search.tree.files[path].text_format == "html":
         found = _HTML_TITLE.search(body)
         return re.sub(r"<[^<>]*>", "", found[2]) if found else ""
@@ -481,35 +480,6 @@ def _title_of(search: _Search, path: str) -> str:
     return (heading[1] or heading[2]) if heading else ""
 
 
-def _titles(title: str) -> Iterator[str]:
-    """Yield the forms of a page's title: whole, and without what is behind or before a separator."""
-    parts = _BRAND.split(title)
-    for form in dict.fromkeys((title, parts[0], *(parts[-1:] if len(parts) == 2 else ()))):
-        if folded := _folded(form):
-            yield folded
-
-
-def _folded(text: str) -> str:
-    return " ".join(_WORDS.findall(text.casefold()))
-
-
 def _visible(search: _Search, path: str) -> str:
     text = search.tree.files[path].text
-    return _UNSEEN.sub(" ", text[search.fronts[path].end :][:_MOST_CHARACTERS])
-
-
-def _prints(text: str) -> frozenset[int]:
-    """Return a text's fingerprint: equal for equal texts, and sharing as much as they share runs of words."""
-    words = _WORDS.findall(text[:_MOST_CHARACTERS].casefold())
-    runs = {" ".join(words[start : start + _RUN]) for start in range(max(len(words) - _RUN + 1, 0))}
-    return frozenset(heapq.nsmallest(_PRINTS, {crc32(run.encode("utf-8", "replace")) for run in runs}))
-
-
-def _share(one: frozenset[int], other: frozenset[int]) -> float:
-    """Estimate the share, 0 to 1, of equal runs of words in two texts."""
-    smallest = heapq.nsmallest(_PRINTS, one | other)
-    return (
-        sum(1 for number in smallest if number in one and number in other) / len(smallest)
-        if smallest
-        else 0.0
-    )
+    return _UNSEEN.sub(" ", text[search.fronts[path].end :][:MOST_CHARACTERS])

@@ -11,7 +11,9 @@ from internal_linker.cms.passages import Span, Unreadable
 # Characters of a plane for private use: no parser gives them a meaning, and no text has them.
 _FIRST, _FILL, _DIGIT, _BASE = "\U000f0000", "\U000f0001", 0xF1000, 4096
 _MASKED = re.compile(f"{_FIRST}(..){_FILL}*")
-_RESERVED = re.compile("[\U000f0000-\U000ffffd]")
+# To a parser, JSX begins and ends with punctuation; this sign is as rare as it means little.
+_PUNCTUATION = "\U00012470"
+_RESERVED = re.compile(f"[\U000f0000-\U000ffffd{_PUNCTUATION}]")
 _FRONT_MATTER = re.compile(
     r"\ufeff?(?:---[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??(?:---|\.\.\.)"
     r"|\+\+\+[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??\+\+\+)"
@@ -29,10 +31,9 @@ _NAME = re.compile(r"[-~\s]*([/#^]?)\s*([\w./:@-]*)")
 _ENDED = frozenset({"if", "range", "with", "define", "block"})
 _SHORTCODE = re.compile(r"\[(/?)([A-Za-z][\w-]*)(\s[^\[\]]*|)(/?)\]")
 _ATTRIBUTED = re.compile(r"""\s[\w-]+=["'\w]""")
-_MATH = re.compile(
-    r"(?<!\\)\$\$.+?\$\$|(?<![\\$\w])\$(?=[^\s$])(?:[^$\n\\]|\\.)*?(?<=[^\s\\])\$(?![\d$])|\\\(.+?\\\)|\\\[.+?\\\]",
-    re.DOTALL,
-)
+_MATH = re.compile(r"(?<!\\)\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL)
+# Which of two dollars is a price's, and which begins a formula, only the generator knows: each may.
+_INLINE_MATH = re.compile(r"(?<![\\$\w])(?=(\$(?=[^\s$])(?:[^$\n\\]|\\.)*?(?<=[^\s\\])\$(?![\d$])))")
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,17 @@ def masked(text: str) -> Masked:
         code = crc32(found[0].encode("utf-8", "surrogatepass"))
         digits = chr(_DIGIT + code // _BASE % _BASE) + chr(_DIGIT + code % _BASE)
         tags[digits] = found[0]
-        return covered(found[0], _FIRST + digits)
+        return _covered(found[0], (_FIRST + digits).ljust(len(found[0]), _FILL))
 
     return Masked(_TAG.sub(mask, text), tags, tuple(_closed(text)))
 
 
-def covered(text: str, first: str = "") -> str:
-    """Return characters without a meaning, as many as the text has and in the same lines; `first` comes first."""
-    signs = first.ljust(len(text), _FILL)
+def covered(text: str) -> str:
+    """Return punctuation without a meaning, as many characters as the text has and in the same lines."""
+    return _covered(text, _PUNCTUATION * len(text))
+
+
+def _covered(text: str, signs: str) -> str:
     return "".join(char if char in "\r\n" else sign for char, sign in zip(text, signs, strict=True))
 
 
@@ -125,6 +129,7 @@ def math(text: str) -> Iterator[Span]:
     """Yield the formulas of a text, in dollars or in brackets with backslashes."""
     if "$" in text or "\\(" in text or "\\[" in text:
         yield from (found.span() for found in _MATH.finditer(text))
+        yield from (found.span(1) for found in _INLINE_MATH.finditer(text))
 
 
 def _closed(text: str) -> Iterator[Span]:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, event, given, settings
 from markdown_it import MarkdownIt
 
 from internal_linker.cms.insertion import insert
-from internal_linker.cms.placement import Inserted, Placement, Refusal, Refused, TextFormat
+from internal_linker.cms.placement import Placement, Refusal, Refused, TextFormat
 from tests.cms.documents import Made, html, markdown
 
 HREF = "/target?a=1&b=(2)"
@@ -111,6 +111,13 @@ def test_rules_hold_for_markdown(made: Made) -> None:
 
 
 @QUICK
+@given(markdown(is_mdx=True))
+def test_rules_hold_for_mdx(made: Made) -> None:
+    """One more link in body text, and nothing else changes, in any MDX."""
+    check(made, "mdx")
+
+
+@QUICK
 @given(html())
 def test_rules_hold_for_html(made: Made) -> None:
     """One more link in body text, and nothing else changes, in any HTML."""
@@ -123,6 +130,14 @@ def test_rules_hold_for_html(made: Made) -> None:
 def test_rules_hold_for_ten_thousand_documents_in_markdown(made: Made) -> None:
     """The rules hold for 10,000 documents in Markdown."""
     check(made, "markdown")
+
+
+@pytest.mark.long
+@LONG
+@given(markdown(is_mdx=True))
+def test_rules_hold_for_ten_thousand_documents_in_mdx(made: Made) -> None:
+    """The rules hold for 10,000 documents in MDX."""
+    check(made, "mdx")
 
 
 @pytest.mark.long

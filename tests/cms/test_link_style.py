@@ -1,5 +1,7 @@
 """Links are written as the site writes them, and each written link leads to its target."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,6 +215,37 @@ def test_what_leads_to_no_page(href: str) -> None:
     """Other schemes, broken URLs, and unknown templates lead to no page."""
     style, _ = learned(HUGO, HUGO_SETTINGS, {})
     assert style.leads_to("content/posts/a.md", href) is None
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "[]",
+        "[",
+        "[](",
+        "<!--",
+        "`",
+        "{{a}}",
+        "{%",
+        "(",
+        '<a href="{{a}}',
+        "<h1>",
+        "<script>",
+        "[a]: {{a}}",
+        "\n```x\n~~~\n",
+        "](",
+    ],
+)
+@pytest.mark.parametrize("name", ["a.md", "a.html"])
+def test_hostile_texts_take_no_time(name: str, part: str) -> None:
+    """Texts made to be slow to read are matched and learned from in time that grows with their length."""
+    text = "# Title\n\n[x](" + part * (60_000 // len(part))
+    start = time.process_time()
+    tree = tree_of({name: text, "b.md": text})
+    pages = match_pages(tree, [KnownPage(f"{HOST}/p?id=1", "Title", text), KnownPage(f"{HOST}/b")])
+    style = LinkStyle.learn(tree, pages)
+    style.leads_to("b.md", part * 1000)
+    assert time.process_time() - start < 5
 
 
 FORMS = [

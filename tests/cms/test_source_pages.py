@@ -6,7 +6,6 @@ import pytest
 
 from internal_linker.cms.generators import Generator
 from internal_linker.cms.source_pages import How, KnownPage, Missing, Unsure, match_pages
-from internal_linker.core.errors import InputError
 from tests.cms.trees import HOST, front, matched_by_path, pages_of, tree_of
 
 HUGO = {
@@ -49,6 +48,8 @@ DOCUSAURUS = {
     "docs/02-guide/relative.md": (front(slug="near"), "/docs/guide/near"),
     "docs/02-guide/named.md": (front(id="by-id"), "/docs/guide/by-id"),
     "docs/api/api.md": ("", "/docs/api/"),
+    "docs/03-more/more.md": ("", "/docs/more/more"),
+    "docs/03-more/index.md": (front(id="overview"), "/docs/more/"),
     "docs/2026-01-notes.md": ("", "/docs/2026-01-notes"),
     "versioned_docs/version-1.0/intro.md": ("", "/docs/1.0/intro"),
     "blog/2026-01-05-hello.md": ("", "/blog/2026/01/05/hello"),
@@ -259,27 +260,38 @@ def test_a_title_alone_must_be_unique() -> None:
 
 
 def test_what_a_person_named_wins() -> None:
-    """A saved row wins over all conventions; a row without a file leaves the page without one."""
+    """A saved row wins over all conventions; a row of a page that is gone is passed over."""
     files, settings = (
         {"content/a.md": "", "content/b.md": "", "content/c.md": ""},
         {"hugo.toml": "baseURL = '/'"},
     )
-    saved = {f"{HOST}/a/": "content/b.md", f"{HOST}/c": "", f"{HOST}/gone": "content/gone.md"}
+    saved = {f"{HOST}/a/": "content/b.md", f"{HOST}/gone": "content/gone.md"}
     found = match_pages(tree_of(files, settings), [KnownPage(f"{HOST}/{n}/") for n in "abc"], saved)
-    assert [(one.file, one.url, one.how) for one in found.matched] == [
-        ("content/b.md", f"{HOST}/a/", How.SAVED)
+    assert [*found.rows()] == [
+        (f"{HOST}/a/", "content/b.md", "named by you"),
+        (f"{HOST}/c/", "content/c.md", "its path"),
+        (f"{HOST}/b/", "", "no file was found"),
     ]
-    assert [one.url for one in found.missing] == [f"{HOST}/b/", f"{HOST}/c/"]
+    assert found.problems == ()
 
 
-def test_a_saved_file_must_exist() -> None:
-    """A saved row whose file is not in the folder is refused with the remedy."""
-    with pytest.raises(
-        InputError, match=r"no\.md, which is said to be .*/a/, is not in site\. Correct the path"
-    ):
-        match_pages(tree_of({"a.md": ""}), [KnownPage(f"{HOST}/a/")], {f"{HOST}/a/": "no.md"})
-    with pytest.raises(InputError, match="'a' is not a page's URL"):
-        match_pages(tree_of({"a.md": ""}), [], {"a": "a.md"})
+def test_a_saved_file_that_is_gone_is_a_problem() -> None:
+    """A saved row whose file is not in the folder is named with the remedy, and the page is matched without it."""
+    found = match_pages(tree_of({"a.md": ""}), [KnownPage(f"{HOST}/a/")], {f"{HOST}/a/": "no.md"})
+    assert [(one.file, one.how) for one in found.matched] == [("a.md", How.PATH)]
+    assert found.problems == (
+        f"no.md, the saved file of {HOST}/a/, is not in site, so it was not used. Correct its row.",
+    )
+
+
+def test_rows_name_what_is_unsure() -> None:
+    """The rows for a person have each doubtful page once, with the files that it may be."""
+    settings = {"hugo.toml": "baseURL = '/'"}
+    two_files = pages_of({"content/a.md": "", "content/a/index.md": ""}, ["/a/"], settings)
+    assert [*two_files.rows()] == [(f"{HOST}/a/", "", "not sure: content/a.md or content/a/index.md")]
+    hosts = [KnownPage(f"{HOST}/a/"), KnownPage("https://blog.example.com/a/")]
+    two_pages = match_pages(tree_of({"content/a.md": ""}, settings), hosts)
+    assert [*two_pages.rows()] == [(page.url, "", "not sure: content/a.md") for page in hosts]
 
 
 def test_broken_front_matter_and_settings_are_problems() -> None:

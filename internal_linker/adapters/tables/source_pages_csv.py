@@ -8,6 +8,7 @@ from internal_linker.adapters.tables.columns import find_named
 from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.csv_writer import write_rows
 from internal_linker.core.errors import InputError
+from internal_linker.core.urls import normal_form
 
 _URL, _FILE, _FOUND = "Page URL", "File", "Found by"
 
@@ -27,7 +28,8 @@ class SourcePagesCsv:
         """Return the files by page URL; rows without a file are left out, and nothing is read if there is no table.
 
         Raises:
-            InputError: the table can't be read, lacks a column, or has two files for a page; the row is named.
+            InputError: the table can't be read, lacks a column, or has a broken URL or two files for a page; the
+                row is named.
         """
         if not self.path.exists():
             return {}
@@ -47,6 +49,10 @@ class SourcePagesCsv:
             )
             if not address or not named:
                 continue
+            try:
+                normal_form(address)
+            except ValueError as error:
+                raise InputError(f"{self.path}, row {number}: {error}. Correct the page's URL.") from None
             path = named.replace("\\", "/").removeprefix("./")
             if found.setdefault(address, path) != path:
                 raise InputError(

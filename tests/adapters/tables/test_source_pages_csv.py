@@ -30,13 +30,14 @@ def test_rows_of_a_person(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("Page URL,File\nexample.com,a.md\n", "row 2: not a full URL: .* Correct the page's URL"),
         ("Page URL,Path\nx,y\n", "no column 'File'"),
         ("URL,File\nx,y\n", "no column 'Page URL'"),
         (f"Page URL,File\n{URL},a.md\n{URL},b.md\n", "row 3: .* has another file in a row above"),
     ],
 )
 def test_tables_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> None:
-    """A table without a column, or with two files for a page, is refused with the row and the remedy."""
+    """A table without a column, with a broken URL or two files for a page is refused with the row and the remedy."""
     path = tmp_path / "source_pages.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):

@@ -1,0 +1,262 @@
+"""Where one more link may stand in a text: a table for each rule."""
+
+import pytest
+
+from internal_linker.cms.insertion import insert
+from internal_linker.cms.placement import Inserted, Placement, Refusal, Refused, TextFormat
+
+TARGET = "https://e.com/x"
+
+
+def placed(
+    text: str,
+    text_format: TextFormat = "markdown",
+    *,
+    anchor: str = "pet food",
+    sentence: str = "",
+    href: str = "/x",
+) -> str | Refusal:
+    """Return the text with the link, or why there is none."""
+    found = insert(
+        text, text_format, Placement(TARGET, href, anchor, sentence, lambda other: other == "/to/x")
+    )
+    if isinstance(found, Refused):
+        return found.reason
+    assert text[: found.start] == found.text[: found.start]
+    return found.text
+
+
+BODY = [
+    ("We sell pet food.", "We sell [pet food](/x)."),
+    ("- a\n  - pet food\n\n    more\n", "- a\n  - [pet food](/x)\n\n    more\n"),
+    ("1. a\n\n   > some\n   > pet food\n", "1. a\n\n   > some\n   > [pet food](/x)\n"),
+    ("> our pet\n> food\n", "> our [pet\n> food](/x)\n"),
+    ("| a | b |\n|---|---|\n| c \\| d | pet food |\n", "| a | b |\n|---|---|\n| c \\| d | [pet food](/x) |\n"),
+    ("| pet food | b |\n|---|---|\n| pet food | c |\n", "| pet food | b |\n|---|---|\n| [pet food](/x) | c |\n"),
+    ("# pet food\r\n\r\nThe pet food\r\n", "# pet food\r\n\r\nThe [pet food](/x)\r\n"),
+    ("\ufeff---\ntitle: pet food\n---\npet food", "\ufeff---\ntitle: pet food\n---\n[pet food](/x)"),
+    ("<section>\n\npet food\n\n</section>", "<section>\n\n[pet food](/x)\n\n</section>"),
+    ("Some **pet food** here", "Some **[pet food](/x)** here"),
+    ("Some **pet** food", "Some [**pet** food](/x)"),
+    ("Some **dry pet** food", Refusal.UNSAFE),
+    ("pet&nbsp;food", "[pet&nbsp;food](/x)"),
+    ("pet  food", "[pet  food](/x)"),
+    ("pet `food` and pet food", "pet `food` and [pet food](/x)"),
+    ("Pet food", "[Pet food](/x)"),
+    ("Hello!pet food", Refusal.UNSAFE),
+    ("\tpet food\n\npet food", "\tpet food\n\n[pet food](/x)"),
+    (":::tip pet food\npet food\n:::", ":::tip pet food\n[pet food](/x)\n:::"),
+    ("It costs $5, pet food $6", "It costs $5, [pet food](/x) $6"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), BODY)
+def test_body_text_of_markdown_takes_a_link(text: str, expected: str) -> None:
+    """Paragraphs, items, quotes and cells take a link, whatever markup is around the anchor."""
+    assert placed(text) == expected
+
+
+CLOSED = [
+    "# pet food", "pet food\n---", "`pet food`", "```\npet food\n```", "    pet food", "> ~~~\n> pet food\n> ~~~",
+    "[pet food](/y)", "[see *pet food* now][a]\n\n[a]: /y", "![pet food](/y.png)", '[a](/y "pet food")',
+    "[a]: /y 'pet food'\n\nx", "---\ntitle: pet food\n---\nx", "+++\ntitle = 'pet food'\n+++\nx",
+    '{\n"title": "pet food"\n}\nx', "{{< figure caption='pet food' >}}", "{{< note >}}\npet food\n{{< /note >}}",
+    "{{% note %}}pet food{{% /note %}}", "{% include a.html text='pet food' %}",
+    "{% raw %}\npet food\n{% endraw %}", "{{ 'pet food' | upcase }}", "{# pet food #}", "<!-- pet food -->",
+    "<!-- wp:button {\"text\":\"pet food\"} /-->", '<a href="/y">pet food</a>', '<i title="pet food">x</i>',
+    "<div>\npet food\n</div>", "<figcaption>\n\npet food\n\n</figcaption>", "<button>pet food</button>",
+    "<kbd>pet food</kbd>", "<a name=x>\n\npet food\n\n</a>", "<Card>\n\npet food\n\n</Card>",
+    "<script>\nlet a = 'pet food'\n</script>", "[^1]: pet food", "*[PF]: pet food", "pet food\n: what pets eat",
+    ":::note pet food\n:::", "!!! note \"pet food\"", "=== \"pet food\"", "[pet food]", "[pet food][b]",
+    "[b]: pet food now", "![a](/i.png)\n*pet food*", "$pet food$", "$$\npet food\n$$", "[[pet food]]",
+    "x{: title='pet food' }", "| pet food | b |\n|---|---|\n| c | d |", ":abbr[pet food]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CLOSED)
+def test_no_link_stands_in_what_is_no_body_text_of_markdown(text: str) -> None:
+    """Headings, links, code, pictures, captions, templates, notes and the like take no link."""
+    assert placed(text) is Refusal.NOT_BODY
+
+
+MDX = [
+    ("import Pet from 'pet food'\nexport const a = {\n\n  b: 'pet food',\n}\n\npet food", "[pet food](/x)"),
+    ("<Card title=\"pet food\" a={{b: 'pet food'}} c={() => 1 > 2}/>\n\npet food", "[pet food](/x)"),
+    ("<Note>\n\npet food\n\n</Note>\n\nThe pet food", "The [pet food](/x)"),
+    ("{/* pet food */} {pet('pet food')}\n\nThe pet food", "The [pet food](/x)"),
+    ("<div className=\"a\">\npet food\n</div>", '<div className="a">\n[pet food](/x)\n</div>'),
+    ("A <Tip>pet food</Tip> and pet food", "A <Tip>pet food</Tip> and [pet food](/x)"),
+    ("```js\nimport a from 'b' {\n```\n\n`{` pet food", "`{` [pet food](/x)"),
+    ("<Link to=\"/to/x\">a</Link> pet food", Refusal.LINKED),
+    ("<Note>pet food</Note>", Refusal.NOT_BODY),
+    ("<Note>\n\npet food", Refusal.NOT_BODY),
+    ("{pet food", Refusal.UNREADABLE),
+    ("<Note a='pet food", Refusal.UNREADABLE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), MDX)
+def test_jsx_and_modules_stay_as_they_are(text: str, expected: str | Refusal) -> None:
+    """In MDX, components with their content, expressions, imports and exports take no link."""
+    found = placed(text, "mdx")
+    assert found == expected or (isinstance(found, str) and found.endswith(expected))
+
+
+HTML = [
+    ("<p>pet food</p>", '<p><a href="/x">pet food</a></p>'),
+    ("One\n\ntwo pet food\n\nthree", 'One\n\ntwo <a href="/x">pet food</a>\n\nthree'),
+    ("<p>caf&eacute; pet&nbsp;food &amp; more", '<p>caf&eacute; <a href="/x">pet&nbsp;food</a> &amp; more'),
+    ("<p>some <b>pet</b> food</p>", '<p>some <a href="/x"><b>pet</b> food</a></p>'),
+    ("<p>some <b>dry pet</b> food</p>", Refusal.UNSAFE), ("<p>pet<br>food</p>", Refusal.NOT_BODY),
+    ("<ul><li>pet food<li>b</ul>", '<ul><li><a href="/x">pet food</a><li>b</ul>'),
+    ("<table><tr><th>pet food<td>pet food</table>", '<table><tr><th>pet food<td><a href="/x">pet food</a></table>'),
+    ("<!-- wp:paragraph {\"a\":\"--\"} -->\n<p>pet food</p>\n<!-- /wp:paragraph -->",
+     "<!-- wp:paragraph {\"a\":\"--\"} -->\n<p><a href=\"/x\">pet food</a></p>\n<!-- /wp:paragraph -->"),
+    ("<!-- wp:group --><div><!-- wp:list --><ul><li>pet food</li></ul><!-- /wp:list --></div><!-- /wp:group -->",
+     "<!-- wp:group --><div><!-- wp:list --><ul><li>"
+     "<a href=\"/x\">pet food</a></li></ul><!-- /wp:list --></div><!-- /wp:group -->"),
+    ("---\ntitle: pet food\n---\n<p>pet food</p>", '---\ntitle: pet food\n---\n<p><a href="/x">pet food</a></p>'),
+    ("<p>[gallery ids=\"1\"] pet food", '<p>[gallery ids="1"] <a href="/x">pet food</a>'),
+    ("<html><body><a>pet food</a><p>x pet food", '<html><body><a>pet food</a><p>x <a href="/x">pet food</a>'),
+    ('<p><a href="/to/x">a</a> pet food', Refusal.LINKED),
+    ("<map><area href=/to/x></map><p>pet food", Refusal.LINKED), ("<p>party", Refusal.NO_ANCHOR),
+    ("<div>" * 600 + "pet food", Refusal.UNREADABLE), ("<p>pet food <i", '<p><a href="/x">pet food</a> <i'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), HTML)
+def test_body_text_of_html_takes_a_link(text: str, expected: str | Refusal) -> None:
+    """Pages, fragments, WordPress's blocks and classic content take a link in their text."""
+    assert placed(text, "html") == expected
+
+
+HTML_CLOSED = [
+    "<h2>pet food</h2>", "<a href=/y>pet food</a>", "<a name=y>pet food", "<p><a href=/y>x<p>pet food",
+    "<code>pet food</code>", "<pre>pet\n\npet food</pre>", "<figure><figcaption>pet food</figcaption></figure>",
+    "<table><caption>pet food</table>", "<script>'pet food'</script>", "<style>pet food</style>",
+    "<title>pet food</title>x", "<button>pet food</button>", "<nav>pet food</nav>", "<label>pet food</label>",
+    "<p title='pet food'>", '<img alt="pet food">', "<!-- pet food -->", "<p>https://e.com/pet food/pet",
+    "<!-- wp:heading --><h2>pet food</h2><!-- /wp:heading -->",
+    "<!-- wp:html --><p>pet food</p><!-- /wp:html -->", "<!-- wp:code --><p>pet food</p><!-- /wp:code -->",
+    "<!-- wp:verse --><p>pet food</p><!-- /wp:verse -->",
+    "<!-- wp:pullquote --><p>pet food</p><!-- /wp:pullquote -->",
+    "<!-- wp:acme/card --><p>pet food</p><!-- /wp:acme/card -->",
+    '<!-- wp:image {"alt":"pet food"} --><p>x</p><!-- /wp:image -->',
+    "<!-- wp:shortcode -->[a]pet food[/a]<!-- /wp:shortcode -->",
+    "[vc_row][vc_column]pet food[/vc_column][/vc_row]", '[button text="pet food"]',
+    '[caption id="a"]<img src=x> pet food[/caption]', "{{ 'pet food' }}", "{% if a %}<p>pet food</p>{% endif %}",
+    "<?php echo 'pet food' ?>", "{{ if .A }}pet food{{ end }}", "<svg><text>pet food</text></svg>",
+    "<my-card>pet food</my-card>", "<textarea>pet food</textarea>", "<p class=wp-caption-text>pet food",
+    "<details><summary>pet food</summary></details>", "<p hidden>pet food", "<div role=button>pet food</div>",
+    "<dl><dt>pet food</dl>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HTML_CLOSED)
+def test_no_link_stands_in_what_is_no_body_text_of_html(text: str) -> None:
+    """Headings, links, code, captions, forms, scripts, blocks of other kinds and shortcodes take no link."""
+    assert placed(text, "html") is Refusal.NOT_BODY
+
+
+LINKED = [
+    ("[a](/to/x) pet food", "markdown"),
+    ("[a][b] pet food\n\n[b]: /to/x", "markdown"),
+    ("[b] pet food\n\n[b]: </to/x>", "markdown"),
+    ('<a href="/to/x">a</a> pet food', "markdown"),
+    ('<div>\n<a href="/to/x">a</a>\n</div>\n\npet food', "markdown"),
+    ("<https://e.com/x> pet food", "markdown"),
+    ("See https://e.com/x. pet food", "markdown"),
+    ("# a [b](/to/x)\n\npet food", "markdown"),
+    ("| [b](/to/x) | c |\n|---|---|\n| pet food | d |", "markdown"),
+    ("[![i](/i.png)](/to/x) pet food", "markdown"),
+    ("[a](https://e.com/x) pet food", "markdown"),
+    ("<p><a href='/to/&#120;'>a</a> pet food", "html"),
+]
+
+
+@pytest.mark.parametrize(("text", "text_format"), LINKED)
+def test_a_page_links_to_a_target_once(text: str, text_format: TextFormat) -> None:
+    """No second link to the target, in whatever way the first one is written."""
+    assert placed(text, text_format) is Refusal.LINKED
+
+
+SENTENCES = [
+    ("Pet food first.\n\nWe like pet food a lot.", "We like pet food a lot.", "We like [pet food]"),
+    ("A pet food. “We’re” **like** pet food", '"We\'re" like pet food', "like** [pet food]"),
+    ("pet food\n\nIt is &mdash; pet\nfood", "It is — pet food", "&mdash; [pet\nfood]"),
+    ("pet food\n\nOur pet food is", "Our pet food is not there", "[pet food](/x)\n\nOur"),
+    ("pet food\n\n- It says\n- our pet food\n- is", "It says our pet food is", "- our [pet food]"),
+    ("`pet food` is pet food", "pet food is pet food", "is [pet food]"),
+]
+
+
+@pytest.mark.parametrize(("text", "sentence", "expected"), SENTENCES)
+def test_the_accepted_sentence_comes_first(text: str, sentence: str, expected: str) -> None:
+    """The anchor is linked in its sentence as readers see it, otherwise at its first place."""
+    found = placed(text, sentence=sentence)
+    assert isinstance(found, str)
+    assert expected in found
+
+
+LANGUAGES = [
+    ("می‌شود و نمی‌شود", "می‌شود", "[می‌شود](/x) و نمی‌شود"),
+    ("کتاب‌ها و کتاب", "کتاب", "کتاب‌ها و [کتاب](/x)"),
+    ("می&zwnj;شود", "می‌شود", "[می&zwnj;شود](/x)"),
+    ("\u202bطعام القطط\u202c", "طعام القطط", "\u202b[طعام القطط](/x)\u202c"),
+    ("これは強調です。", "強調", "これは[強調](/x)です。"),
+    ("これは**強調**です。", "強調", "これは[**強調**](/x)です。"),
+    ("cafe\u0301 noir", "café noir", "[cafe\u0301 noir](/x)"),
+    ("Straße und Strasse", "Strasse", "Straße und [Strasse](/x)"),
+    ("co\u00adoperate", "cooperate", "[co\u00adoperate](/x)"),
+    ("party art", "art", "party [art](/x)"),
+    ("R&amp;D and R\\&D", "R&D", "[R&amp;D](/x) and R\\&D"),
+]
+
+
+@pytest.mark.parametrize(("text", "anchor", "expected"), LANGUAGES)
+def test_anchors_are_whole_words_of_any_language(text: str, anchor: str, expected: str) -> None:
+    """Half-spaces, directions, composed letters and scripts without spaces are read as readers read them."""
+    assert placed(text, anchor=anchor) == expected
+
+
+HREFS = [
+    ("/a b (c", "[pet food](/a%20b%20%28c)"),
+    ("/a_(b)?c=1&d=2#e", "[pet food](/a_(b)?c=1&d=2#e)"),
+    ("/a?b=1&copy;=2", "[pet food](/a?b=1&amp;copy;=2)"),
+    ("../a.md", "[pet food](../a.md)"),
+    ('{{< ref "a b.md" >}}', '[pet food]({{< ref "a b.md" >}})'),
+    ("{% link _posts/a.md %}", "[pet food]({% link _posts/a.md %})"),
+    ("/وب", "[pet food](/وب)"),
+]
+
+
+@pytest.mark.parametrize(("href", "expected"), HREFS)
+def test_an_href_leads_where_it_says(href: str, expected: str) -> None:
+    """What a destination cannot hold is escaped; a template tag stays as it is."""
+    assert placed("pet food {{< x >}}", href=href) == f"{expected} {{{{< x >}}}}"
+    assert placed(f"{expected} and pet food", href=href) is Refusal.LINKED
+
+
+def test_an_href_in_html_is_escaped() -> None:
+    """An attribute holds quotes and ampersands as references, and a template tag as it is."""
+    assert placed("pet food", "html", href='/a"b&c') == '<a href="/a&quot;b&amp;c">pet food</a>'
+    assert placed("pet food", "html", href="{{ url('a') }}") == "<a href=\"{{ url('a') }}\">pet food</a>"
+
+
+def test_refusals_name_the_reason() -> None:
+    """A link without an anchor, an anchor that is not there, and a text that no parser can read."""
+    assert placed("pet food", anchor=" ") is Refusal.NO_OWN_TEXT
+    assert placed("petfood") is Refusal.NO_ANCHOR
+    assert placed("pet food \U000f0000") is Refusal.UNREADABLE
+
+
+def test_an_insertion_says_where_it_is_and_can_be_undone() -> None:
+    """The new text without the markup is the text as it was."""
+    text = "One.\n\nOur **pet** food."
+    placement = Placement(TARGET, "/x", "pet food", "Our pet food.", lambda _: False)
+    found = insert(text, "markdown", placement)
+    assert isinstance(found, Inserted)
+    assert found.in_sentence
+    assert found.text[found.start : found.end] == "[**pet** food](/x)"
+    assert found.text[: found.start] + "**pet** food" + found.text[found.end :] == text
+    assert insert(found.text, "markdown", placement) == Refused(Refusal.LINKED)
