@@ -99,7 +99,7 @@ def _apply(project: Project, options: ApplyOptions, run_id: str, progress: Progr
         sorted(named, key=lambda link: order[link.link_id]),
         "".join(patch_of(one.change.file, one.change.text) for one in done),
         folder.summary,
-        [(url, how) for url, _, how in folder.rows if folder.is_unsure(url)] if folder.is_new else (),
+        [*folder.unsure.items()] if folder.is_new else (),
         run_id if done else "",
         len(done),
         [*remarks, *folder.pages.problems, *_left_out(folder)],
@@ -129,10 +129,6 @@ def _folder(project: Project, options: ApplyOptions, site: Collected, progress: 
         )
     for remark in source_pages_csv(project).write(folder.rows) if folder.is_new else ():
         progress.warn(remark)
-    for file in folder.gone:
-        progress.warn(
-            f"files/source_pages.csv names {file}, which is not there: the page's file was looked for again."
-        )
     progress.finish(counted(len(folder.tree.files), "file"))
     return folder
 

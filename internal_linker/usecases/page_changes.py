@@ -68,7 +68,7 @@ class Planner:
         others = [replace(named[edge.id], reason=Left.FOR_BOX) for edge in edges if is_for_box(edge)]
         texts = [edge for edge in edges if not is_for_box(edge)]
         if path is None:
-            why = Left.UNSURE if self.folder.is_unsure(url) else Left.NO_FILE
+            why = Left.UNSURE if url in self.folder.unsure else Left.NO_FILE
             return None, [*others, *(replace(named[edge.id], reason=why) for edge in texts)]
         file = self.folder.tree.files[path]
         wanted = [(edge.id, self._placement(edge, path)) for edge in texts]

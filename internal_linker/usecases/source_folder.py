@@ -1,6 +1,6 @@
 """A folder of source files with the pages that they are, found once and kept in files/source_pages.csv."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,11 +16,6 @@ from internal_linker.core.sequences import counted
 from internal_linker.core.source_files import SourceTree
 from internal_linker.usecases.project import Project
 
-# A page's URL, its file or "", and how it was found or why it was not.
-Row = tuple[str, str, str]
-_FOUND = frozenset(str(how) for how in How if how is not How.SAVED)
-_MISSING, _UNSURE = "no file found", "unsure: "
-
 
 @dataclass(frozen=True)
 class SourceFolder:
@@ -33,9 +28,8 @@ class SourceFolder:
         style: how its files write links.
         work_tree: the git work tree that it is in; None outside of one.
         dirty: paths of files with changes that are in no commit.
-        rows: the rows of files/source_pages.csv as they should be.
+        rows: the rows of files/source_pages.csv as they should be: URL, file, and how it was found.
         is_new: whether another page has another file than in the table.
-        gone: files that the table names and that are not there, so that they were looked for again.
     """
 
     folder: Path
@@ -44,32 +38,24 @@ class SourceFolder:
     style: LinkStyle
     work_tree: WorkTree | None
     dirty: frozenset[str]
-    rows: Sequence[Row]
+    rows: Sequence[tuple[str, str, str]]
     is_new: bool
-    gone: Sequence[str]
-
-    def why_no_file(self, url: str) -> str:
-        """Return why a page has no file, as in the table."""
-        return self._reasons.get(url, _MISSING)
-
-    def is_unsure(self, url: str) -> bool:
-        """Return whether several files may be a page."""
-        return self.why_no_file(url).startswith(_UNSURE)
 
     @cached_property
-    def _reasons(self) -> Mapping[str, str]:
-        return {url: how for url, file, how in self.rows if not file}
+    def unsure(self) -> Mapping[str, str]:
+        """The pages of which several files may be the source, with these files in words."""
+        asked = {url for one in self.pages.unsure for url in ((one.url,) if one.url else one.candidates)}
+        return {url: how for url, file, how in self.rows if not file and url in asked}
 
     @property
     def summary(self) -> str:
         """What was found, in a sentence."""
         found = Counter(how for _, file, how in self.rows if file)
-        parts = ", ".join(f"{count} by {how}" for how, count in found.most_common())
-        unsure = sum(how.startswith(_UNSURE) for _, _, how in self.rows)
-        missing = len(self.rows) - found.total() - unsure
+        ways = ", ".join(f"{count} by {how}" for how, count in found.most_common())
+        missing = len(self.rows) - found.total() - len(self.unsure)
         return (
             f"{counted(len(self.tree.files), 'source file')}; {counted(found.total(), 'page')} found"
-            f"{f' ({parts})' if parts else ''}, {unsure} unsure, {missing} without a file. "
+            f"{f' ({ways})' if ways else ''}, {len(self.unsure)} unsure, {missing} without a file. "
             "All are in files/source_pages.csv."
         )
 
@@ -83,8 +69,7 @@ def open_source_folder(project: Project, folder: Path, site: Collected) -> Sourc
     folder, table = folder.resolve(), source_pages_csv(project)
     tree, saved = read_tree(folder), table.read()
     known = (KnownPage(page.url, page.title or page.h1, str(page.content)) for page in site.pages)
-    there = {url: file for url, file in saved.items() if file in tree.files}
-    pages = match_pages(tree, known, there)
+    pages, found_by = match_pages(tree, known, saved), table.found_by()
     work_tree = find_work_tree(folder)
     return SourceFolder(
         folder,
@@ -93,9 +78,8 @@ def open_source_folder(project: Project, folder: Path, site: Collected) -> Sourc
         LinkStyle.learn(tree, pages),
         work_tree,
         work_tree.dirty() if work_tree else frozenset(),
-        _rows(pages, there, table.found_by()),
+        [(url, file, _how(how, found_by.get(url, ""))) for url, file, how in pages.rows()],
         {one.url: one.file for one in pages.matched} != saved or not table.path.exists(),
-        [file for url, file in saved.items() if url not in there],
     )
 
 
@@ -104,18 +88,6 @@ def source_pages_csv(project: Project) -> SourcePagesCsv:
     return SourcePagesCsv(project.file("source_pages.csv"))
 
 
-def _rows(pages: SourcePages, saved: Mapping[str, str], found_by: Mapping[str, str]) -> list[Row]:
-    """Return a row for each page; a match of an earlier time keeps the way in which it was found."""
-    candidates = defaultdict[str, list[str]](list)
-    for unsure in pages.unsure:
-        for url in (unsure.url,) if unsure.url else unsure.candidates:
-            candidates[url] += unsure.candidates if unsure.url else (unsure.file,)
-    rows = []
-    for one in pages.matched:
-        before = found_by.get(one.url, "") if saved.get(one.url) == one.file else ""
-        rows.append((one.url, one.file, before if before in _FOUND else str(one.how)))
-    done = {one.url for one in pages.matched}
-    for url, files in candidates.items():
-        if url not in done:
-            rows.append((url, "", _UNSURE + ", ".join(dict.fromkeys(files))))
-    return [*rows, *((missing.url, "", _MISSING) for missing in pages.missing)]
+def _how(how: str, before: str) -> str:
+    """Return how a file was found; one that the table has was found in the way that the table has, or by a person."""
+    return before if how == How.SAVED and before in {*map(str, How)} else how

@@ -27,7 +27,7 @@ from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.undo_links import Kept, UndoResult, applications, undo
 from tests.support import source_site
-from tests.support.small_project import snapshot, start
+from tests.support.small_project import command, forget_settings, snapshot, start, write_csv
 from tests.support.source_site import (
     BLACK_POT,
     BOX,
@@ -276,9 +276,9 @@ def test_only_one_command_at_a_time_writes(folders: tuple[Path, Path]) -> None:
     project = open_project(folders[0])
     with project.lock():
         assert new_links(applied(folders))
-        for command in (lambda: applied(folders, write=True), lambda: undone(folders)):
+        for writes in (lambda: applied(folders, write=True), lambda: undone(folders)):
             with pytest.raises(RunActive):
-                command()
+                writes()
 
 
 def test_editors_anchors_go_into_the_text(folders: tuple[Path, Path]) -> None:
@@ -338,6 +338,32 @@ def test_files_that_cannot_be_written_are_gaps(folders: tuple[Path, Path]) -> No
     assert by_link(result)[POT.id].reason is Left.UNWRITABLE and len(result.gaps) == 1
     with open_project(folders[0]).applications() as (_, store):
         assert [write.page for write in store.writes()] == [BLACK_POT.source]
+
+
+def test_a_copy_of_the_store_takes_links_back_as_well(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    """`store copy` takes the former texts along, and `cache verify` reads them."""
+    before, copy = contents(folders[1]), tmp_path / "copy.sqlite3"
+    applied(folders, write=True)
+    databases = open_project(folders[0]).databases
+    assert databases.file is not None
+    databases.copy(str(databases.file), str(copy), Notes())
+    databases.file.write_bytes(copy.read_bytes())
+    assert databases.verify(Notes()) == {}
+    assert undone(folders).kept == []
+    assert contents(folders[1]) == before
+
+
+def test_a_run_finds_applied_links_live(folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An applied link stays accepted until a crawl has it; then it is live, and no longer among those to apply."""
+    forget_settings(monkeypatch)
+    applied(folders, write=True)
+    found = [("Source", "Destination", "Anchor"), (url("blog/black"), url("shop/pot"), "clay pot")]
+    for rows, live in ((found[:1], 0), (found, 1)):
+        write_csv(folders[0] / "files/existing_links.csv", rows)
+        assert command("run", "--no-serp", "--project", str(folders[0])) == 0
+        [one] = applications(open_project(folders[0])).applications
+        assert (one.applied, one.live, one.undone) == (4 - live, live, 0)
+    assert BLACK_POT.id not in by_link(applied(folders))
 
 
 # git
