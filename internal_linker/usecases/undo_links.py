@@ -20,6 +20,8 @@ from internal_linker.usecases.options import UndoOptions
 from internal_linker.usecases.project import Project
 
 _LAST = "last"
+# Texts whose rows are marked in one transaction, which takes longer than to write a text.
+_BLOCK = 100
 
 
 class Kept(StrEnum):
@@ -148,12 +150,7 @@ def undo(project: Project, options: UndoOptions, progress: Progress) -> UndoResu
     ):
         writes = _meant(options.what, [one for one in applied.writes() if one.status != "undone"])
         progress.start("Undo", len(writes), "files")
-        texts = []
-        # Newest first: a text that was written twice goes back step by step.
-        for write in reversed(writes):
-            texts.append(_restored(write, options.files, applied))
-            progress.advance()
-        result = UndoResult(texts)
+        result = UndoResult(_restore_all(writes, options.files, applied, progress))
         progress.finish(f"{counted(len(result.restored), 'file')} restored")
         LOGGER.info("Undo: %s restored, %s left", len(result.restored), len(result.kept))
     return result
@@ -196,6 +193,24 @@ def _meant(what: str, writes: Sequence[PageWrite]) -> list[PageWrite]:
     )
 
 
+def _restore_all(
+    writes: Sequence[PageWrite], elsewhere: Path | None, applied: AppliedLinks, progress: Progress
+) -> list[UndoneText]:
+    """Put former contents back, the newest write first: a text that was written twice goes back step by step."""
+    texts, undone = list[UndoneText](), dict[tuple[str, str], PageWrite]()
+    for write in reversed(writes):
+        # Stored in blocks, but never after a second step on a text: its state would then fit none of its rows.
+        if len(undone) == _BLOCK or (write.home, write.place) in undone:
+            applied.mark([*undone.values()], "undone")
+            undone.clear()
+        texts.append(text := _restored(write, elsewhere, applied))
+        if text.reason is None:
+            undone[write.home, write.place] = write
+        progress.advance()
+    applied.mark([*undone.values()], "undone")
+    return texts
+
+
 def _restored(write: PageWrite, elsewhere: Path | None, applied: AppliedLinks) -> UndoneText:
     """Put a text's former content in its place if it is still as the application left it."""
     folder = elsewhere.resolve() if elsewhere else Path(write.home)
@@ -215,7 +230,6 @@ def _restored(write: PageWrite, elsewhere: Path | None, applied: AppliedLinks) -
             return text(Kept.DAMAGED)
     elif now is not Text.BEFORE:
         return text(Kept.GONE if now is Text.GONE else Kept.CHANGED)
-    applied.mark([write], "undone")
     return text()
 
 

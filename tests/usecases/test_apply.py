@@ -340,6 +340,24 @@ def test_files_that_cannot_be_written_are_gaps(folders: tuple[Path, Path]) -> No
         assert [write.page for write in store.writes()] == [BLACK_POT.source]
 
 
+def test_a_file_that_changes_meanwhile_is_a_gap(folders: tuple[Path, Path]) -> None:
+    """A file that somebody saves between the reading and the writing stays as it is, and no row is left behind."""
+    path = folders[1] / "blog/green.md"
+
+    class Editor(Notes):
+        def start(self, step: str, total: int, unit: str) -> None:
+            if step == "Writing":
+                path.write_bytes(b"Another text.\n")
+
+    options = ApplyOptions(files=folders[1], write=True)
+    result = apply(open_project(folders[0]), options, Editor())
+    assert by_link(result)[POT.id].reason is Left.CHANGED and result.files == 1
+    assert result.gaps == [f"3 links not applied: {Left.CHANGED}."]
+    assert path.read_bytes() == b"Another text.\n"
+    with open_project(folders[0]).applications() as (_, store):
+        assert [write.page for write in store.writes()] == [BLACK_POT.source]
+
+
 def test_a_copy_of_the_store_takes_links_back_as_well(folders: tuple[Path, Path], tmp_path: Path) -> None:
     """`store copy` takes the former texts along, and `cache verify` reads them."""
     before, copy = contents(folders[1]), tmp_path / "copy.sqlite3"
