@@ -8,6 +8,8 @@ __version__ = "0.1.0"
 
 # The public functions, imported when somebody asks for one: the command line starts without what it doesn't need.
 _FUNCTIONS = (
+    "applications",
+    "apply",
     "audit",
     "back_up_store",
     "backtest",
@@ -34,6 +36,7 @@ _FUNCTIONS = (
     "rollback",
     "run",
     "schedule",
+    "undo",
     "verify_cache",
     "waiting_links",
 )

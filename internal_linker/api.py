@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from internal_linker.core.errors import ConfigurationError, InternalLinkerError
 from internal_linker.usecases.console import Reporter, open_console
 from internal_linker.usecases.options import (
+    ApplyOptions,
     AuditOptions,
     BacktestOptions,
     BackUpOptions,
@@ -28,6 +29,7 @@ from internal_linker.usecases.options import (
     RestoreOptions,
     RollbackOptions,
     RunOptions,
+    UndoOptions,
     VerifyCacheOptions,
     declared_options,
 )
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from internal_linker.ingest.import_crawl import Imported
     from internal_linker.pipeline.report import Plan
     from internal_linker.review.session import ReviewCounts
+    from internal_linker.usecases.apply_results import ApplyResult
     from internal_linker.usecases.audit import AuditResult, LinkPaths
     from internal_linker.usecases.cache import CopyResult, PruneResult, RestoreResult, VerifyResult
     from internal_linker.usecases.calibrate import Calibration
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from internal_linker.usecases.open_site import OpenSite
     from internal_linker.usecases.review import LinkDecision, ReviewResult
     from internal_linker.usecases.run import PageLinks
+    from internal_linker.usecases.undo_links import ApplicationsResult, UndoResult
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -475,6 +479,69 @@ def decide(
     from internal_linker.usecases import review as usecase
 
     return usecase.decide(_opened(project), decisions, by=by)
+
+
+@_takes(ApplyOptions)
+def apply(
+    files: str | Path, project: str | Path = ".", *, progress: bool = False, **options: Any
+) -> "ApplyResult":
+    """Put accepted links into the site's source files, as the command `apply` does.
+
+    Args:
+        files: the folder of the site's source files.
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+        options: as below; without `write`, `patch` or `branch` nothing changes.
+
+    Returns:
+        `.links`, what became of each, `.diff`, `.counts` and `.application`, which `undo` takes.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import apply as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.apply(_opened(project), ApplyOptions(files=Path(files), **options), reporter)
+
+
+def applications(project: str | Path = ".") -> "ApplicationsResult":
+    """List the applications of links and how many of their links are live, as `undo` does without an argument.
+
+    Args:
+        project: the folder with config/ and files/.
+
+    Returns:
+        `.applications`, the oldest first.
+
+    Raises:
+        InternalLinkerError: the store can't be read.
+    """
+    from internal_linker.usecases import undo_links as usecase
+
+    return usecase.applications(_opened(project))
+
+
+@_takes(UndoOptions)
+def undo(what: str, project: str | Path = ".", *, progress: bool = False, **options: Any) -> "UndoResult":
+    """Take applied links back, as the command `undo` does.
+
+    Args:
+        what: "LAST", the id of an application, or a page's URL.
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.restored` and `.kept`: the texts that are as they were, and those that changed since.
+
+    Raises:
+        InternalLinkerError: it could not be done, or there is nothing to take back.
+    """
+    from internal_linker.usecases import undo_links as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.undo(_opened(project), UndoOptions(what=what, **options), reporter)
 
 
 def history(project: str | Path = ".") -> "HistoryResult":

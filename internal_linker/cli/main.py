@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from internal_linker.cli.app import app_
+from internal_linker.cli.apply import apply, undo
 from internal_linker.cli.audit import audit
 from internal_linker.cli.cache import cache, store
 from internal_linker.cli.calibrate import calibrate
@@ -57,6 +58,8 @@ for command in (
     pairs,
     clusters,
     review,
+    apply,
+    undo,
     history,
     diff,
     rollback,

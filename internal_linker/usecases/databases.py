@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from internal_linker.adapters.database import (
+    applied_links,
     backups,
     edges,
     embeddings,
@@ -55,6 +56,7 @@ _STORED = (
     Stored(neighbours.JOIN_CHUNKS, lambda _: lambda _: True),
     Stored(neighbours.JOINS, neighbours.soundness),
     Stored(edges.EDGES, lambda _: edges.is_sound, lasting=True),
+    Stored(applied_links.APPLIED_LINKS, lambda _: applied_links.is_sound, lasting=True),
     Stored(runs.RUN_LINKS, lambda _: runs.is_sound, lasting=True, part_of=runs.RUNS),
     Stored(runs.RUNS, lambda _: runs.is_sound_run, lasting=True, mend=runs.mend_sequence),
 )
@@ -281,6 +283,9 @@ def _require_sound_file(engine: Engine) -> None:
 
 def _waste(engine: Engine, days: int) -> list[Waste]:
     before = datetime.now(UTC) - timedelta(days=days)
-    stores = (embeddings, serp_results, llm_answers, neighbours, edges, runs, fetched_pages)
+    stores = (
+        *(embeddings, serp_results, llm_answers, neighbours),
+        *(edges, applied_links, runs, fetched_pages),
+    )
     found = [waste for store in stores for waste in store.waste(before)]
     return [*found, *page_vectors.waste(engine, before)]

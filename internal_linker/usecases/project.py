@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from internal_linker.adapters.database.applied_links import AppliedLinks
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.llm_answers import StoredAnswers
@@ -97,6 +98,15 @@ class Project:
         engine = self.databases.store(read_only=read_only)
         try:
             yield EdgeStore(engine, self.site), RunStore(engine, self.site)
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def applications(self, *, read_only: bool = True) -> Iterator[tuple[EdgeStore, AppliedLinks]]:
+        """Open the link graph and the links that were applied."""
+        engine = self.databases.store(read_only=read_only)
+        try:
+            yield EdgeStore(engine, self.site), AppliedLinks(engine, self.site)
         finally:
             engine.dispose()
 

@@ -150,7 +150,9 @@ def review(
         progress: shows the reading of the pages, for their titles and texts, and notes.
     """
     hosts = project.settings.hosts
-    only = LinkFilter(Sections(options.sections), _source(options.source, hosts), _tier(options.tier), hosts)
+    only = LinkFilter(
+        Sections(options.sections), _source(options.source, hosts), tier_named(options.tier), hosts
+    )
     with project.graph(read_only=False) as (edges, _), _texts(project, progress) as texts:
         if counts := edges.counts():
             chosen = (
@@ -169,7 +171,8 @@ def _source(text: str, hosts: CanonicalHosts) -> str:
         return fold_query(text)
 
 
-def _tier(text: str) -> Tier | Literal[""]:
+def tier_named(text: str) -> Tier | Literal[""]:
+    """Return the tier of this name, as in `TIER_NAMES` or in links.csv; "" if there is none."""
     return next((tier for tier, name in TIER_NAMES.items() if text in (tier, name)), "")
 
 

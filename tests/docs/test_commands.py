@@ -1,20 +1,26 @@
 """Every command and Python example in the documentation runs on the sample site and prints the output shown."""
 
+import csv
 import io
+import json
 import re
 import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from internal_linker import apply, decide, waiting_links
 from internal_linker.core.errors import ExitCode
+from internal_linker.usecases.review import LinkDecision
 from tests.docs.generated import COMMANDS
 from tests.docs.pages import PAGES, doc
 from tests.standins import WordPressStandIn
 from tests.standins.wordpress import StoredPost
 from tests.support.small_project import REPOSITORY, command, forget_settings, write_text
+from tests.support.source_site import git
 from tests.support.web_server import Site, sitemap
 from tests.support.web_sites import html_page
 
@@ -35,6 +41,8 @@ PYTHON = [
 # These commands never end.
 NOT_RUN = {"app", "mcp", "schedule"}
 FETCHED = "https://www.example.com"
+# The page whose links the pages take back.
+APPLIED = "https://www.slowkettle.example/milk/froth-milk-without-a-steamer/"
 RUN_ID = r"\b20\d{6}-\d{6}(?:-[a-z]{4})?\b"
 
 
@@ -55,7 +63,28 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         forget_settings(patch)
         assert [command("run", "--project", str(folder)) for _ in range(2)] == [0, 0]
+        apply_links(folder)
     return folder
+
+
+def apply_links(folder: Path) -> None:
+    """Write the sample site's sources beside it, in git; accept a link of each page that has one in its text, and apply that of one page."""
+    with (folder / "files/urls_rawdata.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            path = urlsplit(row["URL"]).path.strip("/") or "index"
+            write_text(
+                folder / f"website/{path}.md",
+                f"---\ntitle: {json.dumps(row['Title'])}\n---\n\n{row['Main Content']}\n",
+            )
+    git(folder / "website", "init", "-q")
+    git(folder / "website", "config", "user.name", "Anna")
+    git(folder / "website", "config", "user.email", "anna@slowkettle.example")
+    git(folder / "website", "add", ".")
+    git(folder / "website", "commit", "-q", "-m", "Pages")
+    links = {link.source: link.id for link in reversed(waiting_links(folder).links) if link.tier == "inline"}
+    decide([LinkDecision(link, "accepted") for link in links.values()], folder)
+    assert apply(folder / "website", folder, write=True, only=[APPLIED]).application
+    git(folder / "website", "commit", "-q", "-a", "-m", "Links")
 
 
 @pytest.fixture

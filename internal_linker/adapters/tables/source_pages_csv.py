@@ -60,6 +60,17 @@ class SourcePagesCsv:
                 )
         return found
 
+    def found_by(self) -> dict[str, str]:
+        """Return how the files were found, by page URL; {} if there is no table or no such column."""
+        if not self.path.exists():
+            return {}
+        stream = CsvTable(self.path).stream()
+        url, found = (find_named(stream.header, name) for name in (_URL, _FOUND))
+        if url is None or found is None:
+            return {}
+        rows = (cells for _, cells in stream.rows if len(cells) > max(url, found))
+        return {cells[url].strip(): cells[found].strip() for cells in rows}
+
     def write(self, rows: Iterable[tuple[str, str, str]]) -> list[str]:
         """Replace the table; return what was unusual, one sentence each.
 

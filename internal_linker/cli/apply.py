@@ -1,0 +1,129 @@
+"""The commands that put accepted links into the site's texts and take them back: apply and undo."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import typer
+
+from internal_linker.cli.command import (
+    JsonOption,
+    ProjectOption,
+    opened_project,
+    reporting,
+    typed,
+    with_options,
+)
+from internal_linker.core.errors import ExitCode
+from internal_linker.core.sequences import counted
+from internal_linker.core.shown import neutralised
+from internal_linker.usecases.options import ApplyOptions, UndoOptions
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from internal_linker.usecases.apply_results import ApplyResult
+
+# Lines of a diff, and pages of an unsure match, that are printed.
+_MOST_LINES, _MOST_PAGES = 400, 20
+
+
+@with_options(ApplyOptions)
+def apply(
+    context: typer.Context,
+    project: ProjectOption = None,
+    *,
+    options: ApplyOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Put accepted links into the site's source files.
+
+    Without --write, --patch or --branch nothing is changed: the links and the changes are shown. Each written file can
+    be taken back with undo.
+    """
+    opened = opened_project(context, project)
+    from internal_linker.usecases import apply as usecase
+    from internal_linker.usecases.console import open_console
+
+    with reporting() as reporter:
+        result = usecase.apply(opened, options, reporter)
+        for remark in result.remarks:
+            reporter.warn(remark)
+    if as_json:
+        from internal_linker.cli.output import json_of
+
+        typer.echo(neutralised(json_of(asdict(result))))
+    else:
+        _show(open_console(), result, is_trial=not (options.write or options.patch or options.branch))
+        if result.application:
+            typer.echo(f"To take the links back: {typed(context, f'undo {result.application}')}")
+    for gap in result.gaps:
+        typer.echo(f"Gap: {gap}", err=True)
+    raise typer.Exit(ExitCode.GAPS if result.gaps else ExitCode.SUCCESS)
+
+
+def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
+    """Print what was found, the links, the changes, and the counts."""
+    from internal_linker.cli.output import print_aligned
+
+    console.print(result.mapping, soft_wrap=True)
+    for url, why in result.unsure[:_MOST_PAGES]:
+        console.print(f"  {url}: {why}", soft_wrap=True)
+    if len(result.unsure) > _MOST_PAGES:
+        console.print(f"  ... and {len(result.unsure) - _MOST_PAGES} more")
+    if not result.links:
+        console.print("No accepted links to apply: accept links in the review first.")
+        return
+    rows = [(link.page, link.anchor, link.target, link.result) for link in result.links]
+    console.print()
+    print_aligned(console, ("Page", "Anchor", "Target", "Result"), rows)
+    if is_trial and result.diff:
+        console.print()
+        lines = result.diff.splitlines()
+        for line in lines[:_MOST_LINES]:
+            style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+            console.print(neutralised(line), style=style, soft_wrap=True)
+        if len(lines) > _MOST_LINES:
+            console.print(
+                f"... and {len(lines) - _MOST_LINES} more lines: write all of them with --patch FILE"
+            )
+    console.print()
+    for name, count in result.counts.items():
+        console.print(f"{counted(count, 'link')} {name}", soft_wrap=True)
+    if is_trial and result.diff:
+        console.print("Nothing was changed. To change the files, add --write.")
+
+
+@with_options(UndoOptions)
+def undo(context: typer.Context, project: ProjectOption = None, *, options: UndoOptions) -> None:
+    """Take applied links back, or list the applications.
+
+    Each file that is still as links were applied to it gets its former content, byte by byte. Files that changed since
+    are listed and stay as they are.
+    """
+    opened = opened_project(context, project)
+    from internal_linker.cli.output import print_aligned
+    from internal_linker.usecases import undo_links as usecase
+    from internal_linker.usecases.console import open_console
+
+    console = open_console()
+    if not options.what:
+        rows = [
+            (
+                *(one.application, one.at[:16].replace("T", " "), one.by, one.home),
+                *(str(count) for count in (one.texts, one.applied, one.live, one.undone)),
+            )
+            for one in usecase.applications(opened).applications
+        ]
+        if not rows:
+            console.print("No links were applied yet.")
+            return
+        header = ("Application", "Began (UTC)", "By", "Folder", "Files", "Applied", "Live", "Undone")
+        print_aligned(console, header, rows)
+        return
+    with reporting() as reporter:
+        result = usecase.undo(opened, options, reporter)
+    links = sum(text.links for text in result.restored)
+    console.print(f"{counted(len(result.restored), 'file')} restored, {counted(links, 'link')} taken back.")
+    for text in result.kept:
+        console.print(f"Left as it is: {text.file}: {text.reason}", soft_wrap=True)
+    raise typer.Exit(ExitCode.GAPS if result.kept else ExitCode.SUCCESS)

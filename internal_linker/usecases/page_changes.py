@@ -1,0 +1,121 @@
+"""Accepted links put into the source files of their pages, in memory."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from internal_linker.adapters.files.git import Change
+from internal_linker.cms.page_links import PlacedLink, place_links
+from internal_linker.cms.placement import Placement, Refusal
+from internal_linker.core.edges import Edge
+from internal_linker.core.ports import Progress
+from internal_linker.core.records import Collected
+from internal_linker.core.sequences import counted
+from internal_linker.usecases.apply_results import AppliedLink, Left, Outcome
+from internal_linker.usecases.source_folder import SourceFolder
+
+
+@dataclass(frozen=True)
+class PageChange:
+    """A file of a page with its new text, and the links that are new in it."""
+
+    page: str
+    page_url: str
+    change: Change
+    links: Sequence[AppliedLink]
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Puts accepted links into source files.
+
+    Attributes:
+        site: the pages.
+        folder: the source files.
+        most: how many new links a page may have.
+        waiting: ids of links that were applied earlier and are not live yet.
+    """
+
+    site: Collected
+    folder: SourceFolder
+    most: int
+    waiting: Collection[str]
+
+    def plan(self, links: Sequence[Edge], progress: Progress) -> tuple[list[PageChange], list[AppliedLink]]:
+        """Return the changes of files, and the links that change none, with what became of them."""
+        changes, others, by_page = list[PageChange](), list[AppliedLink](), defaultdict[str, list[Edge]](list)
+        for edge in links:
+            by_page[edge.source].append(edge)
+        progress.start("Placing", len(by_page), "pages")
+        for source, edges in by_page.items():
+            change, rest = self._page(source, edges)
+            changes += [change] if change else []
+            others += rest
+            progress.advance()
+        placed = sum(len(one.links) for one in changes)
+        progress.finish(f"{placed} of {counted(len(links), 'link')}")
+        return changes, others
+
+    def url(self, key: str, written: str) -> str:
+        """Return a page's URL as the table of pages has it; `written` if the table has no such page."""
+        page = self.site.find(self.site.hosts.restored(key))
+        return page.url if page else written
+
+    def _page(self, source: str, edges: Sequence[Edge]) -> tuple[PageChange | None, list[AppliedLink]]:
+        url = self.url(source, edges[0].source_url)
+        path = self.folder.pages.file_of(url)
+        named = {edge.id: self._named(edge, url, path or "") for edge in edges}
+        others = [replace(named[edge.id], reason=Left.FOR_BOX) for edge in edges if is_for_box(edge)]
+        texts = [edge for edge in edges if not is_for_box(edge)]
+        if path is None:
+            why = Left.UNSURE if url in self.folder.unsure else Left.NO_FILE
+            return None, [*others, *(replace(named[edge.id], reason=why) for edge in texts)]
+        file = self.folder.tree.files[path]
+        wanted = [(edge.id, self._placement(edge, path)) for edge in texts]
+        placed = place_links(file.text, file.text_format, wanted, most=self.most, applied=self.waiting)
+        found = [_with_answer(named[one.id], one, self.waiting) for one in placed.links]
+        new = [link for link in found if link.outcome is Outcome.PLANNED]
+        others += [link for link in found if link.outcome is not Outcome.PLANNED]
+        if new and path in self.folder.dirty:
+            dirty = [replace(link, outcome=Outcome.REFUSED, line=0, reason=Left.DIRTY) for link in new]
+            return None, [*others, *dirty]
+        return (PageChange(source, url, Change(file, placed.text), new) if new else None), others
+
+    def _named(self, edge: Edge, url: str, path: str) -> AppliedLink:
+        return AppliedLink(
+            link_id=edge.id,
+            page=url,
+            target=self.url(edge.target, edge.target_url),
+            anchor=edge.chosen.text,
+            tier=edge.tier,
+            file=path,
+        )
+
+    def _placement(self, edge: Edge, path: str) -> Placement:
+        style, chosen = self.folder.style, edge.chosen
+        target = self.url(edge.target, edge.target_url)
+        return Placement(
+            target,
+            style.href(path, self.folder.pages.file_of(target), target),
+            chosen.text if chosen.verbatim else "",
+            chosen.sentence,
+            self._leads_to(path, target),
+        )
+
+    def _leads_to(self, path: str, target: str) -> Callable[[str], bool]:
+        style = self.folder.style
+        key = style.leads_to(path, target)
+        return lambda href: style.leads_to(path, href) == key
+
+
+def is_for_box(edge: Edge) -> bool:
+    """Return whether a link belongs beside the text: an editor's own anchor is meant for the text."""
+    return edge.tier == "sidebar" and not edge.anchor
+
+
+def _with_answer(link: AppliedLink, placed: PlacedLink, waiting: Collection[str]) -> AppliedLink:
+    if placed.refusal is None:
+        return replace(link, outcome=Outcome.PLANNED, line=placed.line)
+    if placed.refusal is Refusal.LINKED and link.link_id in waiting:
+        return replace(link, outcome=Outcome.IN_PLACE)
+    return replace(link, reason=placed.refusal)

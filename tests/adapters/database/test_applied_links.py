@@ -1,0 +1,105 @@
+"""The store of applied links keeps each former text until it is taken back, and tells damaged rows."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, update
+
+from internal_linker.adapters.database.applied_links import APPLIED_LINKS, AppliedLinks, is_sound, waste
+from internal_linker.adapters.database.engine import noted_damage, open_database, transact
+from internal_linker.core.applied_links import PageWrite, content_hash, link_states
+from internal_linker.core.errors import ConfigurationError
+
+FORMER = b"\xef\xbb\xbfGreen tea.\r\nA pot\x00."
+WRITE = PageWrite(
+    application="20261125-090000-abcd",
+    page="https://a.example/tea",
+    page_url="https://www.a.example/tea/",
+    home="/srv/site",
+    place="content/tea.md",
+    links=("0123456789abcdef0123", "0123456789abcdef4567"),
+    hash_before=content_hash(FORMER),
+    hash_after=content_hash(b"other"),
+    by="Anna",
+    at=datetime(2026, 11, 25, 9, 0, tzinfo=UTC),
+)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = open_database("sqlite:///store.sqlite3", tmp_path)
+    yield engine
+    engine.dispose()
+
+
+def test_a_write_and_its_former_text_come_back_as_they_were(engine: Engine) -> None:
+    """Writes come back in order with all facts, and former texts byte by byte."""
+    store = AppliedLinks(engine, "a.example")
+    [first] = store.begin([(WRITE, FORMER)])
+    [second] = store.begin([(replace(WRITE, application="later", page="https://a.example/pot"), FORMER)])
+    assert (first, second.number) == (replace(WRITE, number=1), 2)
+    assert store.writes() == [first, second]
+    assert store.writes(application="later") == store.writes(page="https://a.example/pot") == [second]
+    assert store.former(second) == FORMER
+    assert AppliedLinks(engine, "b.example").writes() == []
+
+
+def test_a_write_is_marked_or_forgotten_alone(engine: Engine) -> None:
+    """What became of one write changes no other."""
+    store = AppliedLinks(engine, "a.example")
+    first, second, third = store.begin([(WRITE, FORMER)] * 3)
+    store.mark([second], "applied")
+    store.forget([third])
+    assert store.writes() == [first, replace(second, status="applied")]
+
+
+def test_paths_that_no_database_takes_can_be_stored(engine: Engine) -> None:
+    """A path of undecodable bytes is stored in another spelling instead of failing."""
+    store = AppliedLinks(engine, "a.example")
+    assert store.begin([(replace(WRITE, place="t\udce9a.md"), FORMER)])
+    assert [one.place for one in store.writes()] == ["t\\udce9a.md"]
+
+
+@pytest.mark.parametrize("cells", [{"former": b"x"}, {"links": "{}"}, {"status": "lost"}, {"links": "[1]"}])
+def test_a_damaged_row_is_told(engine: Engine, cells: dict[str, object]) -> None:
+    """No damaged row is taken for a sound one, and no other text for the former one."""
+    store = AppliedLinks(engine, "a.example")
+    [write] = store.begin([(WRITE, FORMER)])
+    transact(engine, lambda connection: connection.execute(update(APPLIED_LINKS).values(**cells)))
+    row = transact(engine, lambda connection: connection.execute(APPLIED_LINKS.select()).one())
+    assert not is_sound(row)
+    if "former" in cells:
+        with pytest.raises(ConfigurationError, match="former text of https://www.a.example/tea/ is damaged"):
+            store.former(write)
+    else:
+        assert store.writes() == [] and noted_damage(engine) == {"applied_links": 1}
+
+
+def test_only_old_undone_writes_are_waste(engine: Engine) -> None:
+    """A former text that is in its place again is removed some day; one that may be needed never is."""
+    store = AppliedLinks(engine, "a.example")
+    for status in ("begun", "applied", "undone"):
+        store.mark(store.begin([(WRITE, FORMER)]), status)
+
+    def old(before: datetime) -> list[str]:
+        [found] = waste(before)
+        wanted = found.table.select().where(found.rows)
+        return [row.status for row in transact(engine, lambda connection: connection.execute(wanted).all())]
+
+    assert old(WRITE.at + timedelta(days=1)) == ["undone"]
+    assert old(WRITE.at) == []
+
+
+def test_the_latest_state_of_a_link_counts() -> None:
+    """A link that was undone and applied again is applied, and live once a run found it on the site."""
+    a, b = "a" * 20, "b" * 20
+    writes = [replace(WRITE, links=(a, b), status="applied"), replace(WRITE, links=(a,), status="undone")]
+    assert link_states(writes, []) == {a: "undone", b: "applied"}
+    assert link_states([*writes, replace(WRITE, links=(a,), status="applied")], [b]) == {
+        a: "applied",
+        b: "live",
+    }
+    assert link_states([replace(WRITE, status="begun")], WRITE.links) == {}
