@@ -31,7 +31,11 @@ _NAME = re.compile(r"[-~\s]*([/#^]?)\s*([\w./:@-]*)")
 _ENDED = frozenset({"if", "range", "with", "define", "block"})
 _SHORTCODE = re.compile(r"\[(/?)([A-Za-z][\w-]*)(\s[^\[\]]*|)(/?)\]")
 _ATTRIBUTED = re.compile(r"""\s[\w-]+=["'\w]""")
-_MATH = re.compile(r"(?<!\\)\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL)
+_MATH = re.compile(
+    # Brackets with backslashes may be mere brackets: they are a formula's in one paragraph only.
+    r"(?<!\\)\$\$.+?\$\$|\\\((?:(?!\n\s*\n).)+?\\\)|\\\[(?:(?!\n\s*\n).)+?\\\]",
+    re.DOTALL,
+)
 # Which of two dollars is a price's, and which begins a formula, only the generator knows: each may.
 _INLINE_MATH = re.compile(r"(?<![\\$\w])(?=(\$(?=[^\s$])(?:[^$\n\\]|\\.)*?(?<=[^\s\\])\$(?![\d$])))")
 

@@ -46,6 +46,7 @@ BODY = [
     ("Hello!pet food", Refusal.UNSAFE),
     ("\tpet food\n\npet food", "\tpet food\n\n[pet food](/x)"),
     (":::tip pet food\npet food\n:::", ":::tip pet food\n[pet food](/x)\n:::"),
+    ("A \\[b\n\npet food c\\]", "A \\[b\n\n[pet food](/x) c\\]"),
     ("It costs $5, pet food $6", "It costs $5, [pet food](/x) $6"),
 ]  # fmt: skip
 

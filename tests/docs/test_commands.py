@@ -68,7 +68,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def apply_links(folder: Path) -> None:
-    """Write the sample site's sources beside it, in git; accept a link of each page that has one in its text, and apply that of one page."""
+    """Write the sample site's sources into git; accept a link in the text of each page, and apply that of one page."""
     with (folder / "files/urls_rawdata.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             path = urlsplit(row["URL"]).path.strip("/") or "index"
