@@ -63,7 +63,6 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         forget_settings(patch)
         assert [command("run", "--project", str(folder)) for _ in range(2)] == [0, 0]
-        apply_links(folder)
     return folder
 
 
@@ -124,6 +123,8 @@ def test_commands_run(
     URLs, numbers and quotations may differ.
     """
     words = shlex.split(_with_real_runs(arguments, capsys)) or ["run"]
+    if words[0] in ("apply", "undo"):
+        apply_links(folder)
     if words[0] == "import" and {"--sitemap", "--urls", "--wordpress"} & {*words}:
         write_text(folder / "my-pages.txt", f"{site.url}/tea/\n")
         url = wordpress_site.url if "--wordpress" in words else site.url
