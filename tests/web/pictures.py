@@ -1,7 +1,9 @@
 """`python -m tests.web.pictures`: take the pictures of the app for docs/pictures, on the sample site."""
 
+import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from playwright.sync_api import Page
@@ -73,8 +75,8 @@ def main() -> None:
             page = browser.page(app, width=width, scheme=scheme)
             page.evaluate("localStorage.setItem('reviewer', 'Anna')")
             page.wait_for_timeout(500)
-            page.evaluate(_AT_HOME, [folder, str(Path.home())])
-            _take(page, f"projects-{screen}")
+            here = [folder, str(REPOSITORY), sys.prefix, str(Path.home())]
+            _take(page, f"projects-{screen}", here)
             for name, complete in COMPLETE.items():
                 page.goto(f"{app.url}/p/{key}/{ADDRESSES.get(name, name)}")
                 if name == "review":
@@ -85,11 +87,12 @@ def main() -> None:
                 if name in BEGINS:
                     page.locator(BEGINS[name]).evaluate("each => each.scrollIntoView()")
                 page.wait_for_timeout(1_500)
-                _take(page, f"{name}-{screen}")
+                _take(page, f"{name}-{screen}", here)
             page.context.close()
 
 
-def _take(page: Page, name: str) -> None:
+def _take(page: Page, name: str, here: Sequence[str]) -> None:
+    page.evaluate(_AT_HOME, here)
     page.screenshot(path=PLACE / f"{name}.png")
     print(f"taken: docs/pictures/app/{name}.png")
 
