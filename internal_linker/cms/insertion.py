@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 from internal_linker.cms.comparison import LAST_IN_SENTENCE, Folded, folded, folded_places, occurrences
@@ -15,6 +16,7 @@ _READERS: Mapping[TextFormat, Callable[[str], Document]] = {
     "mdx": lambda text: read_markdown(text, is_mdx=True),
     "html": read_html,
 }
+_BOM = "\ufeff"
 # Where verification fails this often, it fails everywhere.
 _MOST_TRIALS = 20
 # A sentence that goes beyond a passage has at least so many of its first or last characters, if it has as many.
@@ -35,6 +37,11 @@ def insert(text: str, text_format: TextFormat, placement: Placement) -> Inserted
     anchor = folded(placement.anchor)
     if not anchor:
         return Refused(Refusal.NO_OWN_TEXT)
+    if text.startswith(_BOM):
+        found = insert(text[1:], text_format, placement)
+        if isinstance(found, Refused):
+            return found
+        return replace(found, text=_BOM + found.text, start=found.start + 1, end=found.end + 1)
     try:
         document = _READERS[text_format](text)
         own = {placement.href, placement.target, document.written(placement.href)}

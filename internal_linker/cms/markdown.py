@@ -316,7 +316,7 @@ def read_markdown(text: str, *, is_mdx: bool = False) -> MarkdownDocument:
     parsed = _Parsed(text, is_mdx=is_mdx)
     reader = _Reader(parsed)
     reader.read()
-    plain = f" {parsed.text[1:]}" if parsed.text.startswith("\ufeff") else parsed.text
+    plain = parsed.text
     closed = [
         *parsed.closed,
         *math(plain),

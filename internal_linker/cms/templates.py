@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -15,7 +16,7 @@ _MASKED = re.compile(f"{_FIRST}(..){_FILL}*")
 _PUNCTUATION = "\U00012470"
 _RESERVED = re.compile(f"[\U000f0000-\U000ffffd{_PUNCTUATION}]")
 _FRONT_MATTER = re.compile(
-    r"\ufeff?(?:---[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??(?:---|\.\.\.)"
+    r"(?:---[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??(?:---|\.\.\.)"
     r"|\+\+\+[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??\+\+\+)"
     r"[ \t]*(?:\r\n?|\n|\Z)",
     re.DOTALL,
@@ -96,13 +97,10 @@ def front_matter(text: str) -> int:
     """Return where a text's front matter ends (YAML, TOML or JSON), 0 without any."""
     if found := _FRONT_MATTER.match(text):
         return found.end()
-    start = len(text) - len(text.removeprefix("\ufeff"))
-    if text.startswith("{", start) and not text.startswith(("{{", "{%", "{#"), start):
-        try:
-            return json.JSONDecoder().raw_decode(text, start)[1]
-        except ValueError:
-            return start
-    return start
+    if text.startswith("{") and not text.startswith(("{{", "{%", "{#")):
+        with suppress(ValueError):
+            return json.JSONDecoder().raw_decode(text)[1]
+    return 0
 
 
 def shortcodes(text: str, *, only_pairs: bool = False) -> Iterator[Span]:

@@ -81,6 +81,7 @@ def test_no_link_stands_in_what_is_no_body_text_of_markdown(text: str) -> None:
 
 
 MDX = [
+    ("\ufeffimport Pet from 'pet food'\n\npet food", "[pet food](/x)"),
     ("import Pet from 'pet food'\nexport const a = {\n\n  b: 'pet food',\n}\n\npet food", "[pet food](/x)"),
     ("<Card title=\"pet food\" a={{b: 'pet food'}} c={() => 1 > 2}/>\n\npet food", "[pet food](/x)"),
     ("<Note>\n\npet food\n\n</Note>\n\nThe pet food", "The [pet food](/x)"),
