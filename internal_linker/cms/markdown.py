@@ -15,7 +15,7 @@ from internal_linker.cms.html import Elements, tags, urls
 from internal_linker.cms.jsx import without_jsx
 from internal_linker.cms.markdown_inline import Inline, Places, parser, plain_parser
 from internal_linker.cms.passages import Content, Passage, Piece, Span, Unreadable, joined
-from internal_linker.cms.templates import front_matter, masked, math, shortcodes
+from internal_linker.cms.templates import as_punctuation, front_matter, masked, math, shortcodes
 from internal_linker.cms.verification import is_only_linked
 
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -254,8 +254,11 @@ class MarkdownDocument:
         old, new = before.text[first:last], plain[first : last + link]
         if plain[:first] != before.text[:first] or plain[last + link :] != before.text[last:]:
             return False
-        return _is_only_linked(
-            old, new, before.env, written if _TEMPLATE.search(href) else written.replace("&amp;", "&")
+        written = written if _TEMPLATE.search(href) else written.replace("&amp;", "&")
+        # Whether emphasis next to a template tag begins or ends depends on when the generator renders the tag.
+        return _is_only_linked(old, new, before.env, written) and (
+            not before.masked.tags
+            or _is_only_linked(as_punctuation(old), as_punctuation(new), before.env, as_punctuation(written))
         )
 
 

@@ -14,6 +14,7 @@ _FIRST, _FILL, _DIGIT, _BASE = "\U000f0000", "\U000f0001", 0xF1000, 4096
 _MASKED = re.compile(f"{_FIRST}(..){_FILL}*")
 # To a parser, JSX begins and ends with punctuation; this sign is as rare as it means little.
 _PUNCTUATION = "\U00012470"
+_OF_MASKS = re.compile("[\U000f0000-\U000ffffd]")
 _RESERVED = re.compile(f"[\U000f0000-\U000ffffd{_PUNCTUATION}]")
 _FRONT_MATTER = re.compile(
     r"(?:---[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??(?:---|\.\.\.)"
@@ -82,6 +83,11 @@ def masked(text: str) -> Masked:
         return _covered(found[0], (_FIRST + digits).ljust(len(found[0]), _FILL))
 
     return Masked(_TAG.sub(mask, text), tags, tuple(_closed(text)))
+
+
+def as_punctuation(text: str) -> str:
+    """Return a masked text in which template tags count as punctuation, as in raw Markdown, not as letters."""
+    return _OF_MASKS.sub(_PUNCTUATION, text)
 
 
 def covered(text: str) -> str:

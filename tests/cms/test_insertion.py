@@ -44,6 +44,7 @@ BODY = [
     ("pet `food` and pet food", "pet `food` and [pet food](/x)"),
     ("Pet food", "[Pet food](/x)"),
     ("Hello!pet food", Refusal.UNSAFE),
+    ('- *we pet food**we pet food*{{< fig alt="pet food" >}}we', Refusal.UNSAFE),
     ("\tpet food\n\npet food", "\tpet food\n\n[pet food](/x)"),
     (":::tip pet food\npet food\n:::", ":::tip pet food\n[pet food](/x)\n:::"),
     ("A \\[b\n\npet food c\\]", "A \\[b\n\n[pet food](/x) c\\]"),
