@@ -107,7 +107,9 @@ def _element(
 
 def _after_fence(text: str, fence: re.Match[str]) -> int:
     sign = fence["sign"]
-    end = re.compile(rf"^[ \t>]*{sign[0]}{{{len(sign)},}}[ \t]*$|\Z", re.MULTILINE).search(text, fence.end())
+    end = re.compile(rf"^[ \t>]*{sign[0]}{{{len(sign)},}}[ \t]*(?=\r|$)|\Z", re.MULTILINE).search(
+        text, fence.end()
+    )
     return end.end() if end else len(text)
 
 

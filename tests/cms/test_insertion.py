@@ -82,6 +82,7 @@ def test_no_link_stands_in_what_is_no_body_text_of_markdown(text: str) -> None:
 
 
 MDX = [
+    ("```js\r\n{\r\n```\r\n\r\nimport Pet from 'pet food'\r\n\r\npet food", "[pet food](/x)"),
     ("\ufeffimport Pet from 'pet food'\n\npet food", "[pet food](/x)"),
     ("import Pet from 'pet food'\nexport const a = {\n\n  b: 'pet food',\n}\n\npet food", "[pet food](/x)"),
     ("<Card title=\"pet food\" a={{b: 'pet food'}} c={() => 1 > 2}/>\n\npet food", "[pet food](/x)"),
