@@ -377,7 +377,8 @@ letters.addEventListener("change", () => {
 });
 showLetters();
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input:not([type=radio]), select, textarea");
+  // A field of a dialog that was closed has the focus until the page is painted again.
+  const typing = !event.target.closest("dialog:not([open])") && event.target.closest("input:not([type=radio]), select, textarea");
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.key === "Escape" && typing) {
     event.target.blur();
