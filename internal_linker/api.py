@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from internal_linker.core.errors import ConfigurationError, InternalLinkerError
 from internal_linker.usecases.console import Reporter, open_console
+from internal_linker.usecases.option_records import Options, declared_options
 from internal_linker.usecases.options import (
     ApplyOptions,
     AuditOptions,
@@ -23,7 +24,6 @@ from internal_linker.usecases.options import (
     ExportVectorsOptions,
     ImportOptions,
     LookupOptions,
-    Options,
     PairsOptions,
     PruneCacheOptions,
     RestoreOptions,
@@ -31,7 +31,6 @@ from internal_linker.usecases.options import (
     RunOptions,
     UndoOptions,
     VerifyCacheOptions,
-    declared_options,
 )
 from internal_linker.usecases.project import Project, open_project
 

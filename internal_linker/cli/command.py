@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 from internal_linker.cli.exit import Start
 from internal_linker.core.hints import command, typed_path
-from internal_linker.usecases.options import Declared, Options, declared_options
+from internal_linker.usecases.option_records import Declared, Options, declared_options
 
 if TYPE_CHECKING:
     from internal_linker.usecases.console import Reporter

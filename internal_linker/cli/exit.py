@@ -11,7 +11,7 @@ import typer
 from internal_linker.bootstrap import explained
 from internal_linker.core.errors import ConfigurationError, ExitCode, InternalLinkerError
 from internal_linker.core.shown import neutralised
-from internal_linker.usecases.options import plain
+from internal_linker.usecases.option_records import plain
 
 # Older versions of typer raise click's errors, newer ones their own: both derive theirs from this base.
 _UsageError: Any = typer.BadParameter.__base__

@@ -99,7 +99,7 @@ class _Parsed:
         return self.lines[outermost[at][0]][0], self.lines[min(last, len(self.lines)) - 1][1]
 
     def places(self, token: Token) -> Places | None:
-        """Return where the text of a paragraph is in the source, None where that can't be told."""
+        """Return where the text of a paragraph is in the source, None if it is unknown."""
         first = token.map[0] if token.map else 0
         starts, places, at = [], [], 0
         for number, line in enumerate(token.content.split("\n"), first):
@@ -113,7 +113,7 @@ class _Parsed:
         return Places(starts, places)
 
     def cell(self, token: Token, after: int) -> Places | None:
-        """Return where the text of a table's cell is in the source, None where that can't be told.
+        """Return where the text of a table's cell is in the source, None if it is unknown.
 
         Args:
             token: the cell's text.

@@ -10,7 +10,7 @@ _BRAND = re.compile(r"\s+[|\-–—·•»:]\s+")
 _WORDS = re.compile(r"\w+")
 # A text's fingerprint: the smallest hashes of its runs of words.
 _RUN, _PRINTS = 4, 64
-# Characters of a text that its fingerprint is taken from; a longer page is told by its beginning.
+# A fingerprint covers this many characters from the beginning of a text.
 MOST_CHARACTERS = 50_000
 
 

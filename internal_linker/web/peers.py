@@ -13,8 +13,8 @@ _ROOT = 0
 def from_this_user(client: tuple[str, int], server: tuple[str, int]) -> bool:
     """Return whether a connection over IPv4 within this computer comes from this user or from root.
 
-    Linux alone tells, and is the one where every user sees the arguments of all processes and a browser gets an
-    address as an argument. Elsewhere the answer is True.
+    Only Linux has this table, and only there can every user see the address among the arguments of the browser's
+    process. Elsewhere the answer is True.
 
     Args:
         client: address and port of the other side.
@@ -26,10 +26,10 @@ def from_this_user(client: tuple[str, int], server: tuple[str, int]) -> bool:
     for table in _TABLES:
         try:
             lines = table.read_text(encoding="ascii").splitlines()[1:]
-        except OSError:  # no IPv6, or nothing is told: then nobody is let in
+        except OSError:  # no IPv6, or no access to the table: then nobody is let in
             continue
         for fields in map(str.split, lines):
-            if all(told.endswith(end) for told, end in zip(fields[1:3], ends, strict=True)):
+            if all(written.endswith(end) for written, end in zip(fields[1:3], ends, strict=True)):
                 return int(fields[7]) in (os.geteuid(), _ROOT)
     return False
 

@@ -19,7 +19,7 @@ from internal_linker.core.errors import (
 from internal_linker.usecases.edit_settings import SettingsChanged
 from internal_linker.usecases.known_projects import ProjectNotFound
 from internal_linker.usecases.link_decisions import NothingToUndo
-from internal_linker.usecases.options import plain
+from internal_linker.usecases.option_records import plain
 from internal_linker.usecases.stored_links import LinkNotFound
 from internal_linker.web.access import TooManyGuesses
 

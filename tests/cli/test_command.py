@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 from internal_linker.cli.command import ProjectOption, with_options
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.usecases import options as module
-from internal_linker.usecases.options import Options, PairsOptions, RunOptions, declared_options
+from internal_linker.usecases.option_records import Options, declared_options
+from internal_linker.usecases.options import PairsOptions, RunOptions
 
 
 def made(*arguments: str) -> tuple[int, list[Options], str]:

@@ -98,7 +98,7 @@ def test_filters_and_limit_save_requests(project: Path, site: WordPressStandIn) 
 def test_the_password_goes_to_its_own_site_alone(
     project: Path, site: WordPressStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The password is sent to the site in config/wordpress.txt; another site is read without it, which is told."""
+    """The password goes to the site in config/wordpress.txt; for another one, the import says that it had none."""
     sign_in(project, site.url)
     assert imported(project, "--wordpress", site.url, "--delay", "0") == 0
     assert site.calls("users/me") and {"authorization" in call.headers for call in site.calls("types")} == {

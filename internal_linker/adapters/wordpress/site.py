@@ -81,7 +81,7 @@ class Published:
 def public_types(client: RestClient) -> list[PostType]:
     """Return the types whose posts have pages.
 
-    Only editors are told which custom types are public. Of others, one page is looked at.
+    WordPress lists which custom types are public for editors only. For other users, one page of each type is tried.
 
     Raises:
         ServiceError: the site does not answer.
@@ -158,7 +158,7 @@ def _each(client: RestClient, route: str, fields: str) -> Iterator[tuple[Mapping
 
 
 def _types(client: RestClient) -> Mapping[str, Any]:
-    """Return all types by their slugs, with what editors are told about the types that the user may edit."""
+    """Return all types by their slugs, with the details that WordPress gives of those the user may edit."""
     types = _object(client.get("wp/v2/types").body)
     if client.signs_in:
         try:

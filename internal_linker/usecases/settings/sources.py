@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from internal_linker.adapters.files.plain_text import plain_text, shortened
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.usecases.options import plain
+from internal_linker.usecases.option_records import plain
 
 ENV_PREFIX = "INTERNAL_LINKER_"
 # A password in an address goes on to the last @: drivers take one with / or @ in it.
