@@ -1,15 +1,14 @@
 """The Python interface: every command as a function that returns a record, for notebooks and scripts."""
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from internal_linker.core.errors import ConfigurationError, InternalLinkerError
 from internal_linker.usecases.console import Reporter, open_console
-from internal_linker.usecases.option_records import Options, declared_options
+from internal_linker.usecases.option_records import takes
 from internal_linker.usecases.options import (
     ApplyOptions,
     AuditOptions,
@@ -58,37 +57,8 @@ if TYPE_CHECKING:
     from internal_linker.usecases.run import PageLinks
     from internal_linker.usecases.undo_links import ApplicationsResult, UndoResult
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def _takes(record: type[Options]) -> Callable[[F], F]:
-    """Show the fields of an options record in the place of `**options`, in the signature and the docstring."""
-
-    def decorate(function: F) -> F:
-        own = inspect.signature(function)
-        names = {each.name for each in declared_options(record)} - own.parameters.keys()
-        fields = [
-            inspect.Parameter(
-                each.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if each.required else each.default,
-            )
-            for each in declared_options(record)
-            if each.name in names
-        ]
-        kept = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-        function.__signature__ = own.replace(parameters=[*kept, *fields])  # type: ignore[attr-defined]
-        listed = (inspect.getdoc(each) or "" for each in reversed(record.__mro__) if "__doc__" in vars(each))
-        described = "\n".join(
-            text.partition("Attributes:\n")[2] for text in listed if "Attributes:\n" in text
-        )
-        function.__doc__ = f"{inspect.getdoc(function)}\n\nOptions:\n{described}"
-        return function
-
-    return decorate
-
-
-@_takes(RunOptions)
+@takes(RunOptions)
 def run(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "PageLinks":
     """Find links for every page and deliver them, as the command `run` does.
 
@@ -112,7 +82,7 @@ def run(project: str | Path = ".", *, progress: bool = False, **options: Any) ->
     return found
 
 
-@_takes(RunOptions)
+@takes(RunOptions)
 def plan(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "Plan":
     """Return what a run would fetch, embed and cost, as `run --dry-run` does; nothing is spent or written.
 
@@ -130,7 +100,7 @@ def plan(project: str | Path = ".", *, progress: bool = False, **options: Any) -
         return usecase.plan(_opened(project), RunOptions(**options), reporter)
 
 
-@_takes(LookupOptions)
+@takes(LookupOptions)
 def lookup(
     page: str,
     project: "str | Path | DataFrame" = ".",
@@ -181,7 +151,7 @@ def open_site(project: str | Path = ".", *, progress: bool = False) -> "OpenSite
     return OpenSite(Path(project), partial(_reporter, progress))
 
 
-@_takes(BriefOptions)
+@takes(BriefOptions)
 def content_brief(
     draft: str | Path, project: str | Path = ".", *, progress: bool = False, **options: Any
 ) -> "BriefLinks":
@@ -205,7 +175,7 @@ def content_brief(
         return usecase.content_brief(_opened(project), BriefOptions(draft=draft, **options), reporter)
 
 
-@_takes(ImportOptions)
+@takes(ImportOptions)
 def import_crawl(
     *files: str | Path, project: str | Path = ".", progress: bool = False, **options: Any
 ) -> "Imported":
@@ -231,7 +201,7 @@ def import_crawl(
         return usecase.import_crawl(_opened(project), wanted, reporter)
 
 
-@_takes(PairsOptions)
+@takes(PairsOptions)
 def pairs(
     project: "str | Path | DataFrame" = ".",
     *,
@@ -262,7 +232,7 @@ def pairs(
         return usecase.pairs(opened, PairsOptions(**options), reporter, write=_writes(project, write))
 
 
-@_takes(ClustersOptions)
+@takes(ClustersOptions)
 def clusters(
     project: "str | Path | DataFrame" = ".",
     *,
@@ -292,7 +262,7 @@ def clusters(
         return usecase.clusters(opened, ClustersOptions(**options), reporter, write=_writes(project, write))
 
 
-@_takes(AuditOptions)
+@takes(AuditOptions)
 def audit(
     project: str | Path = ".", *, write: bool = False, progress: bool = False, **options: Any
 ) -> "AuditResult":
@@ -347,7 +317,7 @@ def link_paths(
         return usecase.link_paths(_opened(project), start, end, reporter, home=home, after=after)
 
 
-@_takes(EvaluateOptions)
+@takes(EvaluateOptions)
 def evaluate(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "Evaluation":
     """Measure relevance on links that editors made, as the command `evaluate` does.
 
@@ -387,7 +357,7 @@ def evaluate_anchors(project: str | Path = ".", *, progress: bool = False) -> "A
         return usecase.evaluate_anchors(_opened(project), reporter)
 
 
-@_takes(BacktestOptions)
+@takes(BacktestOptions)
 def backtest(
     before: str | Path,
     after: str | Path,
@@ -420,7 +390,7 @@ def backtest(
         return usecase.backtest(_opened(project), wanted, reporter, write=write)
 
 
-@_takes(CalibrateOptions)
+@takes(CalibrateOptions)
 def calibrate(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "Calibration":
     """Fill files/labels.csv and measure precision and recall by threshold, as the command `calibrate` does.
 
@@ -480,7 +450,7 @@ def decide(
     return usecase.decide(_opened(project), decisions, by=by)
 
 
-@_takes(ApplyOptions)
+@takes(ApplyOptions)
 def apply(
     files: str | Path, project: str | Path = ".", *, progress: bool = False, **options: Any
 ) -> "ApplyResult":
@@ -521,7 +491,7 @@ def applications(project: str | Path = ".") -> "ApplicationsResult":
     return usecase.applications(_opened(project))
 
 
-@_takes(UndoOptions)
+@takes(UndoOptions)
 def undo(what: str, project: str | Path = ".", *, progress: bool = False, **options: Any) -> "UndoResult":
     """Take applied links back, as the command `undo` does.
 
@@ -560,7 +530,7 @@ def history(project: str | Path = ".") -> "HistoryResult":
     return usecase.history(_opened(project))
 
 
-@_takes(DiffOptions)
+@takes(DiffOptions)
 def diff(
     before: str, after: str, project: str | Path = ".", *, write: bool = False, **options: Any
 ) -> "DiffResult":
@@ -584,7 +554,7 @@ def diff(
     return usecase.diff(_opened(project), DiffOptions(before=before, after=after, **options), write=write)
 
 
-@_takes(RollbackOptions)
+@takes(RollbackOptions)
 def rollback(
     run: str, project: str | Path = ".", *, progress: bool = False, **options: Any
 ) -> "RollbackResult":
@@ -641,7 +611,7 @@ def init(project: str | Path = ".", *, sheet: bool = False) -> "InitResult":
     return usecase.init(Path(project).resolve(), InitOptions(sheet=sheet))
 
 
-@_takes(ExportVectorsOptions)
+@takes(ExportVectorsOptions)
 def export_vectors(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "ExportResult":
     """Write every page's vector to files/vectorized_urls.csv, as the command `export-vectors` does.
 
@@ -662,7 +632,7 @@ def export_vectors(project: str | Path = ".", *, progress: bool = False, **optio
         return usecase.export_vectors(_opened(project), reporter, ExportVectorsOptions(**options))
 
 
-@_takes(CopyStoreOptions)
+@takes(CopyStoreOptions)
 def copy_store(
     source: str, destination: str, project: str | Path = ".", *, progress: bool = False
 ) -> "CopyResult":
@@ -684,7 +654,7 @@ def copy_store(
         return usecase.copy_store(_opened(project), wanted, reporter)
 
 
-@_takes(VerifyCacheOptions)
+@takes(VerifyCacheOptions)
 def verify_cache(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "VerifyResult":
     """Read all that the cache and the link graph hold, as the command `cache verify` does, and repair it if asked to.
 
@@ -705,7 +675,7 @@ def verify_cache(project: str | Path = ".", *, progress: bool = False, **options
         return usecase.verify_cache(_opened(project), VerifyCacheOptions(**options), reporter)
 
 
-@_takes(BackUpOptions)
+@takes(BackUpOptions)
 def back_up_store(project: str | Path = ".", **options: Any) -> Path:
     """Back up the cache file, as the command `store backup` does.
 
@@ -724,7 +694,7 @@ def back_up_store(project: str | Path = ".", **options: Any) -> Path:
     return usecase.back_up_store(_opened(project), BackUpOptions(**options))
 
 
-@_takes(RestoreOptions)
+@takes(RestoreOptions)
 def restore_store(project: str | Path = ".", **options: Any) -> "RestoreResult":
     """Put a backup in the place of the cache file, as the command `store restore` does.
 
@@ -743,7 +713,7 @@ def restore_store(project: str | Path = ".", **options: Any) -> "RestoreResult":
     return usecase.restore_store(_opened(project), RestoreOptions(**options))
 
 
-@_takes(PruneCacheOptions)
+@takes(PruneCacheOptions)
 def prune_cache(project: str | Path = ".", **options: Any) -> "PruneResult":
     """Count or remove what no run needed for a long time, as the command `cache prune` does.
 

@@ -1,13 +1,16 @@
 """Records of options that check themselves and tell each face how to offer them."""
 
+import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from internal_linker.core.errors import ConfigurationError
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # What libraries say about a value that doesn't fit, for programmers, and the same for people.
 _PLAIN = (
@@ -134,3 +137,30 @@ def _require_bounds(declared: Declared, value: Any) -> None:
             f"{option.least:g} or more" if option.most is None else f"{option.least:g} to {option.most:g}"
         )
         raise ConfigurationError(f"{declared.flag} {value:g}: the number must be {wanted}.")
+
+
+def takes(record: type[Options]) -> Callable[[F], F]:
+    """Show the fields of an options record in place of a function's `**options`, in its signature and docstring."""
+
+    def decorate(function: F) -> F:
+        own = inspect.signature(function)
+        names = {each.name for each in declared_options(record)} - own.parameters.keys()
+        fields = [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if each.required else each.default,
+            )
+            for each in declared_options(record)
+            if each.name in names
+        ]
+        kept = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        function.__signature__ = own.replace(parameters=[*kept, *fields])  # type: ignore[attr-defined]
+        listed = (inspect.getdoc(each) or "" for each in reversed(record.__mro__) if "__doc__" in vars(each))
+        described = "\n".join(
+            text.partition("Attributes:\n")[2] for text in listed if "Attributes:\n" in text
+        )
+        function.__doc__ = f"{inspect.getdoc(function)}\n\nOptions:\n{described}"
+        return function
+
+    return decorate
