@@ -38,11 +38,11 @@ def put(project: Project, name: str, content: bytes, most: int = 1_000_000) -> U
 
 
 def zipped(parts: dict[str, bytes]) -> bytes:
-    """Return a zip of these files."""
+    """Return a zip of these files, the same at any time: the names of tests are made of it."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w") as archive:
         for name, content in parts.items():
-            archive.writestr(name, content)
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return file.getvalue()
 
 
