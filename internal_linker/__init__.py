@@ -6,42 +6,57 @@ from typing import Any
 # A literal: the build backend reads it from the file, before the package can be imported.
 __version__ = "0.1.0"
 
-# The public functions, imported when somebody asks for one: the command line starts without what it doesn't need.
-_FUNCTIONS = (
-    "applications",
-    "apply",
-    "audit",
-    "back_up_store",
-    "backtest",
-    "calibrate",
-    "check",
-    "clusters",
-    "content_brief",
-    "copy_store",
-    "decide",
-    "diff",
-    "evaluate",
-    "evaluate_anchors",
-    "export_vectors",
-    "history",
-    "import_crawl",
-    "init",
-    "link_paths",
-    "lookup",
-    "open_site",
-    "pairs",
-    "plan",
-    "prune_cache",
-    "restore_store",
-    "rollback",
-    "run",
-    "schedule",
-    "undo",
-    "verify_cache",
-    "waiting_links",
-)
-_MODULES = {"InternalLinkerError": "core.errors", **dict.fromkeys(_FUNCTIONS, "api")}
-__all__ = ["InternalLinkerError", "__version__", *_FUNCTIONS]  # noqa: PLE0604 - all of them are strings
+# The public functions by module, imported when somebody asks for one: the command line starts without what it
+# doesn't need.
+_FUNCTIONS = {
+    "analysis": (
+        "audit",
+        "clusters",
+        "export_vectors",
+        "link_paths",
+        "pairs",
+    ),
+    "applying": (
+        "applications",
+        "apply",
+        "undo",
+    ),
+    "decisions": (
+        "decide",
+        "diff",
+        "history",
+        "rollback",
+        "waiting_links",
+    ),
+    "evaluation": (
+        "backtest",
+        "calibrate",
+        "evaluate",
+        "evaluate_anchors",
+    ),
+    "imports": ("import_crawl",),
+    "links": (
+        "content_brief",
+        "lookup",
+        "open_site",
+        "plan",
+        "run",
+        "schedule",
+    ),
+    "stores": (
+        "back_up_store",
+        "check",
+        "copy_store",
+        "init",
+        "prune_cache",
+        "restore_store",
+        "verify_cache",
+    ),
+}
+_MODULES = {name: f"api.{module}" for module, names in _FUNCTIONS.items() for name in names} | {
+    "InternalLinkerError": "core.errors"
+}
+__all__ = ["__version__", *sorted(_MODULES)]  # noqa: PLE0604 - all of them are strings
 
 
 def __getattr__(name: str) -> Any:

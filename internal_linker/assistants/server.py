@@ -30,7 +30,8 @@ from internal_linker.core.errors import InternalLinkerError
 from internal_linker.core.version import __version__
 from internal_linker.usecases.audit_states import audit_in_states, last_audit
 from internal_linker.usecases.open_site import OpenSite
-from internal_linker.usecases.options import MOST_LINKS, CompareOptions
+from internal_linker.usecases.options.links import MOST_LINKS
+from internal_linker.usecases.options.similarity import CompareOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links

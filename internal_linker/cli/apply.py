@@ -16,7 +16,7 @@ from internal_linker.cli.command import (
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
 from internal_linker.core.shown import neutralised
-from internal_linker.usecases.options import ApplyOptions, UndoOptions
+from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,7 +10,7 @@ import typer
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
 from internal_linker.core.errors import ConfigurationError, ExitCode
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.options import AuditOptions
+from internal_linker.usecases.options.evaluation import AuditOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,7 +11,7 @@ from internal_linker.cli.command import (
     with_options,
 )
 from internal_linker.core.errors import InputError
-from internal_linker.usecases.options import (
+from internal_linker.usecases.options.stores import (
     BackUpOptions,
     CopyStoreOptions,
     PruneCacheOptions,

@@ -8,7 +8,7 @@ import typer
 
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, typed, with_options
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.options import CalibrateOptions
+from internal_linker.usecases.options.evaluation import CalibrateOptions
 
 if TYPE_CHECKING:
     from internal_linker.evaluation.calibration import Share

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, reporting, with_options
-from internal_linker.usecases.options import ClustersOptions
+from internal_linker.usecases.options.similarity import ClustersOptions
 
 if TYPE_CHECKING:
     from internal_linker.analysis.similarity.clusters import Clustering

@@ -10,7 +10,7 @@ from internal_linker.cli.command import ProjectOption, opened_project, reporting
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.sequences import counted
 from internal_linker.core.shown import neutralised
-from internal_linker.usecases.options import BacktestOptions, EvaluateOptions
+from internal_linker.usecases.options.evaluation import BacktestOptions, EvaluateOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

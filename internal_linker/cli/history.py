@@ -6,7 +6,7 @@ from internal_linker.cli.command import ProjectOption, opened_project, reporting
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
 from internal_linker.core.shown import neutralised
-from internal_linker.usecases.options import DiffOptions, RollbackOptions
+from internal_linker.usecases.options.decisions import DiffOptions, RollbackOptions
 
 # Differences that are printed; all are in the file.
 SHOWN = 20

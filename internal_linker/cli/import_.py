@@ -8,7 +8,7 @@ import typer
 from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, with_options
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.options import ImportOptions
+from internal_linker.usecases.options.imports import ImportOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

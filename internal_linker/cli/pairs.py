@@ -8,7 +8,7 @@ import typer
 
 from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, reporting, with_options
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.options import PairsOptions
+from internal_linker.usecases.options.similarity import PairsOptions
 
 if TYPE_CHECKING:
     from internal_linker.analysis.similarity.pairs import SimilarPages

@@ -12,7 +12,8 @@ from internal_linker.cli.command import (
 )
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.options import ExportVectorsOptions, InitOptions
+from internal_linker.usecases.options.similarity import ExportVectorsOptions
+from internal_linker.usecases.options.stores import InitOptions
 
 _MARKS = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
-from internal_linker.usecases.options import ReviewOptions
+from internal_linker.usecases.options.decisions import ReviewOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

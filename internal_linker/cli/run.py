@@ -20,7 +20,7 @@ from internal_linker.cli.command import (
 from internal_linker.cli.exit import Start, guarded
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.shown import neutralised
-from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
+from internal_linker.usecases.options.links import BriefOptions, LookupOptions, RunOptions
 
 if TYPE_CHECKING:
     from internal_linker.usecases.project import Project

@@ -21,7 +21,7 @@ from internal_linker.usecases.applications import pages_meant, settle
 from internal_linker.usecases.apply_results import GAPS, AppliedLink, ApplyResult, Left, Outcome
 from internal_linker.usecases.link_box import write_link_box
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
-from internal_linker.usecases.options import ApplyOptions
+from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.page_changes import PageChange, Planner, is_for_box
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.review import login, tier_named

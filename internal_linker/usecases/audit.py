@@ -32,7 +32,7 @@ from internal_linker.pipeline.context import RunContext
 from internal_linker.review.former_links import todays
 from internal_linker.review.transitions import decided
 from internal_linker.usecases.compare import clusters_of, languages_of
-from internal_linker.usecases.options import AuditOptions
+from internal_linker.usecases.options.evaluation import AuditOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.sections import chosen_sections, named_sections, scope_of
 from internal_linker.usecases.settings.settings import PLACEHOLDER_SITE

@@ -8,7 +8,7 @@ from internal_linker.adapters.database.damage import Repaired
 from internal_linker.adapters.database.maintenance import Copied, Needless
 from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result, columns_of
-from internal_linker.usecases.options import (
+from internal_linker.usecases.options.stores import (
     BackUpOptions,
     CopyStoreOptions,
     PruneCacheOptions,

@@ -31,7 +31,7 @@ from internal_linker.ranking.metrics import fold
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.selection import eligible
 from internal_linker.usecases.evaluate import encoding, known_site, targets_of
-from internal_linker.usecases.options import CalibrateOptions
+from internal_linker.usecases.options.evaluation import CalibrateOptions
 from internal_linker.usecases.project import Project
 
 # Pages from whose candidates pairs are drawn: 20,000 pairs say as much as all pairs of a larger site.

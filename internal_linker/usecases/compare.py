@@ -24,7 +24,7 @@ from internal_linker.matching.candidates import language_codes
 from internal_linker.pipeline.context import RunContext
 from internal_linker.text.brands import found_brands, without_brands
 from internal_linker.text.language import page_languages
-from internal_linker.usecases.options import CompareOptions
+from internal_linker.usecases.options.similarity import CompareOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.providers import content_words
 from internal_linker.usecases.sections import chosen_sections, named_sections, scope_of

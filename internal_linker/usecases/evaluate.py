@@ -25,7 +25,7 @@ from internal_linker.ranking.metrics import Estimate
 from internal_linker.ranking.selection import link_targets
 from internal_linker.serp.search import search_cached
 from internal_linker.text.brands import found_brands
-from internal_linker.usecases.options import BacktestOptions, EvaluateOptions
+from internal_linker.usecases.options.evaluation import BacktestOptions, EvaluateOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.rehearsal import rehearse
 

@@ -16,7 +16,7 @@ from internal_linker.embeddings.embed import BLOCK, all_texts, plan_embedding
 from internal_linker.ingest.collect import collect, gather
 from internal_linker.pipeline.context import RunContext
 from internal_linker.usecases.compare import COLUMNS, titles_of
-from internal_linker.usecases.options import CompareOptions, ExportVectorsOptions
+from internal_linker.usecases.options.similarity import CompareOptions, ExportVectorsOptions
 from internal_linker.usecases.project import Project
 
 FILES = {"content": "vectorized_urls.csv", "title": "vectorized_titles.csv", "h1": "vectorized_h1.csv"}

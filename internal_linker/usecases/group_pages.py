@@ -27,7 +27,7 @@ from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.usecases.clusters import chosen_names, clusters, names_file
-from internal_linker.usecases.options import ClustersOptions
+from internal_linker.usecases.options.similarity import ClustersOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.stopping import Stop, Stoppable
 

@@ -20,7 +20,7 @@ from internal_linker.review.former_links import todays
 from internal_linker.review.link_memory import Memory
 from internal_linker.review.transitions import decided
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
-from internal_linker.usecases.options import DiffOptions, RollbackOptions
+from internal_linker.usecases.options.decisions import DiffOptions, RollbackOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.sections import chosen_sections
 

@@ -18,7 +18,7 @@ from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_pl
 from internal_linker.ingest.web.access import SiteAccess
 from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.usecases.import_wordpress import wordpress_posts
-from internal_linker.usecases.options import ImportOptions
+from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted_sites
 from internal_linker.usecases.settings.site_access import site_accesses

@@ -13,7 +13,7 @@ from internal_linker.ingest.web.access import NO_ACCESS, origin_of
 from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.ingest.web.public_hosts import PublicHosts, ThroughProxy
 from internal_linker.ingest.wordpress import wordpress_tables
-from internal_linker.usecases.options import ImportOptions
+from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted

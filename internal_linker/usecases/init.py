@@ -7,7 +7,7 @@ from pathlib import Path
 from internal_linker.adapters.google_sheets.queries_tab import template_columns
 from internal_linker.core.errors import ConfigurationError, OutputError
 from internal_linker.core.results import Columns, Result, columns_of
-from internal_linker.usecases.options import InitOptions
+from internal_linker.usecases.options.stores import InitOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, KEY_FILES, SETTINGS_FILE
 from internal_linker.usecases.settings.template import render_settings

@@ -22,7 +22,7 @@ from internal_linker.adapters.files.locks import SignedLock
 from internal_linker.core.errors import ExitCode, InputError, OutputError, RunActive
 from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.option_records import Options, declared_options
-from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.options.links import RunOptions
 
 State = Literal["running", "finished", "gaps", "failed", "cancelled", "lost"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from internal_linker.core.ports import Progress
 from internal_linker.usecases.index_inputs import inputs_digest, inputs_status
-from internal_linker.usecases.options import BriefOptions, LookupOptions
+from internal_linker.usecases.options.links import BriefOptions, LookupOptions
 from internal_linker.usecases.project import Project, open_project
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from internal_linker.review.link_memory import EdgeRules, UnchangedEdges
 from internal_linker.serp.search import SearchRules
 from internal_linker.usecases.databases import Databases
 from internal_linker.usecases.index_inputs import inputs_digest
-from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.providers import Clients, compute_at, workers
 from internal_linker.usecases.sections import named_sections, renewed_sections, scope_of
 from internal_linker.usecases.settings.exclusions import Exclusions, read_exclusions

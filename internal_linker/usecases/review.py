@@ -25,7 +25,7 @@ from internal_linker.review import session
 from internal_linker.review.merge import STATUSES
 from internal_linker.review.rows import review_row
 from internal_linker.review.session import EdgeQueue, LinkFilter, answered
-from internal_linker.usecases.options import ReviewOptions
+from internal_linker.usecases.options.decisions import ReviewOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.site_texts import site_of
 

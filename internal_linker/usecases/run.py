@@ -28,7 +28,7 @@ from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.report import Plan, Report, summary_rows
 from internal_linker.pipeline.run import Run
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
-from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
+from internal_linker.usecases.options.links import BriefOptions, LookupOptions, RunOptions
 from internal_linker.usecases.project import Project
 
 

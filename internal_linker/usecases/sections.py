@@ -11,7 +11,7 @@ from internal_linker.core.sections import (
     chosen,
     verify,
 )
-from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.settings.settings import Settings
 
 SECTION = "--section"

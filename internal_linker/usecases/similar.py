@@ -14,7 +14,7 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.sections import sections_of
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.compare import compare
-from internal_linker.usecases.options import CompareOptions
+from internal_linker.usecases.options.similarity import CompareOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.stopping import Stop, Stoppable
 

@@ -33,7 +33,7 @@ from internal_linker.ingest.sources import link_spool
 from internal_linker.ingest.web.page_table import LinkSpool, LinkTable, PageTable
 from internal_linker.ingest.web.saved_pages import SavedPages, html_files
 from internal_linker.usecases.import_crawl import CrawlImport, filters_of
-from internal_linker.usecases.options import ImportOptions
+from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.stopping import Stop, Stoppable
 from internal_linker.usecases.uploads import Upload, delete_uploads, path_of, upload

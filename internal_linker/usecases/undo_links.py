@@ -16,7 +16,7 @@ from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.applications import Text, pages_meant, text_now
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
-from internal_linker.usecases.options import UndoOptions
+from internal_linker.usecases.options.applying import UndoOptions
 from internal_linker.usecases.project import Project
 
 _LAST = "last"

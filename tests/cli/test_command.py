@@ -1,14 +1,18 @@
 """Options records become commands: every field is an option or argument, with one check of bounds and choices."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from internal_linker.cli.command import ProjectOption, with_options
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.usecases import options as module
+from internal_linker.usecases import options as package
 from internal_linker.usecases.option_records import Options, declared_options
-from internal_linker.usecases.options import PairsOptions, RunOptions
+from internal_linker.usecases.options.links import RunOptions
+from internal_linker.usecases.options.similarity import PairsOptions
 
 
 def made(*arguments: str) -> tuple[int, list[Options], str]:
@@ -61,7 +65,9 @@ def test_one_text_is_one_value() -> None:
 
 def test_every_field_of_every_record_is_described() -> None:
     """Every field has a help text that ends in a full stop, and the record's docstring names it."""
-    records = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Options)]
+    modules = [import_module(f"{package.__name__}.{each.name}") for each in iter_modules(package.__path__)]
+    named = {name: each for module in modules for name, each in vars(module).items()}
+    records = [each for each in named.values() if isinstance(each, type) and issubclass(each, Options)]
     assert len(records) > 12
     for record in records:
         documented = "".join(each.__doc__ or "" for each in record.__mro__)

@@ -4,14 +4,13 @@ import ast
 import re
 import tomllib
 from importlib import import_module
-from inspect import isfunction, signature
+from inspect import getsourcefile, isfunction, signature
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 import internal_linker
-from internal_linker import api
 from internal_linker.adapters.database.page_vectors import PAGE_VECTORS
 from internal_linker.assistants.server import Tools
 from internal_linker.core.errors import ExitCode
@@ -49,9 +48,11 @@ ARGUMENTS = {name for each in FUNCTIONS.values() for name in signature(each).par
 
 
 def attributes_of_results() -> dict[str, set[str]]:
-    """Return the attributes of each public function's result; api.py imports these types for type checkers only."""
-    source = ast.parse(Path(str(api.__file__)).read_text(encoding="utf-8"))
-    imports = [node for node in ast.walk(source) if isinstance(node, ast.ImportFrom) and node.module]
+    """Return the attributes of each public function's result; api/ imports these types for type checkers only."""
+    sources = {Path(str(getsourcefile(each))) for each in FUNCTIONS.values()}
+    trees = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
     modules = {alias.name: str(node.module) for node in imports for alias in node.names}
     found: dict[str, set[str]] = {}
     for name, function in FUNCTIONS.items():

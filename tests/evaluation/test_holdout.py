@@ -14,7 +14,7 @@ from internal_linker.evaluation.holdout import AS_CONFIGURED, HIDINGS, cold, hid
 from internal_linker.ranking.adaptation import TOO_FEW
 from internal_linker.usecases.console import Reporter, open_console
 from internal_linker.usecases.evaluate import evaluate as evaluate_project
-from internal_linker.usecases.options import EvaluateOptions
+from internal_linker.usecases.options.evaluation import EvaluateOptions
 from internal_linker.usecases.project import open_project
 from tests.standins import SerperStandIn
 from tests.support import link_sites

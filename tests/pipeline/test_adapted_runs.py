@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from internal_linker.usecases.run import run

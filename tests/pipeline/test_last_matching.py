@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from internal_linker.usecases.run import PageLinks, run

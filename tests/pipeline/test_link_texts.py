@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.run import run
 from tests.support.builders import Told

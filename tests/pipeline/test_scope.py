@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker.usecases.audit import audit
-from internal_linker.usecases.options import AuditOptions
+from internal_linker.usecases.options.evaluation import AuditOptions
 from internal_linker.usecases.project import open_project
 from tests.standins import SerperStandIn
 from tests.support.builders import Told

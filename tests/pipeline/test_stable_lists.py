@@ -9,7 +9,8 @@ import pytest
 
 from internal_linker.core.runs import Difference
 from internal_linker.usecases.history import diff
-from internal_linker.usecases.options import DiffOptions, RunOptions
+from internal_linker.usecases.options.decisions import DiffOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from internal_linker.usecases.run import run

@@ -12,7 +12,7 @@ from internal_linker.matching.candidates import Matches
 from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.weighed import CHECKED
-from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.run import run
 from tests.pipeline.test_stable_lists import HEAD

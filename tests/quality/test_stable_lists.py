@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from internal_linker.usecases.history import diff
-from internal_linker.usecases.options import DiffOptions, RunOptions
+from internal_linker.usecases.options.decisions import DiffOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from internal_linker.usecases.run import run

@@ -15,7 +15,8 @@ from internal_linker.core.edges import ReviewRow
 from internal_linker.core.errors import InputError
 from internal_linker.review.workbook import ReviewWorkbook
 from internal_linker.usecases.history import rollback
-from internal_linker.usecases.options import ReviewOptions, RollbackOptions, RunOptions
+from internal_linker.usecases.options.decisions import ReviewOptions, RollbackOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import review
 from internal_linker.usecases.run import PageLinks, run

@@ -22,7 +22,7 @@ from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, InputError, RunActive
 from internal_linker.usecases.apply import apply
 from internal_linker.usecases.apply_results import AppliedLink, ApplyResult, Left, Outcome
-from internal_linker.usecases.options import ApplyOptions, UndoOptions
+from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.undo_links import Kept, UndoResult, applications, undo
@@ -442,7 +442,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from internal_linker.usecases.apply import apply
-from internal_linker.usecases.options import ApplyOptions
+from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
 

@@ -8,7 +8,7 @@ from internal_linker.analysis.audit.states import ROWS, STATES, AuditStates, Sta
 from internal_linker.core.errors import ConfigurationError, Interrupted
 from internal_linker.usecases.audit import audit
 from internal_linker.usecases.audit_states import audit_in_states, last_audit, states_file
-from internal_linker.usecases.options import AuditOptions
+from internal_linker.usecases.options.evaluation import AuditOptions
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from tests.support.builders import Told

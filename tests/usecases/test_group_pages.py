@@ -16,7 +16,7 @@ from internal_linker.usecases.group_pages import (
     rename_cluster,
     write_clusters,
 )
-from internal_linker.usecases.options import ClustersOptions
+from internal_linker.usecases.options.similarity import ClustersOptions
 from internal_linker.usecases.project import Project, open_project
 from tests.support.builders import Told
 from tests.support.small_project import SITE, forget_settings, make_project, write_csv

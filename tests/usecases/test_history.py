@@ -13,7 +13,7 @@ from internal_linker.core.records import Candidate, Link, Recommendation, Source
 from internal_linker.core.runs import Version, VersionRow
 from internal_linker.usecases.history import diff, history, preview_rollback, rollback
 from internal_linker.usecases.log import new_run_id
-from internal_linker.usecases.options import DiffOptions, RollbackOptions
+from internal_linker.usecases.options.decisions import DiffOptions, RollbackOptions
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from tests.support.builders import Told

@@ -8,7 +8,7 @@ import pytest
 
 from internal_linker.core.errors import OutputError
 from internal_linker.usecases.init import init
-from internal_linker.usecases.options import InitOptions
+from internal_linker.usecases.options.stores import InitOptions
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings, load_settings
 from tests.standins import GoogleStandIn
 from tests.support.sites import make_project, use_standins

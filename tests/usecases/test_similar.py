@@ -13,7 +13,7 @@ from internal_linker.analysis.similarity.cut_off import MOST_MATCHES, STEPS, Sim
 from internal_linker.analysis.similarity.pairs import similar_pairs
 from internal_linker.analysis.similarity.similarity import Field, Similarity
 from internal_linker.core.errors import ConfigurationError, Interrupted
-from internal_linker.usecases.options import CompareOptions, PairsOptions
+from internal_linker.usecases.options.similarity import CompareOptions, PairsOptions
 from internal_linker.usecases.pairs import pairs
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.similar import find_similar, similar_pages, write_similar

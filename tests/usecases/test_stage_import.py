@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core.errors import InputError, Interrupted
-from internal_linker.usecases.options import ImportOptions
+from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.stage_import import TableChoice, import_uploads, preview, survey
 from internal_linker.usecases.uploads import received, uploads

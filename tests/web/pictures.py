@@ -11,7 +11,8 @@ from playwright.sync_api import Page
 from internal_linker.usecases import jobs
 from internal_linker.usecases.audit_states import audit_in_states
 from internal_linker.usecases.group_pages import group_pages
-from internal_linker.usecases.options import ClustersOptions, CompareOptions, RunOptions
+from internal_linker.usecases.options.links import RunOptions
+from internal_linker.usecases.options.similarity import ClustersOptions, CompareOptions
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.similar import find_similar

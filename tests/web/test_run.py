@@ -19,7 +19,7 @@ import pytest
 
 from internal_linker.core.errors import InputError, OutputError, RunActive
 from internal_linker.usecases import jobs
-from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.web.server import listening
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp

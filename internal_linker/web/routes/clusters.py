@@ -17,7 +17,7 @@ from internal_linker.usecases.group_pages import (
     rename_cluster,
     write_clusters,
 )
-from internal_linker.usecases.options import ClustersOptions
+from internal_linker.usecases.options.similarity import ClustersOptions
 from internal_linker.web.context import Body, EncoderName, OpenedProject, SharedState, require_known_encoder
 from internal_linker.web.tasks import TaskState
 from internal_linker.web.views import WORKBOOK, download

@@ -12,7 +12,7 @@ from internal_linker.core.balance import Balance
 from internal_linker.core.ports import Progress
 from internal_linker.core.runs import Difference
 from internal_linker.usecases.history import diff, history, names, preview_rollback, rollback
-from internal_linker.usecases.options import DiffOptions, RollbackOptions
+from internal_linker.usecases.options.decisions import DiffOptions, RollbackOptions
 from internal_linker.web.context import Body, Folder, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
 

@@ -9,7 +9,7 @@ from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
 from pydantic import Field
 
 from internal_linker.ingest.import_crawl import Imported
-from internal_linker.usecases.options import ImportOptions
+from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.stage_import import (
     FilterCounts,
     Survey,

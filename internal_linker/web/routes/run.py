@@ -13,7 +13,7 @@ from starlette.responses import StreamingResponse
 
 from internal_linker.usecases import jobs
 from internal_linker.usecases import run as usecase
-from internal_linker.usecases.options import RunOptions
+from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.quiet import Notes
 from internal_linker.web.context import Body, Folder, OpenedProject
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from internal_linker.analysis.similarity.cut_off import LOWEST, STEPS, OffTopicPage, SimilarityView
 from internal_linker.analysis.similarity.pairs import PagePair
-from internal_linker.usecases.options import CompareOptions
+from internal_linker.usecases.options.similarity import CompareOptions
 from internal_linker.usecases.similar import find_similar, similar_file, similar_pages, write_similar
 from internal_linker.web.context import Body, EncoderName, OpenedProject, SharedState, require_known_encoder
 from internal_linker.web.tasks import TaskState

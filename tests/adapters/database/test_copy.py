@@ -14,7 +14,7 @@ from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.records import SerpPage
 from internal_linker.usecases.cache import copy_store
-from internal_linker.usecases.options import CopyStoreOptions
+from internal_linker.usecases.options.stores import CopyStoreOptions
 from internal_linker.usecases.project import open_project
 from tests.adapters.database.test_neighbours import neighbourhood, same
 from tests.support.builders import US, Letters, Told

@@ -26,7 +26,7 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.records import FetchedPage, SerpPage
 from internal_linker.usecases.cache import verify_cache
 from internal_linker.usecases.databases import KEPT_DAYS
-from internal_linker.usecases.options import VerifyCacheOptions
+from internal_linker.usecases.options.stores import VerifyCacheOptions
 from internal_linker.usecases.project import open_project
 from tests.standins import OpenAIStandIn, SerperStandIn
 from tests.support import store_contents

@@ -14,7 +14,7 @@ from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.usecases.cache import prune_cache, verify_cache
 from internal_linker.usecases.databases import KEPT_DAYS
-from internal_linker.usecases.options import PruneCacheOptions, VerifyCacheOptions
+from internal_linker.usecases.options.stores import PruneCacheOptions, VerifyCacheOptions
 from internal_linker.usecases.project import open_project
 from tests.standins import OpenAIStandIn
 from tests.support import store_contents

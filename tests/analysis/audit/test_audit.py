@@ -15,7 +15,7 @@ from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect
 from internal_linker.analysis.audit.page_clusters import by_vectors, ordered, title_vectors
 from internal_linker.analysis.audit.records import Audit, Limits, Rule
-from internal_linker.api import decide, waiting_links
+from internal_linker.api.decisions import decide, waiting_links
 from internal_linker.core.records import Collected, ExistingLink
 from internal_linker.core.sections import MOST_SECTIONS, grouped, sections_of
 from internal_linker.text.stop_words import stop_words

@@ -1,0 +1,157 @@
+"""Comparing, grouping and auditing pages."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from internal_linker.api.opening import opened_project, opened_site, shown_reporter, writable
+from internal_linker.usecases.option_records import takes
+from internal_linker.usecases.options.evaluation import (
+    AuditOptions,
+)
+from internal_linker.usecases.options.similarity import ClustersOptions, ExportVectorsOptions, PairsOptions
+
+# Each function imports its own use case: scikit-learn alone takes a second to load.
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from internal_linker.analysis.similarity.clusters import Clustering
+    from internal_linker.analysis.similarity.pairs import SimilarPages
+    from internal_linker.usecases.audit import AuditResult, LinkPaths
+    from internal_linker.usecases.export_vectors import ExportResult
+
+
+@takes(PairsOptions)
+def pairs(
+    project: "str | Path | DataFrame" = ".",
+    *,
+    links: "DataFrame | None" = None,
+    write: bool = False,
+    progress: bool = False,
+    **options: Any,
+) -> "SimilarPages":
+    """Find pairs of similar pages, as the command `pairs` does.
+
+    Args:
+        project: the folder with config/ and files/, or a DataFrame of pages: URL, Title, Main Content, ...
+        links: with a DataFrame of pages: existing links: Source, Destination, Anchor.
+        write: write the command's files, too.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.pairs` and `.orphaned`, the DataFrames `.frames["pairs"]` and `.frames["orphaned_content"]`, and in
+        `.compared.similarity.tiles()` all similarities.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import pairs as usecase
+
+    with shown_reporter(progress) as reporter, opened_site(project, links) as opened:
+        return usecase.pairs(opened, PairsOptions(**options), reporter, write=writable(project, write))
+
+
+@takes(ClustersOptions)
+def clusters(
+    project: "str | Path | DataFrame" = ".",
+    *,
+    links: "DataFrame | None" = None,
+    write: bool = False,
+    progress: bool = False,
+    **options: Any,
+) -> "Clustering":
+    """Group similar pages into named clusters, as the command `clusters` does.
+
+    Args:
+        project: the folder with config/ and files/, or a DataFrame of pages: URL, Title, Main Content, ...
+        links: with a DataFrame of pages: existing links: Source, Destination, Anchor.
+        write: write the command's files, too.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.clusters`, `.pages` and `.missing_links`, each a DataFrame in `.frames`, too.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import clusters as usecase
+
+    with shown_reporter(progress) as reporter, opened_site(project, links) as opened:
+        return usecase.clusters(opened, ClustersOptions(**options), reporter, write=writable(project, write))
+
+
+@takes(AuditOptions)
+def audit(
+    project: str | Path = ".", *, write: bool = False, progress: bool = False, **options: Any
+) -> "AuditResult":
+    """Audit the site's links: today's, the last run's, and both together, as the command `audit` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        write: write the command's files, too.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.audit`, `.failed`, and the DataFrames `.frames["findings"]`, `.frames["summary"]` and `.frames["pages"]`.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import audit as usecase
+
+    with shown_reporter(progress) as reporter:
+        return usecase.audit(opened_project(project), AuditOptions(**options), reporter, write=write)
+
+
+def link_paths(
+    start: str,
+    end: str,
+    project: str | Path = ".",
+    *,
+    home: str = "",
+    after: str = "in-text",
+    progress: bool = False,
+) -> "LinkPaths":
+    """Find the shortest paths of links between two pages, as `audit --path` does.
+
+    Args:
+        start: URL of the first page.
+        end: URL of the last page.
+        project: the folder with config/ and files/.
+        home: URL of the home page; "": it is detected.
+        after: which proposed links are adopted: "accepted", "in-text" or "all".
+        progress: show steps and notes on stderr.
+
+    Returns:
+        `.today` and `.after` adoption of the proposed links.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import audit as usecase
+
+    with shown_reporter(progress) as reporter:
+        return usecase.link_paths(opened_project(project), start, end, reporter, home=home, after=after)
+
+
+@takes(ExportVectorsOptions)
+def export_vectors(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "ExportResult":
+    """Write every page's vector to files/vectorized_urls.csv, as the command `export-vectors` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.found` and `.missing`, and which pages have a vector as a DataFrame: `.to_frame()`.
+
+    Raises:
+        InternalLinkerError: there are no pages, or no vectors that are kept.
+    """
+    from internal_linker.usecases import export_vectors as usecase
+
+    with shown_reporter(progress) as reporter:
+        return usecase.export_vectors(opened_project(project), reporter, ExportVectorsOptions(**options))

@@ -1,0 +1,84 @@
+"""Which decisions are asked for, compared and taken back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from internal_linker.usecases.option_records import Option, Options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewOptions(Options):
+    """Who reviews which links.
+
+    Attributes:
+        by: the reviewer's name; "": the name of the login.
+        sections: paths; only links from pages below them.
+        source: the URL of a page, or a query: only its links.
+        tier: only links of this tier, by its name or by its name in links.csv: "in the text" or "inline", "related
+            box" or "sidebar", "needs a look" or "review"; "": of all tiers.
+    """
+
+    by: Annotated[str, Option("The reviewer's name. Default: your login name.", metavar="NAME")] = ""
+    sections: Annotated[
+        Sequence[str],
+        Option("Only links from pages below PATH; may be repeated.", flag="--section", metavar="PATH"),
+    ] = ()
+    source: Annotated[
+        str, Option("Only links from this page or query.", flag="--page", metavar="URL|QUERY")
+    ] = ""
+    tier: Annotated[
+        str,
+        Option(
+            'Only links of this tier: "in the text", "related box" or "needs a look"; or inline, sidebar, review.',
+            metavar="TIER",
+            choices=("in the text", "related box", "needs a look", "inline", "sidebar", "review"),
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffOptions(Options):
+    """Two runs to compare.
+
+    Attributes:
+        before: the earlier run: its id, or its name, "last" for the newest and "last-1" for the one before.
+        after: the later run.
+        sections: "/blog": only pages below /blog count; "/blog=off": all others.
+    """
+
+    before: Annotated[
+        str,
+        Option("The earlier run: its number or name (last-1), see history.", metavar="RUN", argument=True),
+    ]
+    after: Annotated[str, Option("The later run, such as last.", metavar="RUN", argument=True)]
+    sections: Annotated[
+        Sequence[str],
+        Option(
+            "Only pages below PATH; =off: all others; may be repeated.",
+            flag="--section",
+            metavar="PATH[=off]",
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackOptions(Options):
+    """A run to go back to.
+
+    Attributes:
+        run: the run: its id, or its name, "last" for the newest and "last-1" for the one before.
+        sections: "/blog": only the links of pages below /blog are put back; "/blog=off": those of all others.
+    """
+
+    run: Annotated[
+        str, Option("The run: its number or name (last-1), see history.", metavar="RUN", argument=True)
+    ]
+    sections: Annotated[
+        Sequence[str],
+        Option(
+            "Only pages below PATH; =off: all others; may be repeated.",
+            flag="--section",
+            metavar="PATH[=off]",
+        ),
+    ] = ()

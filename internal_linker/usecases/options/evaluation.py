@@ -1,0 +1,99 @@
+"""What is measured on a site's own links, and audited."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from internal_linker.usecases.option_records import Option, Options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions(Options):
+    """What an audit starts from, and when it fails.
+
+    Attributes:
+        home: URL of the home page; "": it is detected.
+        after: which proposed links the site has "after": "accepted" by editors; "in-text": these and the ones that are
+            strong enough for the text; or "all" but rejected ones.
+        fail_on: rules such as "orphan" or "orphan=10"; the audit fails from so many findings on (default: 1).
+        sections: "/blog": only findings about pages below /blog; "/blog=off": about all others.
+        report: whether the HTML report and the graph files are written beside the workbook.
+    """
+
+    home: Annotated[str, Option("The home page, if it isn't detected.", metavar="URL")] = ""
+    after: Annotated[
+        str,
+        Option(
+            "The proposed links that count as adopted: those that editors accepted; these and the ones strong enough "
+            "for the text; or all but rejected ones.",
+            metavar="accepted|in-text|all",
+            choices=("accepted", "in-text", "all"),
+        ),
+    ] = "in-text"
+    fail_on: Annotated[
+        Sequence[str],
+        Option(
+            "Exit with code 7 if RULE has at least COUNT findings (default 1); may be repeated.",
+            metavar="RULE[=COUNT]",
+        ),
+    ] = ()
+    sections: Annotated[
+        Sequence[str],
+        Option(
+            "Only pages below PATH; =off: all others; may be repeated.",
+            flag="--section",
+            metavar="PATH[=off]",
+        ),
+    ] = ()
+    report: Annotated[bool, Option("Write the workbook only.", flag="--no-report")] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions(Options):
+    """Which links are hidden, and from what text they are looked for.
+
+    Attributes:
+        hide: "all" or "half" of the links.
+        keep_anchors: leave the links' anchors in the text.
+    """
+
+    hide: Annotated[str, Option("Which links are hidden.", metavar="all|half", choices=("all", "half"))] = (
+        "all"
+    )
+    keep_anchors: Annotated[bool, Option("Leave the links' anchors in the text.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BacktestOptions(Options):
+    """The site's links at two dates.
+
+    Attributes:
+        before: CSV of the links at the earlier date.
+        after: CSV of the links at the later date.
+        keep_anchors: leave the links' anchors in the text.
+    """
+
+    before: Annotated[Path, Option("The site's links at an earlier date.", metavar="CSV")]
+    after: Annotated[Path, Option("The site's links at a later date.", metavar="CSV")]
+    keep_anchors: Annotated[bool, Option("Leave the links' anchors in the text.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrateOptions(Options):
+    """How many pairs are drawn for labelling, and how good links must be.
+
+    Attributes:
+        pairs: rows that files/labels.csv should have at least.
+        precision: wanted share of good links among those in the text, 0 to 1.
+        sidebar_precision: wanted share of good or borderline links among those beside the text, 0 to 1.
+    """
+
+    pairs: Annotated[int, Option("Fill files/labels.csv up to N rows.", least=0)] = 100
+    precision: Annotated[
+        float, Option("Wanted share of good links among links in the text.", metavar="SHARE")
+    ] = 0.8
+    sidebar_precision: Annotated[
+        float,
+        Option("Wanted share of good or borderline links among links next to the text.", metavar="SHARE"),
+    ] = 0.6

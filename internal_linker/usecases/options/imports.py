@@ -1,0 +1,103 @@
+"""What an import reads, and what it leaves out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from internal_linker.usecases.option_records import Option, Options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions(Options):
+    """What to import, and which pages to leave out.
+
+    Attributes:
+        files: exports of a crawler (.csv, .xlsx), HTML files and folders of them.
+        sitemap: URL of a sitemap, or a host that has one, whose pages are fetched; "": none.
+        wordpress: the address of a WordPress site, whose posts are read over its REST API; "": none.
+        urls: a file with one URL per line, whose pages are fetched; None: none.
+        delay: seconds between two requests to a host.
+        allow_private: whether pages may be fetched from private networks.
+        url_column: the column of the pages' URLs, if it isn't recognised.
+        content_column: the column of the pages' main content, if it isn't recognised.
+        sheets: names of the sheets to read of each workbook; empty: the first one with pages or links.
+        base_url: the address of a folder of HTML files, if the files don't say it themselves.
+        map_host: hosts that stand for another one, as in map_hosts, such as a staging site's.
+        pagination, parameters: whether paginated URLs and URLs with parameters are kept.
+        only_indexable, only_200: keep only indexable pages, and only pages with status 200.
+        canonicalised, duplicates: whether canonicalised pages and pages with the text of an earlier one are kept.
+        include, exclude: paths of the pages to keep and to leave out.
+        source_include, source_exclude: paths of the pages that get links, and of those that don't.
+        target_include, target_exclude: paths of the pages that links may lead to, and of those they may not.
+        min_words: leave out pages with fewer words.
+        limit: keep only the first so many pages; 0: all.
+    """
+
+    files: Annotated[
+        Sequence[Path],
+        Option(
+            "Exports of pages or links (.csv, .xlsx); saved pages (.html, or a folder).",
+            metavar="FILE",
+            argument=True,
+        ),
+    ] = ()
+    sitemap: Annotated[
+        str, Option("Fetch the pages of this sitemap, or of the sitemap of this host.", metavar="URL|HOST")
+    ] = ""
+    wordpress: Annotated[
+        str, Option("Read the posts and pages of this WordPress site, over its REST API.", metavar="URL")
+    ] = ""
+    urls: Annotated[
+        Path | None, Option("Fetch the pages listed in this file, one URL per line.", metavar="FILE")
+    ] = None
+    delay: Annotated[float, Option("Seconds between two requests to a host.", least=0, most=60)] = 0.5
+    allow_private: Annotated[bool, Option("Allow fetching from private networks.")] = False
+    url_column: Annotated[str, Option("The column of the pages' URLs.", metavar="NAME")] = ""
+    content_column: Annotated[str, Option("The column of the pages' main content.", metavar="NAME")] = ""
+    sheets: Annotated[
+        Sequence[str],
+        Option(
+            "The sheet of a workbook; may be repeated. Default: the first one with pages or links.",
+            flag="--sheet",
+            metavar="NAME",
+        ),
+    ] = ()
+    base_url: Annotated[str, Option("The URL at which saved pages are online.", metavar="URL")] = ""
+    map_host: Annotated[
+        Sequence[str],
+        Option(
+            "Write URLs of the host HOST (a staging site) as URLs of the host OTHER; may be repeated.",
+            metavar="HOST=OTHER",
+        ),
+    ] = ()
+    pagination: Annotated[
+        bool, Option("Leave out /page/2, ?page=2 and the like.", flag="--no-pagination")
+    ] = True
+    parameters: Annotated[
+        bool, Option("Leave out URLs with parameters, except tracking parameters.", flag="--no-parameters")
+    ] = True
+    only_indexable: Annotated[bool, Option("Leave out pages that are not indexable.")] = False
+    only_200: Annotated[bool, Option("Leave out pages whose status is not 200.")] = False
+    canonicalised: Annotated[
+        bool, Option("Leave out pages whose canonical is another page.", flag="--no-canonicalised")
+    ] = True
+    include: Annotated[Sequence[str], Option("Only pages below PATH; may be repeated.", metavar="PATH")] = ()
+    exclude: Annotated[Sequence[str], Option("No pages below PATH; may be repeated.", metavar="PATH")] = ()
+    source_include: Annotated[
+        Sequence[str], Option("Propose links only on pages below PATH; may be repeated.", metavar="PATH")
+    ] = ()
+    source_exclude: Annotated[
+        Sequence[str], Option("Propose no links on pages below PATH; may be repeated.", metavar="PATH")
+    ] = ()
+    target_include: Annotated[
+        Sequence[str], Option("Propose links only to pages below PATH; may be repeated.", metavar="PATH")
+    ] = ()
+    target_exclude: Annotated[
+        Sequence[str], Option("Propose no links to pages below PATH; may be repeated.", metavar="PATH")
+    ] = ()
+    duplicates: Annotated[
+        bool, Option("Leave out pages with the same text as an earlier page.", flag="--no-duplicates")
+    ] = True
+    min_words: Annotated[int, Option("Leave out pages with fewer than N words.", least=0)] = 0
+    limit: Annotated[int, Option("Keep only the first N pages (0: all).", least=0)] = 0

@@ -1,0 +1,91 @@
+"""Where a project and its stored data are made, copied, checked and pruned."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from internal_linker.usecases.option_records import Option, Options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitOptions(Options):
+    """What is made besides the configuration.
+
+    Attributes:
+        sheet: whether the column names are written into the tab of the Google Sheet, if it is empty.
+    """
+
+    sheet: Annotated[
+        bool, Option("Also write the column names into the tab of your Google Sheet, if it is empty.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyStoreOptions(Options):
+    """Two databases.
+
+    Attributes:
+        source: where the cache is: as store_url, or the path of an SQLite file.
+        destination: where it is copied to, likewise.
+    """
+
+    source: Annotated[str, Option("The database to copy from.", metavar="FROM", argument=True)]
+    destination: Annotated[str, Option("The database to copy to.", metavar="TO", argument=True)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyCacheOptions(Options):
+    """What to do with damaged rows.
+
+    Attributes:
+        repair: replace or set aside the damaged rows; otherwise they are only counted.
+    """
+
+    repair: Annotated[
+        bool, Option("Restore damaged rows from a backup, set them aside, or have them fetched again.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackUpOptions(Options):
+    """Where a backup goes.
+
+    Attributes:
+        to: the file to write, or the folder to write it in; None: backups/ beside the cache.
+    """
+
+    to: Annotated[
+        Path | None,
+        Option(
+            "The file or folder to write to. Default: backups/ beside the cache.", metavar="TO", argument=True
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreOptions(Options):
+    """Which backup takes the cache's place.
+
+    Attributes:
+        backup: the file; None: the newest one in backups/.
+    """
+
+    backup: Annotated[
+        Path | None,
+        Option(
+            "The backup. Default: the newest one in backups/ beside the cache.", metavar="FROM", argument=True
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruneCacheOptions(Options):
+    """What to remove from the cache.
+
+    Attributes:
+        days: remove what no run needed for so many days.
+        apply: remove it; otherwise it is only counted.
+    """
+
+    days: Annotated[int, Option("Remove what no run has used for N days.", least=1)] = 182
+    apply: Annotated[bool, Option("Remove the rows; without this option, only count them.")] = False
