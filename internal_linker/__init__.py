@@ -43,6 +43,10 @@ _FUNCTIONS = {
         "run",
         "schedule",
     ),
+    "performance": (
+        "import_search_console",
+        "search_data",
+    ),
     "stores": (
         "back_up_store",
         "check",
