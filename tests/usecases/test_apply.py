@@ -21,11 +21,11 @@ from internal_linker.core.applied_links import PageWrite, content_hash
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, InputError, RunActive
 from internal_linker.usecases.apply import apply
-from internal_linker.usecases.apply_results import AppliedLink, ApplyResult, Left, Outcome
+from internal_linker.usecases.apply_results import AppliedLink, ApplyResult, Kept, Left, Outcome
 from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
-from internal_linker.usecases.undo_links import Kept, UndoResult, applications, undo
+from internal_linker.usecases.undo_links import UndoResult, applications, undo
 from tests.support import source_site
 from tests.support.small_project import command, forget_settings, snapshot, start, write_csv
 from tests.support.source_site import (
@@ -82,7 +82,7 @@ def test_a_dry_run_changes_nothing(folders: tuple[Path, Path]) -> None:
         in result.diff
     )
     links = by_link(result)
-    assert links[MISSING.id].reason is Refusal.NO_ANCHOR and links[BOX.id].reason is Left.FOR_BOX
+    assert links[MISSING.id].reason is Refusal.NO_ANCHOR and links[BOX.id].outcome is Outcome.FOR_BOX
     assert (links[POT.id].file, links[POT.id].line) == ("blog/green.md", 5)
     assert len(links) == 6  # a rejected link is in no list
 
