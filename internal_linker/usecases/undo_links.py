@@ -238,20 +238,20 @@ def _homes(
 ) -> Iterator[dict[str, Home | Kept]]:
     """Yield where the texts of writes are, by the addresses that the store has.
 
-    Others may have written a store on a server: the rows there choose neither the folder nor the site.
+    Others may write a store outside the project folder: its rows choose neither the folder nor the site.
 
     Raises:
-        ConfigurationError: the store is on a server, and no option names the folder.
+        ConfigurationError: the store is outside the project folder, and no option names the folder of the files.
         ServiceError: the site doesn't answer, or refuses the account.
     """
     homes = dict[str, Home | Kept]()
     with ExitStack() as stack:
         for address in dict.fromkeys(write.home for write in writes):
             if not _is_site(address):
-                if options.files is None and project.databases.file is None:
+                if options.files is None and not _is_own(project):
                     raise ConfigurationError(
-                        "The cache is on a server, where others may write: name the folder of the source files with "
-                        f"--files. The links were applied in {address}."
+                        "The cache is outside the project folder, where others may write: name the folder of the "
+                        f"source files with --files. The links were applied in {address}."
                     )
                 homes[address] = FolderHome((options.files or Path(address)).resolve())
             elif has_account(project, address):
@@ -260,6 +260,12 @@ def _homes(
             else:
                 homes[address] = Kept.OTHER_SITE
         yield homes
+
+
+def _is_own(project: Project) -> bool:
+    """Return whether the store is a file of the project folder."""
+    file = project.databases.file
+    return file is not None and file.resolve().is_relative_to(project.root.resolve())
 
 
 def _is_site(address: str) -> bool:

@@ -84,7 +84,7 @@ class UndoOptions(Options):
 
     Attributes:
         what: "LAST" for the last application; the id of one; or the URL of a page. "": none, list the applications.
-        files: the folder of the source files, if it has moved since or the cache is on a server.
+        files: the folder of the source files, if it has moved since or the cache is outside the project folder.
         delay: seconds between two requests to a WordPress site.
     """
 
@@ -99,7 +99,7 @@ class UndoOptions(Options):
     files: Annotated[
         Path | None,
         Option(
-            "The folder of the source files, if it has moved since, or the cache is on a server.",
+            "The folder of the source files, if it has moved, or the cache is outside the project folder.",
             metavar="DIR",
         ),
     ] = None
