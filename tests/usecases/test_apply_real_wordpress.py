@@ -124,7 +124,10 @@ add_filter( 'rest_pre_dispatch', function ( $result, $server, $request ) {
 	return $result;
 }, 10, 3 );
 """
-REWRITES = "add_filter( 'content_save_pre', fn( $text ) => str_replace( '%s', '/go?to=page', $text ) );"
+# While a post is saved, WordPress keeps its content with backslashes before quotes.
+REWRITES = r"""
+add_filter( 'content_save_pre', fn( $text ) => str_replace( '\"%s\">', '\"/go\">', $text ) );
+"""
 GROWS = "add_filter( 'content_save_pre', fn( $text ) => $text . '<!-- saved -->' );"
 # Breaks the connection in the middle of the answer, after the post was saved.
 LOSES_REPLY = """
@@ -200,7 +203,7 @@ def test_what_editors_change_meanwhile_stays(few: Path, wordpress: WordPress) ->
 def test_plugins_that_rewrite_content_leave_no_trace(few: Path, wordpress: WordPress) -> None:
     """If a plugin rewrites a link while a post is saved, the post gets its former bytes back, and has no row."""
     before = contents(wordpress)
-    wordpress.plugin(REWRITES % url(wordpress, 1 + 6))
+    wordpress.plugin(REWRITES % url(wordpress, 1 + 6))  # earlier links have more attributes
     result = applied(few, wordpress.url, write=True)
     assert reasons(wordpress, result, 1) == {Left.ALTERED} and result.files == SOME - 1
     assert wordpress.content(wordpress.posts[slug_of(1)]) == before[slug_of(1)]
@@ -316,12 +319,14 @@ def test_posts_of_page_builders_are_left_alone(few: Path, wordpress: WordPress) 
     assert "1 with Divi" in remark and "1 with Elementor" in remark
 
 
-def test_applied_links_become_live(few: Path, wordpress: WordPress) -> None:
+def test_applied_links_become_live(project: Path, wordpress: WordPress) -> None:
     """After the next import and run, applied links are live, and no longer among those to apply."""
-    applied(few, wordpress.url, write=True)
-    assert imported(few, "--wordpress", wordpress.url, "--delay", "0") == 0
-    assert command("run", "--no-serp", "--project", str(few)) == 0
-    [one] = applications(open_project(few)).applications
-    assert (one.applied, one.live, one.undone) == (0, 2 * SOME, 0)
-    live = {link.id for number in range(SOME) for link in [*links_of(wordpress, number)][:2]}
-    assert live.isdisjoint(by_link(applied(few, wordpress.url)))
+    # To posts about something else: those about the same are near-duplicates, which a run links to nothing.
+    links = [[*links_of(wordpress, number)][1] for number in range(SOME)]
+    put_links(project, links)
+    applied(project, wordpress.url, write=True)
+    assert imported(project, "--wordpress", wordpress.url, "--delay", "0") == 0
+    assert command("run", "--no-serp", "--project", str(project)) == 0
+    [one] = applications(open_project(project)).applications
+    assert (one.applied, one.live, one.undone) == (0, SOME, 0)
+    assert {link.id for link in links}.isdisjoint(by_link(applied(project, wordpress.url)))
