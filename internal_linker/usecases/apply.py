@@ -19,6 +19,7 @@ from internal_linker.core.sections import section_of
 from internal_linker.core.sequences import batched, counted
 from internal_linker.usecases.applications import pages_meant, settle
 from internal_linker.usecases.apply_results import GAPS, AppliedLink, ApplyResult, Left, Outcome
+from internal_linker.usecases.folder_choice import source_folder
 from internal_linker.usecases.link_box import write_link_box
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.applying import ApplyOptions
@@ -35,30 +36,45 @@ _BLOCK = 100
 _MOST_NAMED = 3
 
 
-def apply(project: Project, options: ApplyOptions, progress: Progress) -> ApplyResult:
+class ChangesDiffer(InputError):
+    """The changes are not those that a person saw, so nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A file, a decision or the folder has changed since these changes were shown, so nothing was written: show "
+            "the changes again."
+        )
+
+
+def apply(
+    project: Project, options: ApplyOptions, progress: Progress, *, seen: str | None = None, by: str = ""
+) -> ApplyResult:
     """Put accepted links into source files, into a patch or a branch, or only find what would change.
 
     Args:
         project: whose links.
         options: which links, and where they go.
         progress: shows the steps.
+        seen: the diff that a person saw; None: nobody did.
+        by: who applies them; "": the user of this computer.
 
     Raises:
+        ChangesDiffer: the changes are others than those in `seen`.
         ConfigurationError: the options don't go together, or name a section without a page.
         InputError: the folder, the pages or a table can't be read, or an option names an unknown page or link.
         OutputError: the patch, the branch or a table can't be written.
         RunActive: a run holds the project folder.
     """
     if options.files is None:
-        raise ConfigurationError("Name the folder of the site's source files: --files DIR.")
+        options = replace(options, files=source_folder(project))
     ways = {"--write": options.write, "--patch": options.patch, "--branch": options.branch}
     if len(given := [name for name, value in ways.items() if value]) > 1:
         raise ConfigurationError(f"{' and '.join(given)} can't be used together: choose one of them.")
     if not options.write:
-        return _apply(project, options, "", progress)
+        return _apply(project, options, "", progress, seen=seen)
     run_id = new_run_id()
     with project.lock(), run_log(project.root, run_id, project.settings.secrets):
-        result = _apply(project, options, run_id, progress)
+        result = _apply(project, options, run_id, progress, seen=seen, by=by or login())
         counts = ", ".join(f"{count} {name}" for name, count in result.counts.items())
         LOGGER.info("Apply: %s; %s written", counts or "no links", counted(result.files, "file"))
     return result
@@ -70,7 +86,15 @@ def accepted_links(edges: EdgeStore) -> list[Edge]:
     return sorted(found, key=lambda edge: (edge.source_url, edge.rank == 0, edge.rank, edge.id))
 
 
-def _apply(project: Project, options: ApplyOptions, run_id: str, progress: Progress) -> ApplyResult:
+def _apply(
+    project: Project,
+    options: ApplyOptions,
+    run_id: str,
+    progress: Progress,
+    *,
+    seen: str | None = None,
+    by: str = "",
+) -> ApplyResult:
     spool = TextSpool(project.root / "files")
     try:
         site = _site(project, spool, progress)
@@ -84,11 +108,13 @@ def _apply(project: Project, options: ApplyOptions, run_id: str, progress: Progr
         links = _chosen(accepted_links(edges), options, site)
         planner = Planner(site, folder, options.max_per_page, waiting)
         changes, others = planner.plan(links, progress)
+        if seen is not None and _diff(changes) != seen:
+            raise ChangesDiffer
         if options.links_json:
             write_link_box(options.links_json, [edge for edge in links if is_for_box(edge)], planner)
             others = [_in_box(link) for link in others]
         if run_id:
-            done, failed = _write(changes, folder, run_id, applied, progress)
+            done, failed = _write(changes, folder, run_id, applied, progress, by=by)
         else:
             done, failed = _put_elsewhere(changes, options, folder), []
     order = {edge.id: at for at, edge in enumerate(links)}
@@ -97,7 +123,7 @@ def _apply(project: Project, options: ApplyOptions, run_id: str, progress: Progr
     gaps = Counter(link.reason for link in named if link.reason in GAPS) if is_final else {}
     return ApplyResult(
         sorted(named, key=lambda link: order[link.link_id]),
-        "".join(patch_of(one.change.file, one.change.text) for one in done),
+        _diff(done),
         folder.summary,
         [*folder.unsure.items()] if folder.is_new else (),
         run_id if done else "",
@@ -169,9 +195,11 @@ def _write(
     run_id: str,
     applied: AppliedLinks,
     progress: Progress,
+    *,
+    by: str,
 ) -> tuple[list[PageChange], list[AppliedLink]]:
     """Write the files, each after its former text is stored; return what was written, and the links that were not."""
-    done, failed, by = list[PageChange](), list[AppliedLink](), login()
+    done, failed = list[PageChange](), list[AppliedLink]()
     progress.start("Writing", len(changes), "files")
     for some in batched(changes, _BLOCK):
         begun = applied.begin([(_begun(one, folder, run_id, by), one.change.file.encoded()) for one in some])
@@ -237,6 +265,10 @@ def _commits(changes: Sequence[PageChange]) -> list[Commit]:
             lines += [one.page_url, *(f'- "{link.anchor}" -> {link.target}' for link in one.links), ""]
         commits.append(Commit("\n".join(lines), [one.change for one in some]))
     return commits
+
+
+def _diff(changes: Sequence[PageChange]) -> str:
+    return "".join(patch_of(one.change.file, one.change.text) for one in changes)
 
 
 def _with_outcome(one: PageChange, outcome: Outcome) -> PageChange:
