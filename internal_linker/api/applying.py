@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
 @takes(ApplyOptions)
 def apply(
-    files: str | Path, project: str | Path = ".", *, progress: bool = False, **options: Any
+    files: str | Path | None = None,
+    project: str | Path = ".",
+    *,
+    progress: bool = False,
+    **options: Any,
 ) -> "ApplyResult":
-    """Put accepted links into the site's source files, as the command `apply` does.
+    """Put accepted links into the site's source files or posts, as the command `apply` does.
 
     Args:
-        files: the folder of the site's source files.
+        files: the folder of the site's source files; None: `wordpress` names a site.
         project: the folder with config/ and files/.
         progress: show steps and notes on stderr.
         options: as below; without `write`, `patch` or `branch` nothing changes.
@@ -33,8 +37,9 @@ def apply(
     """
     from internal_linker.usecases import apply as usecase
 
+    folder = None if files is None else Path(files)
     with shown_reporter(progress) as reporter:
-        return usecase.apply(opened_project(project), ApplyOptions(files=Path(files), **options), reporter)
+        return usecase.apply(opened_project(project), ApplyOptions(files=folder, **options), reporter)
 
 
 def applications(project: str | Path = ".") -> "ApplicationsResult":

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import typer
 
@@ -35,10 +36,10 @@ def apply(
     options: ApplyOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Put accepted links into the site's source files.
+    """Put accepted links into the site's source files, or into the posts of a WordPress site.
 
-    Without --write, --patch or --branch nothing is changed: the links and the changes are shown. Each written file can
-    be taken back with undo.
+    Without --write, --patch or --branch nothing is changed: the links and the changes are shown. Each written file or
+    post can be taken back with undo.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases import apply as usecase
@@ -64,6 +65,7 @@ def apply(
 def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
     """Print what was found, the links, the changes, and the counts."""
     from internal_linker.cli.output import print_aligned
+    from internal_linker.usecases.apply_results import Outcome
 
     console.print(result.mapping, soft_wrap=True)
     for url, why in result.unsure[:_MOST_PAGES]:
@@ -73,9 +75,9 @@ def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
     if not result.links:
         console.print("No accepted links to apply: accept links in the review first.")
         return
-    rows = [(link.page, link.anchor, link.target, link.result) for link in result.links]
-    console.print()
-    print_aligned(console, ("Page", "Anchor", "Target", "Result"), rows)
+    if rows := _rows(result):
+        console.print()
+        print_aligned(console, ("Page", "Anchor", "Target", "Result"), rows)
     if is_trial and result.diff:
         console.print()
         lines = result.diff.splitlines()
@@ -83,22 +85,38 @@ def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
             style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
             console.print(neutralised(line), style=style, soft_wrap=True)
         if len(lines) > _MOST_LINES:
-            console.print(
-                f"... and {len(lines) - _MOST_LINES} more lines: write all of them with --patch FILE"
-            )
+            how = "--patch FILE writes" if result.noun == "file" else "--json has"
+            console.print(f"... and {len(lines) - _MOST_LINES} more lines: {how} all of them")
     console.print()
     for name, count in result.counts.items():
-        console.print(f"{counted(count, 'link')} {name}", soft_wrap=True)
+        how = ": write them with --links-json FILE" if name == Outcome.FOR_BOX else ""
+        console.print(f"{counted(count, 'link')} {name}{how}", soft_wrap=True)
     if is_trial and result.diff:
-        console.print("Nothing was changed. To change the files, add --write.")
+        console.print(f"Nothing was changed. To change the {result.noun}s, add --write.")
+
+
+def _rows(result: "ApplyResult") -> list[tuple[str, str, str, str]]:
+    """Return a row for each link that is for the text; with paths as addresses if all pages are on one host."""
+    from internal_linker.usecases.apply_results import Outcome
+
+    links = [link for link in result.links if link.outcome not in (Outcome.FOR_BOX, Outcome.IN_BOX)]
+    hosts = {urlsplit(url).netloc for link in links for url in (link.page, link.target)}
+
+    def shown(url: str) -> str:
+        parts = urlsplit(url)
+        return (
+            parts._replace(scheme="", netloc="", path=parts.path or "/").geturl() if len(hosts) == 1 else url
+        )
+
+    return [(shown(link.page), link.anchor, shown(link.target), link.result) for link in links]
 
 
 @with_options(UndoOptions)
 def undo(context: typer.Context, project: ProjectOption = None, *, options: UndoOptions) -> None:
     """Take applied links back, or list the applications.
 
-    Each file that is still as links were applied to it gets its former content, byte by byte. Files that changed since
-    are listed and stay as they are.
+    Each file or post that is still as links were applied to it gets its former content, byte by byte. Those that
+    changed since are listed and stay as they are.
     """
     opened = opened_project(context, project)
     from internal_linker.cli.output import print_aligned
@@ -117,13 +135,13 @@ def undo(context: typer.Context, project: ProjectOption = None, *, options: Undo
         if not rows:
             console.print("No links were applied yet.")
             return
-        header = ("Application", "Began (UTC)", "By", "Folder", "Files", "Applied", "Live", "Undone")
+        header = ("Application", "Began (UTC)", "By", "Folder or site", "Texts", "Applied", "Live", "Undone")
         print_aligned(console, header, rows)
         return
     with reporting() as reporter:
         result = usecase.undo(opened, options, reporter)
-    links = sum(text.links for text in result.restored)
-    console.print(f"{counted(len(result.restored), 'file')} restored, {counted(links, 'link')} taken back.")
+    console.print(result.summary)
     for text in result.kept:
-        console.print(f"Left as it is: {text.file}: {text.reason}", soft_wrap=True)
+        what = f"{text.page} ({text.file})" if text.noun == "post" else text.file
+        console.print(f"Left as it is: {what}: {text.reason}", soft_wrap=True)
     raise typer.Exit(ExitCode.GAPS if result.kept else ExitCode.SUCCESS)

@@ -1,10 +1,11 @@
-"""The source files of a site, as they were read from a folder: the texts that a site generator turns into pages."""
+"""The texts that a site's pages are made of, such as the source files of a folder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
-_FORMATS: dict[str, Literal["markdown", "mdx", "html"]] = {
+Markup = Literal["markdown", "mdx", "html"]
+_FORMATS: dict[str, Markup] = {
     ".md": "markdown",
     ".markdown": "markdown",
     ".mdx": "mdx",
@@ -12,6 +13,29 @@ _FORMATS: dict[str, Literal["markdown", "mdx", "html"]] = {
     ".htm": "html",
 }
 SUFFIXES = tuple(_FORMATS)
+
+
+class SourceText(Protocol):
+    """The text of a page as its site stores it: a source file, or a post of a content management system."""
+
+    @property
+    def path(self) -> str:
+        """Where it is: below the folder, or in the site's API."""
+
+    @property
+    def text(self) -> str:
+        """The whole text, with its own line endings."""
+
+    @property
+    def bom(self) -> bool:
+        """Whether a byte order mark comes before the text."""
+
+    @property
+    def text_format(self) -> Markup:
+        """The markup of the text."""
+
+    def encoded(self, text: str | None = None) -> bytes:
+        """Return the bytes of the text, or those that it would have with another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +53,7 @@ class SourceFile:
     bom: bool = False
 
     @property
-    def text_format(self) -> Literal["markdown", "mdx", "html"]:
+    def text_format(self) -> Markup:
         """The markup of the text, which the file's name tells."""
         return _FORMATS[suffix_of(self.path)]
 

@@ -21,7 +21,7 @@ def source_folder(project: Project) -> Path:
     """
     if not project.settings.source_folder:
         raise ConfigurationError(
-            f"Name the folder of the site's source files: --files DIR, or the setting {SETTING}."
+            f"Name where the site's texts are: --files DIR or --wordpress URL, or the setting {SETTING}."
         )
     folder = project.root / _expanded(project.settings.source_folder)
     found = _required(project, folder)

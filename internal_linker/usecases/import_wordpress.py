@@ -35,9 +35,12 @@ def wordpress_posts(
     progress: Progress,
 ) -> list[StreamSource]:
     """Return the tables of a site's pages and links; see `wordpress_tables`."""
-    per_second = min(_FASTEST, 1 / options.delay) if options.delay else _FASTEST
     with wordpress_client(
-        project, options.wordpress, progress, allow_private=options.allow_private, per_second=per_second
+        project,
+        options.wordpress,
+        progress,
+        allow_private=options.allow_private,
+        per_second=_pace(options.delay),
     ) as client:
         return wordpress_tables(client, reason, cache, links, progress, limit=options.limit)
 
@@ -55,6 +58,45 @@ def account_facts(project: Project, account: Account) -> str:
     lacking = [right for right in _RIGHTS if not (isinstance(rights, dict) and rights.get(right))]
     missing = f"; it lacks {', '.join(lacking)}, so not every post can be changed" if lacking else ""
     return f"signed in at {account.site} as {role}{missing}"
+
+
+@contextmanager
+def editing_client(
+    project: Project, address: str, progress: Progress, *, delay: float
+) -> Iterator[RestClient]:
+    """Yield a client that is signed in at a site, to change its posts.
+
+    Args:
+        project: its settings have the account.
+        address: the site's address.
+        progress: shows what a person should know about the account.
+        delay: seconds between two requests.
+
+    Raises:
+        ConfigurationError: the address is wrong, or config/wordpress.txt has no account for the site.
+        ServiceError: the site does not answer, has no REST API, or refuses the account.
+    """
+    if not has_account(project, address):
+        raise ConfigurationError(
+            f"{KEY_FILE} has no account for {_site(address)}: create an application password for a user who may edit "
+            "its posts, and write the site's address, the user and the password there (docs/wordpress.md)."
+        )
+    with wordpress_client(project, address, progress, per_second=_pace(delay)) as client:
+        yield client
+
+
+def has_account(project: Project, address: str) -> bool:
+    """Return whether the account in config/wordpress.txt is for the site at an address, or for one above it.
+
+    Raises:
+        ConfigurationError: the address or the account is wrong.
+    """
+    site = _site(address)
+    account = wordpress_account(project.settings.wordpress.get_secret_value())
+    if account is None or account.origin != origin_of(site):
+        return False
+    path, own = (f"{urlsplit(one).path.rstrip('/')}/" for one in (site, account.site))
+    return path.startswith(own) and ".." not in path.split("/")
 
 
 @contextmanager
@@ -100,6 +142,11 @@ def wordpress_client(
         if account:
             client.sign_in()
         yield client
+
+
+def _pace(delay: float) -> float:
+    """Return the most requests per second with so many seconds between two of them."""
+    return min(_FASTEST, 1 / delay) if delay else _FASTEST
 
 
 def _site(address: str) -> str:

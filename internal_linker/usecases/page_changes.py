@@ -1,48 +1,49 @@
-"""Accepted links put into the source files of their pages, in memory."""
+"""Accepted links put into the texts of their pages, in memory."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from internal_linker.adapters.files.git import Change
 from internal_linker.cms.page_links import PlacedLink, place_links
 from internal_linker.cms.placement import Placement, Refusal
 from internal_linker.core.edges import Edge
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Collected
 from internal_linker.core.sequences import counted
+from internal_linker.core.source_files import SourceText
 from internal_linker.usecases.apply_results import AppliedLink, Left, Outcome
-from internal_linker.usecases.source_folder import SourceFolder
+from internal_linker.usecases.homes import PageTexts
 
 
 @dataclass(frozen=True)
 class PageChange:
-    """A file of a page with its new text, and the links that are new in it."""
+    """The text of a page with its new version, and the links that are new in it."""
 
     page: str
     page_url: str
-    change: Change
+    text: SourceText
+    new: str
     links: Sequence[AppliedLink]
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Puts accepted links into source files.
+    """Puts accepted links into texts.
 
     Attributes:
         site: the pages.
-        folder: the source files.
+        texts: their texts.
         most: how many new links a page may have.
         waiting: ids of links that were applied earlier and are not live yet.
     """
 
     site: Collected
-    folder: SourceFolder
+    texts: PageTexts
     most: int
     waiting: Collection[str]
 
     def plan(self, links: Sequence[Edge], progress: Progress) -> tuple[list[PageChange], list[AppliedLink]]:
-        """Return the changes of files, and the links that change none, with what became of them."""
+        """Return the changes of texts, and the links that change none, with what became of them."""
         changes, others, by_page = list[PageChange](), list[AppliedLink](), defaultdict[str, list[Edge]](list)
         for edge in links:
             by_page[edge.source].append(edge)
@@ -63,23 +64,22 @@ class Planner:
 
     def _page(self, source: str, edges: Sequence[Edge]) -> tuple[PageChange | None, list[AppliedLink]]:
         url = self.url(source, edges[0].source_url)
-        path = self.folder.pages.file_of(url)
-        named = {edge.id: self._named(edge, url, path or "") for edge in edges}
-        others = [replace(named[edge.id], reason=Left.FOR_BOX) for edge in edges if is_for_box(edge)]
-        texts = [edge for edge in edges if not is_for_box(edge)]
-        if path is None:
-            why = Left.UNSURE if url in self.folder.unsure else Left.NO_FILE
-            return None, [*others, *(replace(named[edge.id], reason=why) for edge in texts)]
-        file = self.folder.tree.files[path]
-        wanted = [(edge.id, self._placement(edge, path)) for edge in texts]
-        placed = place_links(file.text, file.text_format, wanted, most=self.most, applied=self.waiting)
+        inside = [edge for edge in edges if not is_for_box(edge)]
+        text = self.texts.find(url) if inside else Left.NO_FILE
+        named = {
+            edge.id: self._named(edge, url, "" if isinstance(text, Left) else text.path) for edge in edges
+        }
+        others = [replace(named[edge.id], outcome=Outcome.FOR_BOX) for edge in edges if is_for_box(edge)]
+        if isinstance(text, Left):
+            return None, [*others, *(replace(named[edge.id], reason=text) for edge in inside)]
+        wanted = [(edge.id, self._placement(edge, text)) for edge in inside]
+        placed = place_links(text.text, text.text_format, wanted, most=self.most, applied=self.waiting)
         found = [_with_answer(named[one.id], one, self.waiting) for one in placed.links]
         new = [link for link in found if link.outcome is Outcome.PLANNED]
         others += [link for link in found if link.outcome is not Outcome.PLANNED]
-        if new and path in self.folder.dirty:
-            dirty = [replace(link, outcome=Outcome.REFUSED, line=0, reason=Left.DIRTY) for link in new]
-            return None, [*others, *dirty]
-        return (PageChange(source, url, Change(file, placed.text), new) if new else None), others
+        if new and (why := self.texts.held(text, placed.text)):
+            return None, [*others, *refused(new, why)]
+        return (PageChange(source, url, text, placed.text, new) if new else None), others
 
     def _named(self, edge: Edge, url: str, path: str) -> AppliedLink:
         return AppliedLink(
@@ -91,21 +91,24 @@ class Planner:
             file=path,
         )
 
-    def _placement(self, edge: Edge, path: str) -> Placement:
-        style, chosen = self.folder.style, edge.chosen
-        target = self.url(edge.target, edge.target_url)
+    def _placement(self, edge: Edge, text: SourceText) -> Placement:
+        chosen, target = edge.chosen, self.url(edge.target, edge.target_url)
         return Placement(
             target,
-            style.href(path, self.folder.pages.file_of(target), target),
+            self.texts.href(text, target),
             chosen.text if chosen.verbatim else "",
             chosen.sentence,
-            self._leads_to(path, target),
+            self._leads_to(text, target),
         )
 
-    def _leads_to(self, path: str, target: str) -> Callable[[str], bool]:
-        style = self.folder.style
-        key = style.leads_to(path, target)
-        return lambda href: style.leads_to(path, href) == key
+    def _leads_to(self, text: SourceText, target: str) -> Callable[[str], bool]:
+        key = self.texts.leads_to(text, target)
+        return lambda href: self.texts.leads_to(text, href) == key
+
+
+def refused(links: Sequence[AppliedLink], why: Left) -> list[AppliedLink]:
+    """Return links that were to be put into a text, as ones that are not."""
+    return [replace(link, outcome=Outcome.REFUSED, line=0, reason=why) for link in links]
 
 
 def is_for_box(edge: Edge) -> bool:

@@ -1,28 +1,105 @@
 """A folder of source files with the pages that they are, found once and kept in files/source_pages.csv."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import BinaryIO
 
+from internal_linker.adapters.files.atomic import replace_binary, require_in_place
 from internal_linker.adapters.files.git import WorkTree, find_work_tree
-from internal_linker.adapters.files.source_tree import read_tree
+from internal_linker.adapters.files.source_tree import is_inside, read_tree, write_file
 from internal_linker.adapters.tables.source_pages_csv import SourcePagesCsv
 from internal_linker.cms.link_style import LinkStyle
 from internal_linker.cms.source_pages import How, KnownPage, SourcePages, match_pages
+from internal_linker.core.applied_links import PageWrite
+from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.records import Collected
 from internal_linker.core.sequences import counted
-from internal_linker.core.source_files import SourceTree
+from internal_linker.core.source_files import SourceFile, SourceText, SourceTree
+from internal_linker.usecases.apply_results import Kept, Left
+from internal_linker.usecases.homes import TextState, Unwritten, compared
+from internal_linker.usecases.log import LOGGER
 from internal_linker.usecases.project import Project
+
+# Files of a kind that are named in a remark.
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class FolderHome:
+    """A folder whose files are replaced; see `Home`.
+
+    Attributes:
+        folder: its resolved path.
+    """
+
+    folder: Path
+    noun = "file"
+    # A transaction takes longer than to write a file.
+    block = 100
+
+    @property
+    def address(self) -> str:
+        """The folder's path."""
+        return str(self.folder)
+
+    def state(self, write: PageWrite) -> TextState:
+        """Return how a file is now, compared with a write of it."""
+        path = self.folder / write.place
+        # A link may have taken the place of the file or of a folder: what it leads to was not written by us.
+        if path.is_symlink() or not is_inside(self.folder, path):
+            return TextState.OTHER
+        try:
+            return compared(path.read_bytes(), write)
+        except OSError:
+            return TextState.GONE
+
+    def write(self, text: SourceText, new: str) -> Unwritten | None:
+        """Replace the text of a file that was read from the folder."""
+        assert isinstance(text, SourceFile)
+        try:
+            write_file(self.folder, text, new)
+        except (InputError, OutputError) as error:
+            LOGGER.warning("%s", error)
+            return Unwritten(Left.CHANGED if isinstance(error, InputError) else Left.UNWRITABLE)
+        return None
+
+    def restore(self, write: PageWrite, former: bytes) -> Kept | None:
+        """Put the former content of a file back."""
+        if not self.folder.is_dir():
+            return Kept.NO_FOLDER
+        path = self.folder / write.place
+        if not is_inside(self.folder, path.parent):
+            return Kept.OUTSIDE
+        match self.state(write):
+            case TextState.BEFORE:
+                return None
+            case TextState.AFTER:
+                return self._put_back(path, former)
+            case TextState.GONE:
+                return Kept.GONE
+        return Kept.CHANGED
+
+    def _put_back(self, path: Path, former: bytes) -> Kept | None:
+        def write(file: BinaryIO) -> None:
+            file.write(former)
+
+        try:
+            require_in_place(path, replace_binary(path, write))
+        except OutputError as error:
+            LOGGER.warning("%s", error)
+            return Kept.UNWRITABLE
+        return None
 
 
 @dataclass(frozen=True)
 class SourceFolder:
-    """A folder of source files.
+    """The files of a folder; see `PageTexts`.
 
     Attributes:
-        folder: its resolved path.
+        home: the folder.
         tree: its files.
         pages: which file is which page.
         style: how its files write links.
@@ -32,7 +109,7 @@ class SourceFolder:
         is_new: whether another page has another file than in the table.
     """
 
-    folder: Path
+    home: FolderHome
     tree: SourceTree
     pages: SourcePages
     style: LinkStyle
@@ -59,6 +136,40 @@ class SourceFolder:
             "All are in files/source_pages.csv."
         )
 
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What the mapping lacks, and what of the folder was not read, one sentence for each reason."""
+        by_reason = defaultdict[str, list[str]](list)
+        for one in self.tree.left_out:
+            by_reason[one.reason].append(one.path)
+        remarks = [*self.pages.problems]
+        for reason, paths in by_reason.items():
+            more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+            remarks.append(f"Not read: {', '.join(paths[:_MOST_NAMED])}{more} ({reason}).")
+        for suffix, count in self.tree.unsupported.items():
+            remarks.append(
+                f"{counted(count, 'file')} of type {suffix} left alone: only Markdown, MDX and HTML are supported."
+            )
+        return remarks
+
+    def find(self, url: str) -> SourceText | Left:
+        """Return the file of a page, or why it has none."""
+        if path := self.pages.file_of(url):
+            return self.tree.files[path]
+        return Left.UNSURE if url in self.unsure else Left.NO_FILE
+
+    def href(self, text: SourceText, target: str) -> str:
+        """Return how a file writes a link to a page."""
+        return self.style.href(text.path, self.pages.file_of(target), target)
+
+    def leads_to(self, text: SourceText, href: str) -> str | None:
+        """Return the key of the page that a link in a file leads to."""
+        return self.style.leads_to(text.path, href)
+
+    def held(self, text: SourceText, new: str) -> Left | None:
+        """Return why a file must not be written: it has changes that are in no commit."""
+        return Left.DIRTY if text.path in self.dirty else None
+
 
 def open_source_folder(project: Project, folder: Path, site: Collected) -> SourceFolder:
     """Read a folder and find which file is which page; what files/source_pages.csv says wins.
@@ -72,7 +183,7 @@ def open_source_folder(project: Project, folder: Path, site: Collected) -> Sourc
     pages, found_by = match_pages(tree, known, saved), table.found_by()
     work_tree = find_work_tree(folder)
     return SourceFolder(
-        folder,
+        FolderHome(folder),
         tree,
         pages,
         LinkStyle.learn(tree, pages),

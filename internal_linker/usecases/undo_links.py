@@ -1,37 +1,30 @@
 """Take applied links back: each text that is still as an application left it gets its former content, byte by byte."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import partial
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 from internal_linker.adapters.database.applied_links import AppliedLinks
-from internal_linker.adapters.files.atomic import replace_binary, require_in_place
 from internal_linker.core.applied_links import PageWrite, link_states
-from internal_linker.core.errors import ConfigurationError, InputError, OutputError
+from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.applications import Text, pages_meant, text_now
+from internal_linker.usecases.applications import pages_meant
+from internal_linker.usecases.apply_results import Kept
+from internal_linker.usecases.homes import Home
+from internal_linker.usecases.import_wordpress import editing_client, has_account
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.applying import UndoOptions
+from internal_linker.usecases.post_texts import PostHome
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.source_folder import FolderHome
 
 _LAST = "last"
 # Texts whose rows are marked in one transaction, which takes longer than to write a text.
 _BLOCK = 100
-
-
-class Kept(StrEnum):
-    """Why a text was not taken back; the value is the sentence that people read."""
-
-    CHANGED = "it changed since links were applied: remove the links by hand"
-    GONE = "the file is gone"
-    NO_FOLDER = "the folder is gone: say where it is with --files"
-    UNWRITABLE = "the file can't be written: check its permissions"
-    DAMAGED = "its former text is damaged in the store: restore it with cache verify --repair"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +34,10 @@ class UndoneText:
     Attributes:
         application: the application that put them in.
         page: the page's URL.
-        file: where the text is.
+        file: the file's path, or the route of the post, such as wp/v2/posts/12.
         links: how many links were put in.
         reason: why it was left as it is; None: it is again as it was before.
+        noun: what it is: "file" or "post".
     """
 
     application: str
@@ -51,6 +45,7 @@ class UndoneText:
     file: str
     links: int
     reason: Kept | None = None
+    noun: str = "file"
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,6 +68,13 @@ class UndoResult(Result):
         """The texts that were left as they are."""
         return [text for text in self.texts if text.reason is not None]
 
+    @property
+    def summary(self) -> str:
+        """How many texts and links were taken back, in a sentence."""
+        nouns = Counter(text.noun for text in self.restored) or {"text": 0}
+        texts = " and ".join(counted(count, noun) for noun, count in nouns.items())
+        return f"{texts} restored, {counted(sum(text.links for text in self.restored), 'link')} taken back."
+
     def tables(self) -> dict[str, Columns]:
         """Return `texts`; `reason` is "" for a text that is as it was before."""
         columns = columns_of(self.texts, *UndoneText.__dataclass_fields__)
@@ -87,7 +89,7 @@ class Application:
         application: its id.
         at: when it began, ISO 8601, UTC.
         by: who applied the links.
-        home: the folder of the source files.
+        home: the folder of the source files, or the address of the site.
         texts: how many texts it wrote.
         applied, live, undone: how many of its links are in each state: put into the texts, found on the site by a run,
             or taken back.
@@ -135,9 +137,10 @@ def undo(project: Project, options: UndoOptions, progress: Progress) -> UndoResu
         progress: shows the texts.
 
     Raises:
-        ConfigurationError: nothing is named.
+        ConfigurationError: nothing is named, or the folder must be.
         InputError: there is nothing to take back, or no such application or page.
         RunActive: a run holds the project folder.
+        ServiceError: the site doesn't answer, or refuses the account.
     """
     if not options.what:
         raise ConfigurationError(
@@ -149,9 +152,10 @@ def undo(project: Project, options: UndoOptions, progress: Progress) -> UndoResu
         project.applications(read_only=False) as (_, applied),
     ):
         writes = _meant(options.what, [one for one in applied.writes() if one.status != "undone"])
-        progress.start("Undo", len(writes), "files")
-        result = UndoResult(_restore_all(writes, options.files, applied, progress))
-        progress.finish(f"{counted(len(result.restored), 'file')} restored")
+        with _homes(project, options, writes, progress) as homes:
+            progress.start("Undo", len(writes), "texts")
+            result = UndoResult(_restore_all(writes, homes, applied, progress))
+            progress.finish(f"{counted(len(result.restored), 'text')} restored")
         LOGGER.info("Undo: %s restored, %s left", len(result.restored), len(result.kept))
     return result
 
@@ -194,7 +198,10 @@ def _meant(what: str, writes: Sequence[PageWrite]) -> list[PageWrite]:
 
 
 def _restore_all(
-    writes: Sequence[PageWrite], elsewhere: Path | None, applied: AppliedLinks, progress: Progress
+    writes: Sequence[PageWrite],
+    homes: Mapping[str, Home | Kept],
+    applied: AppliedLinks,
+    progress: Progress,
 ) -> list[UndoneText]:
     """Put former contents back, the newest write first: a text that was written twice goes back step by step."""
     texts, undone = list[UndoneText](), dict[tuple[str, str], PageWrite]()
@@ -203,7 +210,7 @@ def _restore_all(
         if len(undone) == _BLOCK or (write.home, write.place) in undone:
             applied.mark([*undone.values()], "undone")
             undone.clear()
-        texts.append(text := _restored(write, elsewhere, applied))
+        texts.append(text := _restored(write, homes[write.home], applied))
         if text.reason is None:
             undone[write.home, write.place] = write
         progress.advance()
@@ -211,30 +218,55 @@ def _restore_all(
     return texts
 
 
-def _restored(write: PageWrite, elsewhere: Path | None, applied: AppliedLinks) -> UndoneText:
+def _restored(write: PageWrite, home: Home | Kept, applied: AppliedLinks) -> UndoneText:
     """Put a text's former content in its place if it is still as the application left it."""
-    folder = elsewhere.resolve() if elsewhere else Path(write.home)
-    path = folder / write.place
-    text = partial(UndoneText, write.application, write.page_url, str(path), len(write.links))
-    if not folder.is_dir():
-        return text(Kept.NO_FOLDER)
-    now = text_now(path, write)
-    if now is Text.AFTER:
-        try:
-            _put_back(path, applied.former(write))
-        except OutputError as error:
-            LOGGER.warning("%s", error)
-            return text(Kept.UNWRITABLE)
-        except ConfigurationError as error:
-            LOGGER.warning("%s", error)
-            return text(Kept.DAMAGED)
-    elif now is not Text.BEFORE:
-        return text(Kept.GONE if now is Text.GONE else Kept.CHANGED)
-    return text()
+    file = str(Path(home.address) / write.place) if isinstance(home, FolderHome) else write.place
+    noun = "post" if _is_site(write.home) else "file"
+    text = UndoneText(write.application, write.page_url, file, len(write.links), noun=noun)
+    if isinstance(home, Kept):
+        return replace(text, reason=home)
+    try:
+        return replace(text, reason=home.restore(write, applied.former(write)))
+    except ConfigurationError as error:
+        LOGGER.warning("%s", error)
+        return replace(text, reason=Kept.DAMAGED)
 
 
-def _put_back(path: Path, former: bytes) -> None:
-    def write(file: BinaryIO) -> None:
-        file.write(former)
+@contextmanager
+def _homes(
+    project: Project, options: UndoOptions, writes: Sequence[PageWrite], progress: Progress
+) -> Iterator[dict[str, Home | Kept]]:
+    """Yield where the texts of writes are, by the addresses that the store has.
 
-    require_in_place(path, replace_binary(path, write))
+    Others may write a store outside the project folder: its rows choose neither the folder nor the site.
+
+    Raises:
+        ConfigurationError: the store is outside the project folder, and no option names the folder of the files.
+        ServiceError: the site doesn't answer, or refuses the account.
+    """
+    homes = dict[str, Home | Kept]()
+    with ExitStack() as stack:
+        for address in dict.fromkeys(write.home for write in writes):
+            if not _is_site(address):
+                if options.files is None and not _is_own(project):
+                    raise ConfigurationError(
+                        "The cache is outside the project folder, where others may write: name the folder of the "
+                        f"source files with --files. The links were applied in {address}."
+                    )
+                homes[address] = FolderHome((options.files or Path(address)).resolve())
+            elif has_account(project, address):
+                client = stack.enter_context(editing_client(project, address, progress, delay=options.delay))
+                homes[address] = PostHome(client)
+            else:
+                homes[address] = Kept.OTHER_SITE
+        yield homes
+
+
+def _is_own(project: Project) -> bool:
+    """Return whether the store is a file of the project folder."""
+    file = project.databases.file
+    return file is not None and file.resolve().is_relative_to(project.root.resolve())
+
+
+def _is_site(address: str) -> bool:
+    return address.startswith(("http://", "https://"))

@@ -108,7 +108,8 @@ class WordPressStandIn(StandIn):
         pages = -(-len(posts) // size)
         if page > max(pages, 1):
             return _error(400, "rest_post_invalid_page_number", "The page number is too large.")
-        shown = [self._shown(post) for post in posts[(page - 1) * size : page * size]]
+        show = self._edited if given.get("context") == "edit" else self._shown
+        shown = [show(post) for post in posts[(page - 1) * size : page * size]]
         counts = {"X-WP-Total": str(len(posts)), "X-WP-TotalPages": str(pages)}
         return Answer(body=shown, headers=counts if self.counts else {})
 

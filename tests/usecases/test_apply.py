@@ -21,11 +21,12 @@ from internal_linker.core.applied_links import PageWrite, content_hash
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, InputError, RunActive
 from internal_linker.usecases.apply import apply
-from internal_linker.usecases.apply_results import AppliedLink, ApplyResult, Left, Outcome
+from internal_linker.usecases.apply_results import AppliedLink, ApplyResult, Kept, Left, Outcome
 from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
-from internal_linker.usecases.undo_links import Kept, UndoResult, applications, undo
+from internal_linker.usecases.settings.sources import ENV_PREFIX
+from internal_linker.usecases.undo_links import UndoResult, applications, undo
 from tests.support import source_site
 from tests.support.small_project import command, forget_settings, snapshot, start, write_csv
 from tests.support.source_site import (
@@ -82,7 +83,7 @@ def test_a_dry_run_changes_nothing(folders: tuple[Path, Path]) -> None:
         in result.diff
     )
     links = by_link(result)
-    assert links[MISSING.id].reason is Refusal.NO_ANCHOR and links[BOX.id].reason is Left.FOR_BOX
+    assert links[MISSING.id].reason is Refusal.NO_ANCHOR and links[BOX.id].outcome is Outcome.FOR_BOX
     assert (links[POT.id].file, links[POT.id].line) == ("blog/green.md", 5)
     assert len(links) == 6  # a rejected link is in no list
 
@@ -212,6 +213,54 @@ def test_a_link_that_leads_out_is_not_written_through(folders: tuple[Path, Path]
     kept = outside.read_bytes()
     assert Kept.CHANGED in {text.reason for text in undone(folders).texts}
     assert outside.read_bytes() == kept
+
+
+@pytest.mark.parametrize("place", ["../outside.md", "blog/../../outside.md", "away/outside.md", "absolute"])
+def test_undo_does_not_leave_the_folder(folders: tuple[Path, Path], tmp_path: Path, place: str) -> None:
+    """A stored row whose path leads out of the folder, even through a link, changes no file there."""
+    outside = tmp_path / "outside.md"
+    outside.write_bytes(b"Theirs")
+    if place == "absolute":
+        place = str(outside)
+    elif place.startswith("away"):
+        try:
+            (folders[1] / "away").symlink_to(tmp_path, target_is_directory=True)
+        except OSError:
+            pytest.skip("this user can't make symbolic links")
+    row = PageWrite(
+        application="hostile",
+        page=POT.target,
+        page_url=url("shop/pot"),
+        home=str(folders[1].resolve()),
+        place=place,
+        links=(),
+        hash_before=content_hash(b"spam"),
+        hash_after=content_hash(b"Theirs"),
+        by="Mallory",
+        at=datetime.now(UTC),
+        status="applied",
+    )
+    with open_project(folders[0]).applications(read_only=False) as (_, store):
+        store.begin([(row, b"spam")])
+    assert [text.reason for text in undone(folders, "hostile").texts] == [Kept.OUTSIDE]
+    assert outside.read_bytes() == b"Theirs"
+
+
+@pytest.mark.parametrize("kind", ["file", pytest.param("server", marks=pytest.mark.long)])
+def test_a_shared_store_chooses_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, kind: str
+) -> None:
+    """With a store that others may write, undo asks for the folder instead of taking the one of the row."""
+    shared = f"sqlite:///{tmp_path / 'shared.sqlite3'}"
+    monkeypatch.setenv(
+        f"{ENV_PREFIX}STORE_URL", shared if kind == "file" else request.getfixturevalue("postgres")
+    )
+    folders = make_source_site(tmp_path / "site")
+    before = contents(folders[1])
+    applied(folders, write=True)
+    with pytest.raises(ConfigurationError, match="name the folder of the source files with --files"):
+        undone(folders)
+    assert undone(folders, files=folders[1]).kept == [] and contents(folders[1]) == before
 
 
 def test_a_page_gets_no_more_links_than_allowed(folders: tuple[Path, Path]) -> None:

@@ -112,7 +112,7 @@ def write_file(folder: Path, file: SourceFile, text: str) -> SourceFile:
     path, new = folder / file.path, file.encoded(text)
     try:
         # A link may have come into the file's place since, and lead out of the folder.
-        changed = not _is_inside(folder, path) or path.read_bytes() != file.encoded()
+        changed = not is_inside(folder, path) or path.read_bytes() != file.encoded()
     except FileNotFoundError:
         changed = True
     except OSError as error:
@@ -131,8 +131,9 @@ def write_file(folder: Path, file: SourceFile, text: str) -> SourceFile:
     return SourceFile(file.path, text, file.bom)
 
 
-def _is_inside(folder: Path, path: Path) -> bool:
-    return path.resolve() == folder.resolve() / path.relative_to(folder)
+def is_inside(folder: Path, path: Path) -> bool:
+    """Return whether a path below a folder is in its place: neither `..` nor a link on the way leads elsewhere."""
+    return path.is_relative_to(folder) and path.resolve() == folder.resolve() / path.relative_to(folder)
 
 
 def _walk(folder: Path, below: str, found: _Found) -> Iterator[str]:

@@ -124,8 +124,19 @@ def published(client: RestClient, route: str, ids: Sequence[int]) -> Iterator[Pu
     Raises:
         ServiceError: the site does not answer.
     """
+    yield from map(_published, with_ids(client, route, ids, _fields=_FIELDS))
+
+
+def with_ids(
+    client: RestClient, route: str, ids: Sequence[int], **parameters: str
+) -> Iterator[Mapping[str, Any]]:
+    """Yield those of these posts that the site lists, without those that are too large.
+
+    Raises:
+        ServiceError: the site does not answer.
+    """
     for start in range(0, len(ids), _PER_PAGE):
-        yield from _some(client, route, ids[start : start + _PER_PAGE])
+        yield from _some(client, route, ids[start : start + _PER_PAGE], parameters)
 
 
 def category_names(client: RestClient) -> dict[int, str]:
@@ -180,16 +191,18 @@ def _has_pages(client: RestClient, kind: PostType) -> bool:
     return bool(first) and client.shows(_text(first[0], "link"), f"{kind.route}/{first[0]['id']}")
 
 
-def _some(client: RestClient, route: str, ids: Sequence[int]) -> Iterator[Published]:
+def _some(
+    client: RestClient, route: str, ids: Sequence[int], parameters: Mapping[str, str]
+) -> Iterator[Mapping[str, Any]]:
     try:
-        answer = client.get(route, per_page=len(ids), include=",".join(map(str, ids)), _fields=_FIELDS)
+        answer = client.get(route, per_page=len(ids), include=",".join(map(str, ids)), **parameters)
     except AnswerTooLarge:
         if len(ids) == 1:
             return
-        yield from _some(client, route, ids[: len(ids) // 2])
-        yield from _some(client, route, ids[len(ids) // 2 :])
+        yield from _some(client, route, ids[: len(ids) // 2], parameters)
+        yield from _some(client, route, ids[len(ids) // 2 :], parameters)
         return
-    yield from map(_published, _items(answer.body))
+    yield from _items(answer.body)
 
 
 def _published(one: Mapping[str, Any]) -> Published:

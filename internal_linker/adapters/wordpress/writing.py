@@ -4,6 +4,7 @@ WordPress ignores conditional requests, so a post is read right before it is wri
 content was made from; and read again afterwards, because plugins may change what is saved.
 """
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,6 +14,7 @@ from internal_linker.adapters.http.limits import with_retries
 from internal_linker.adapters.wordpress.account import KEY_FILE
 from internal_linker.adapters.wordpress.filtered import survives_filter
 from internal_linker.adapters.wordpress.rest import RestClient, RestError
+from internal_linker.adapters.wordpress.site import with_ids
 
 _ATTEMPTS = 3
 _FIELDS = "id,link,status,modified_gmt,content.raw,_links"
@@ -36,6 +38,7 @@ class Post:
         modified: when it was last modified, in UTC, as WordPress writes it.
         content: its content as it is stored: blocks or classic HTML.
         unfiltered: whether WordPress keeps all HTML that the user writes into it.
+        rendered: HTML of its content as the site shows it; "": it was not asked for.
     """
 
     route: str
@@ -45,6 +48,7 @@ class Post:
     modified: str
     content: str
     unfiltered: bool
+    rendered: str = ""
 
 
 class Outcome(StrEnum):
@@ -70,12 +74,14 @@ class Write:
         post: the post as it was read last.
         reason: why it was not written, one sentence; "": it was.
         restored: after `ALTERED`: whether the post has its former content again.
+        sent: whether the site got the new content at least once, or may have got it.
     """
 
     outcome: Outcome
     post: Post
     reason: str = ""
     restored: bool = False
+    sent: bool = False
 
 
 def read_post(client: RestClient, route: str, number: int) -> Post:
@@ -91,6 +97,27 @@ def read_post(client: RestClient, route: str, number: int) -> Post:
         ServiceError: the site does not answer.
     """
     return _post(route, client.get(f"{route}/{number}", context="edit", _fields=_FIELDS).body)
+
+
+def read_posts(client: RestClient, route: str, ids: Sequence[int]) -> Iterator[Post]:
+    """Yield those of these published posts that the user may edit, with what the site shows of them.
+
+    Args:
+        client: signed in as somebody who may edit posts of this type.
+        route: the route of their type.
+        ids: their ids.
+
+    Raises:
+        ServiceError: the site does not answer, or the user may edit no post of this type.
+    """
+    for body in with_ids(client, route, ids, context="edit", _fields=f"{_FIELDS},content.rendered"):
+        if _raw(body) is not None:
+            yield _post(route, body)
+
+
+def loses_html(post: Post, content: str) -> bool:
+    """Return whether WordPress might remove HTML from a content when this user saves it."""
+    return not post.unfiltered and not survives_filter(content)
 
 
 def write_post(client: RestClient, post: Post, content: str) -> Write:
@@ -119,11 +146,12 @@ class _Writing:
 
     def result(self) -> Write:
         try:
-            return with_retries(self._attempt, attempts=_ATTEMPTS)
+            done = with_retries(self._attempt, attempts=_ATTEMPTS)
         except RestError as error:
             if not self._sent:
                 raise
-            return self._found_out(_sentence(error))
+            done = self._found_out(_sentence(error))
+        return replace(done, sent=self._sent)
 
     def _attempt(self) -> Write:
         """Write once; raise a retryable error if nobody knows whether it landed, which the next attempt finds out."""
@@ -137,7 +165,7 @@ class _Writing:
             return Write(Outcome.WRITTEN, now)
         if now.content != self._post.content or now.status != self._post.status:
             return _conflict(now)
-        if not now.unfiltered and not survives_filter(self._content):
+        if loses_html(now, self._content):
             return Write(Outcome.REFUSED, now, _FILTERED)
         self._sent = True
         try:
@@ -204,7 +232,7 @@ def _post(route: str, body: Any) -> Post:
     content = _raw(body)
     if content is None:
         raise RestError("the post has no content that this user can edit.", 403)
-    links = body.get("_links")
+    links, rendered = body.get("_links"), body["content"].get("rendered")
     return Post(
         route=route,
         id=int(body["id"]),
@@ -213,6 +241,7 @@ def _post(route: str, body: Any) -> Post:
         modified=str(body.get("modified_gmt", "")),
         content=content,
         unfiltered=isinstance(links, dict) and _UNFILTERED in links,
+        rendered=rendered if isinstance(rendered, str) else "",
     )
 
 

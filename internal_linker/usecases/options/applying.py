@@ -14,7 +14,8 @@ class ApplyOptions(Options):
 
     Attributes:
         files: the folder of the site's source files.
-        write: write the files; otherwise nothing is changed.
+        wordpress: the address of a WordPress site, instead of `files`.
+        write: write the files or posts; otherwise nothing is changed.
         patch: write the changes into this file instead, for `git apply`.
         branch: write the changes into a new git branch of this name instead.
         links_json: write the links of the tier "related box" into this file.
@@ -22,12 +23,18 @@ class ApplyOptions(Options):
         sections: "/blog": only links from pages below /blog; "/blog=off": from all others.
         tier: only links of this tier, by its name or by its name in links.csv; "": of all tiers.
         only: URLs of pages, and ids of links: only these.
+        delay: seconds between two requests to a WordPress site.
+        max_writes: how many posts may be written.
     """
 
     files: Annotated[Path | None, Option("The folder of the site's source files.", metavar="DIR")] = None
-    write: Annotated[bool, Option("Write the files; without this option, only show what would change.")] = (
-        False
-    )
+    wordpress: Annotated[
+        str,
+        Option("The WordPress site whose posts get the links, instead of source files.", metavar="URL"),
+    ] = ""
+    write: Annotated[
+        bool, Option("Write the files or posts; without this option, only show what would change.")
+    ] = False
     patch: Annotated[
         Path | None, Option("Write a patch for git apply instead of the files.", metavar="FILE")
     ] = None
@@ -65,6 +72,10 @@ class ApplyOptions(Options):
         Sequence[str],
         Option("Only links from this page, or the link with this id; may be repeated.", metavar="URL|LINK"),
     ] = ()
+    delay: Annotated[float, Option("Seconds between two requests to a WordPress site.", least=0, most=60)] = (
+        0.5
+    )
+    max_writes: Annotated[int, Option("Posts of a WordPress site that one call writes.", least=1)] = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +84,8 @@ class UndoOptions(Options):
 
     Attributes:
         what: "LAST" for the last application; the id of one; or the URL of a page. "": none, list the applications.
-        files: the folder of the source files, if it has moved since.
+        files: the folder of the source files, if it has moved since or the cache is outside the project folder.
+        delay: seconds between two requests to a WordPress site.
     """
 
     what: Annotated[
@@ -87,6 +99,10 @@ class UndoOptions(Options):
     files: Annotated[
         Path | None,
         Option(
-            "The folder of the source files, if it is elsewhere than when links were applied.", metavar="DIR"
+            "The folder of the source files, if it has moved, or the cache is outside the project folder.",
+            metavar="DIR",
         ),
     ] = None
+    delay: Annotated[float, Option("Seconds between two requests to a WordPress site.", least=0, most=60)] = (
+        0.5
+    )
