@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from internal_linker.core.applied_links import content_hash
 from internal_linker.core.errors import ConfigurationError, InputError
@@ -12,9 +13,12 @@ from internal_linker.usecases.apply_results import AppliedLink, ApplyResult, Out
 from internal_linker.usecases.folder_choice import source_folder
 from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.settings.wordpress_account import wordpress_account
 from internal_linker.usecases.stopping import Stop, Stoppable
 from internal_linker.usecases.undo_links import UndoResult, undo
 
+# Where links go: into the folder of the settings, or the site in config/wordpress.txt.
+Destination = Literal["files", "wordpress"]
 _CANCELLED = "Cancelled; nothing was changed."
 
 
@@ -41,15 +45,22 @@ class ShownChanges:
 
     Attributes:
         id: changes whenever the folder or a change does.
-        options: where the links go, and which.
+        to: where the links go.
+        options: the same with its address, and which links.
         result: what would become of each link.
         pages: the changes of each page.
     """
 
     id: str
+    to: Destination
     options: ApplyOptions
     result: ApplyResult
     pages: Sequence[PageDiff]
+
+    @property
+    def home(self) -> str:
+        """The folder of source files, or the address of the site."""
+        return self.options.wordpress or str(self.options.files)
 
     @property
     def planned(self) -> Sequence[AppliedLink]:
@@ -57,14 +68,45 @@ class ShownChanges:
         return [link for link in self.result.links if link.outcome is Outcome.PLANNED]
 
 
+def wordpress_site(project: Project) -> str:
+    """Return the address of the site in config/wordpress.txt; "" without an account.
+
+    Raises:
+        ConfigurationError: the file is wrong.
+    """
+    account = wordpress_account(project.settings.wordpress.get_secret_value())
+    return account.site if account else ""
+
+
+def destined(project: Project, to: Destination, options: ApplyOptions) -> ApplyOptions:
+    """Return options with where the links go, which the settings alone say.
+
+    Raises:
+        ConfigurationError: the settings don't say it, or what they say can't be used.
+        InputError: there is no such folder.
+    """
+    if to == "files":
+        return replace(options, files=source_folder(project), wordpress="")
+    if not (site := wordpress_site(project)):
+        raise ConfigurationError(
+            "There is no WordPress account: set it on the page Settings, under Keys and passwords."
+        )
+    return replace(options, files=None, wordpress=site)
+
+
 def show_changes(
-    project: Project, options: ApplyOptions, progress: Progress, should_stop: Stop = lambda: False
+    project: Project,
+    to: Destination,
+    options: ApplyOptions,
+    progress: Progress,
+    should_stop: Stop = lambda: False,
 ) -> ShownChanges:
     """Find out what applying links would change; only the table of source files is written.
 
     Args:
         project: whose links.
-        options: which links; they go to the folder of the settings.
+        to: where the links go.
+        options: which links.
         progress: shows the steps.
         should_stop: asked now and then; True ends the work.
 
@@ -72,10 +114,10 @@ def show_changes(
         InternalLinkerError: no folder is chosen, or it, the pages or a table can't be read.
         Interrupted: the work was stopped.
     """
-    wanted = replace(options, files=source_folder(project))
+    wanted = destined(project, to, options)
     result = apply(project, wanted, Stoppable(progress, should_stop, _CANCELLED))
-    seen = f"{wanted.files}\n{result.diff}".encode("utf-8", "surrogatepass")
-    return ShownChanges(content_hash(seen), wanted, result, [*_pages(result)])
+    seen = f"{wanted.wordpress or wanted.files}\n{result.diff}".encode("utf-8", "surrogatepass")
+    return ShownChanges(content_hash(seen), to, wanted, result, [*_pages(result)])
 
 
 def apply_shown(project: Project, shown: ShownChanges, progress: Progress, *, by: str = "") -> ApplyResult:
@@ -95,14 +137,15 @@ def apply_shown(project: Project, shown: ShownChanges, progress: Progress, *, by
     planned = [link.link_id for link in shown.planned]
     with project.applications() as (edges, _):
         accepted = {edge.id for edge in accepted_links(edges)}
-    if not planned or source_folder(project) != shown.options.files or not accepted.issuperset(planned):
+    destination = destined(project, shown.to, shown.options)
+    if not planned or destination != shown.options or not accepted.issuperset(planned):
         raise ChangesDiffer
     options = replace(shown.options, write=True, only=planned, sections=(), tier="")
     return apply(project, options, progress, seen=shown.result.diff, by=by)
 
 
 def undo_application(project: Project, application: str, progress: Progress) -> UndoResult:
-    """Take an application back in the folder of the settings; see `undo`.
+    """Take an application back, in the folder of the settings or the site in config/wordpress.txt; see `undo`.
 
     Args:
         project: whose links.
@@ -119,11 +162,13 @@ def undo_application(project: Project, application: str, progress: Progress) -> 
     if not writes:
         raise InputError(f"Application {application[:100]} not found: reload the page.")
     # What is stored never decides alone where this writes.
-    folder, home = source_folder(project), Path(writes[0].home)
-    if home != folder and home.is_dir():
-        raise ConfigurationError(
-            f"These links were applied in {home}: choose that folder, then take them back."
-        )
+    folder = None
+    if homes := {write.home for write in writes if not write.home.startswith(("http://", "https://"))}:
+        folder = source_folder(project)
+        if other := next((home for home in homes if Path(home) != folder and Path(home).is_dir()), ""):
+            raise ConfigurationError(
+                f"These links were applied in {other}: choose that folder, then take them back."
+            )
     return undo(project, UndoOptions(what=application, files=folder), progress)
 
 

@@ -10,22 +10,28 @@ from pydantic import Field
 from internal_linker.core.errors import InternalLinkerError
 from internal_linker.usecases.apply_results import AppliedLink, ApplyResult, Outcome
 from internal_linker.usecases.apply_steps import (
+    Destination,
     PageDiff,
     ShownChanges,
     apply_shown,
+    destined,
     reasons,
     show_changes,
     undo_application,
+    wordpress_site,
 )
 from internal_linker.usecases.folder_choice import choose_source_folder, source_folder
 from internal_linker.usecases.link_lists import LinkFilter
 from internal_linker.usecases.options.applying import ApplyOptions
+from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.usecases.undo_links import Application, UndoResult, applications
 from internal_linker.web.context import (
     Body,
     Folder,
     LinksOfProject,
     OpenedProject,
+    Shared,
     SharedState,
     require_own_computer,
 )
@@ -36,7 +42,9 @@ router = APIRouter(prefix="/projects/{key}", tags=["Apply"])
 # Pages without a certain file, and files that were left as they are, that an answer lists.
 MOST_SHOWN = 1_000
 _From = Annotated[int, Query(alias="from", ge=0, le=100_000_000)]
-_Outcome = Annotated[Literal["", "would be applied", "in the text already", "refused"], Query()]
+_Outcome = Annotated[
+    Literal["", "would be applied", "in the text already", "for a related box", "refused"], Query()
+]
 
 
 class SourceFolderChoice(Body):
@@ -48,6 +56,9 @@ class SourceFolderChoice(Body):
 class ChangesWanted(Body):
     """Which accepted links to apply, as the options of the command `apply`."""
 
+    to: Annotated[
+        Destination, Field(description="The folder of the settings, or the site in config/wordpress.txt.")
+    ] = "files"
     sections: Annotated[
         list[Annotated[str, Field(max_length=2_000)]],
         Field(max_length=100, description="Only links from pages below these paths."),
@@ -80,12 +91,16 @@ class Standing:
     Attributes:
         folder: the folder of source files; "": none was chosen.
         problem: why it can't be used; "": it can.
+        site: the WordPress site in config/wordpress.txt; "": none.
+        site_problem: why the account in it can't be used.
         chooses: whether another one can be chosen: only where nobody else reaches the app.
         missing: how many accepted links are not on the site yet.
     """
 
     folder: str
     problem: str
+    site: str
+    site_problem: str
     chooses: bool
     missing: int
 
@@ -113,8 +128,9 @@ class Changes:
 
     Attributes:
         id: names these changes when they are applied.
-        folder: the folder of source files.
-        mapping: how many pages have a source file, in a sentence.
+        to: where the links would go.
+        home: the folder of source files, or the address of the site.
+        mapping: how many pages have a source file or a post, in a sentence.
         unsure: pages of which several files may be the source, the first of them.
         unsure_pages: how many there are.
         remarks: what was unusual.
@@ -124,7 +140,8 @@ class Changes:
     """
 
     id: str
-    folder: str
+    to: Destination
+    home: str
     mapping: str
     unsure: Sequence[UnsurePage]
     unsure_pages: int
@@ -157,7 +174,7 @@ class Applied:
     Attributes:
         application: the id by which it is taken back; "": nothing was written.
         links: how many links were applied.
-        texts: how many files have new links.
+        texts: how many files or posts have new links.
         left: what became of the others, by reason.
         remarks: what was unusual.
     """
@@ -170,8 +187,8 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFile:
-    """A file that was not taken back, and why."""
+class KeptText:
+    """A file or post that was not taken back, and why."""
 
     file: str
     page: str
@@ -184,27 +201,21 @@ class Undone:
 
     Attributes:
         links: how many links.
-        restored: how many files are as they were before.
-        kept: files that stay as they are, the first of them.
-        kept_files: how many there are.
+        restored: how many files or posts are as they were before.
+        kept: those that stay as they are, the first of them.
+        kept_texts: how many there are.
     """
 
     links: int
     restored: int
-    kept: Sequence[KeptFile]
-    kept_files: int
+    kept: Sequence[KeptText]
+    kept_texts: int
 
 
 @router.get("/apply")
 def show_standing(project: OpenedProject, links: LinksOfProject, state: SharedState) -> Standing:
     """Show where accepted links go, and how many are not on the site yet."""
-    folder, problem = project.settings.source_folder, ""
-    try:
-        folder = str(source_folder(project)) if folder else ""
-    except InternalLinkerError as error:
-        problem = str(error)
-    missing = links.part(LinkFilter(on_site="missing"), limit=0).total
-    return Standing(folder, problem, state.access.local, missing)
+    return _standing(project, links, state)
 
 
 @router.put("/apply/folder", dependencies=[Depends(require_own_computer)])
@@ -212,19 +223,18 @@ def choose_folder(
     given: SourceFolderChoice, project: OpenedProject, links: LinksOfProject, state: SharedState
 ) -> Standing:
     """Choose the folder of the site's source files, which becomes a setting; not where others can reach the app."""
-    folder = choose_source_folder(project, given.folder)
-    missing = links.part(LinkFilter(on_site="missing"), limit=0).total
-    return Standing(str(folder), "", state.access.local, missing)
+    choose_source_folder(project, given.folder)
+    return _standing(open_project(project.root), links, state)
 
 
 @router.post("/apply/changes", status_code=202)
 def start_changes(given: ChangesWanted, project: OpenedProject, state: SharedState) -> TaskState:
     """Start to find out what would change; the task `changes` shows how far it is."""
-    source_folder(project)
+    destined(project, given.to, given.options())  # so that what is missing is said at once
     return state.tasks.start(
         project.root,
         "changes",
-        lambda progress, stop: show_changes(project, given.options(), progress, stop),
+        lambda progress, stop: show_changes(project, given.to, given.options(), progress, stop),
         again=True,
     )
 
@@ -238,7 +248,8 @@ def show_found_changes(folder: Folder, state: SharedState) -> Changes | None:
     result = found.result
     return Changes(
         found.id,
-        str(found.options.files),
+        found.to,
+        found.home,
         result.mapping,
         [UnsurePage(page, why) for page, why in result.unsure[:MOST_SHOWN]],
         len(result.unsure),
@@ -321,9 +332,23 @@ def show_undone(folder: Folder, state: SharedState) -> Undone | None:
     done: UndoResult | None = state.tasks.result(folder, "undo")
     if done is None:
         return None
-    kept = [KeptFile(text.file, text.page, str(text.reason)) for text in done.kept]
+    kept = [KeptText(text.file, text.page, str(text.reason)) for text in done.kept]
     links = sum(text.links for text in done.restored)
     return Undone(links, len(done.restored), kept[:MOST_SHOWN], len(kept))
+
+
+def _standing(project: Project, links: StoredLinks, state: Shared) -> Standing:
+    folder, site, problem, site_problem = project.settings.source_folder, "", "", ""
+    try:
+        folder = str(source_folder(project)) if folder else ""
+    except InternalLinkerError as error:
+        problem = str(error)
+    try:
+        site = wordpress_site(project)
+    except InternalLinkerError as error:
+        site_problem = str(error)
+    missing = links.part(LinkFilter(on_site="missing"), limit=0).total
+    return Standing(folder, problem, site, site_problem, state.access.local, missing)
 
 
 def _found(folder: Folder, state: SharedState) -> ShownChanges:

@@ -8,9 +8,13 @@ const PAGES = 20;
 const get = (id) => document.getElementById(id);
 // What is said for the command line, in words that fit the page.
 const WORDS = {
-  "it is for a related box: write these links with --links-json": "it is for a related box, not for the text",
   "the page has as many new links as --max-per-page allows": "the page has as many new links as a page may get",
-  "the file changed while links were applied: run the command again": "the file changed while links were applied: show the changes again",
+  "the text changed while links were applied: run the command again": "the text changed while links were applied: show the changes again",
+  "as many posts as --max-writes allows come first: run the command again": "as many posts as can be changed at once come first: apply them, then show the changes again",
+  "the site stopped answering, so nobody knows whether it saved the post: run the command again": "the site stopped answering, so nobody knows whether it saved the post: show the changes again",
+  "the site stopped answering, or refused the password: run the command again": "the site stopped answering, or refused the password: show the changes again",
+  "the site stopped answering, or refused the password: run undo again": "the site stopped answering, or refused the password: take the links back again",
+  "its former text is damaged in the store: restore it with cache verify --repair": "its former text is damaged in the store",
   "several source files may be the page: name one in files/source_pages.csv": "several source files may be the page: see above",
   "the folder is gone: say where it is with --files": "the folder is gone: choose where it is now",
 };
@@ -25,25 +29,40 @@ function result(one) {
   return one.reason ? `${one.outcome}: ${told(one.reason)}` : one.outcome;
 }
 
+function to() {
+  return document.querySelector("input[name=to]:checked").value;
+}
+
+function showDestination() {
+  const files = to() === "files";
+  get("choose").hidden = !files;
+  const problems = [files && standing.problem, standing.site_problem].filter(Boolean);
+  get("folder-problem").hidden = !problems.length;
+  get("folder-problem").textContent = problems.join(" ");
+  get("show").disabled = !standing.missing || (files && (!standing.folder || Boolean(standing.problem)));
+}
+
 function showStanding(now) {
+  const first = standing === null;
   standing = now;
+  get("to").hidden = !now.site;
+  get("site").textContent = now.site;
+  if (first && now.site && !now.folder) document.querySelector("input[name=to][value=wordpress]").checked = true;
   for (const id of ["folder", "use-folder"]) get(id).disabled = !now.chooses;
   get("folder").value = now.folder;
   if (!now.chooses) get("folder-help").textContent = "The folder is the setting source_folder. It is chosen in an app without a password, on its own computer.";
-  get("folder-problem").hidden = !now.problem;
-  get("folder-problem").textContent = now.problem;
   get("missing").textContent = now.missing
     ? `${counted(now.missing, "accepted link is", "accepted links are")} not on the site yet.` : "All accepted links are on the site. Accept more on the page Review.";
-  get("show").disabled = !now.folder || Boolean(now.problem) || !now.missing;
+  showDestination();
 }
 
 // -- what would change --
 
 function linkRow(link) {
-  const fine = link.outcome !== "refused";
+  const fine = ["would be applied", "in the text already"].includes(link.outcome);
   return element("tr", {}, element("td", {}, outward(link.page), link.line ? element("div", { class: "help", dir: "ltr" }, `${link.file}:${link.line}`) : null),
     sited("td", link.anchor || "–"), element("td", {}, outward(link.target)),
-    element("td", {}, element("span", { class: `badge ${fine ? "finished" : "gaps"}` }, fine ? link.outcome : "not applied"),
+    element("td", {}, element("span", { class: `badge ${fine ? "finished" : "gaps"}` }, link.outcome === "refused" ? "not applied" : link.outcome),
       link.reason ? element("div", { class: "help" }, told(link.reason)) : null));
 }
 
@@ -76,7 +95,7 @@ async function showChanges() {
   get("changes").hidden = !found;
   if (!found) return;
   get("done").hidden = true;
-  const refused = found.results.filter((one) => one.outcome === "refused").reduce((sum, one) => sum + one.links, 0);
+  const refused = found.results.filter((one) => ["refused", "for a related box"].includes(one.outcome)).reduce((sum, one) => sum + one.links, 0);
   const figures = [["Links that would be applied", number(found.links)], ["Pages that would change", number(found.pages)], ["Links that would not", number(refused)]];
   get("figures").replaceChildren(...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   get("mapping").textContent = found.mapping;
@@ -98,7 +117,7 @@ async function showChanges() {
 
 onSubmit(get("wanted"), async (form) => {
   const path = form.get("section").trim();
-  const body = { sections: path ? [path] : [], tier: form.get("tier"), max_per_page: Number(form.get("most")) };
+  const body = { to: to(), sections: path ? [path] : [], tier: form.get("tier"), max_per_page: Number(form.get("most")) };
   get("changes").hidden = true;
   await projectApi("apply/changes", { method: "POST", body });
   await followChanges();
@@ -156,7 +175,7 @@ async function showApplied() {
   const mine = all.find((one) => one.application === done.application);
   const title = done.links ? `${counted(done.links, "link")} applied to ${counted(done.texts, "page")}` : "No link was applied";
   get("done").replaceChildren(element("h2", { tabindex: "-1" }, title),
-    done.links ? element("p", {}, "Publish the site as you always do. A link is live once a run has found it in a newer crawl.") : "",
+    done.links ? element("p", {}, `${mine?.home.startsWith("http") ? "" : "Publish the site as you always do. "}A link is live once a run has found it in a newer crawl.`) : "",
     ...done.left.map((one) => element("p", { class: "note" }, `${counted(one.links, "link")} ${result(one)}`)),
     ...done.remarks.map((remark) => element("p", { class: "note", dir: "auto" }, remark)),
     mine ? undoButton(mine, `Take ${done.links === 1 ? "it" : "them"} back`) : "");
@@ -170,7 +189,9 @@ get("apply").addEventListener("click", async () => {
     showProblem("Enter your name beside “Your name” first: nobody would know who applied the links.");
     return;
   }
-  const help = ["The files in ", element("bdi", { class: "path", dir: "ltr" }, found.folder), " are changed at once. What was there is kept, and Undo puts it back."];
+  const home = element("bdi", { class: "path", dir: "ltr" }, found.home);
+  const help = found.to === "files" ? ["The files in ", home, " are changed at once. What was there is kept, and Undo puts it back."]
+    : ["The posts of ", home, " are changed at once, and visitors see it. What was there is kept, and Undo puts it back."];
   if (!await confirmed(`Apply ${counted(found.links, "link")} to ${counted(found.pages, "page")}?`, help, `Apply ${counted(found.links, "link")}`)) return;
   get("apply").disabled = true;
   try {
@@ -215,7 +236,7 @@ function followUndo(options) {
     get("changes").hidden = true;
     const title = `${counted(done.restored, "page")} restored, ${counted(done.links, "link")} taken back`;
     get("done").replaceChildren(element("h2", { tabindex: "-1" }, title),
-      done.kept_files ? element("p", { class: "note" }, `${counted(done.kept_files, "page stays as it is", "pages stay as they are")}:`) : "",
+      done.kept_texts ? element("p", { class: "note" }, `${counted(done.kept_texts, "page stays as it is", "pages stay as they are")}:`) : "",
       element("ul", {}, ...done.kept.map((one) => element("li", {}, element("bdi", { class: "path" }, one.file), `: ${told(one.reason)}`))));
     get("done").hidden = false;
     get("done").firstChild.focus();
@@ -229,6 +250,9 @@ onSubmit(get("choose"), async (form) => {
   showStanding(await projectApi("apply/folder", { method: "PUT", body: { folder: form.get("folder") } }));
   say("The folder is kept in the settings.");
 });
+for (const each of document.querySelectorAll("input[name=to]")) {
+  each.addEventListener("change", () => { showDestination(); get("changes").hidden = true; });
+}
 get("outcome").addEventListener("input", () => fillLinks(true).catch(showProblem));
 get("more-links").addEventListener("click", () => fillLinks(false).catch(showProblem));
 get("more-pages").addEventListener("click", () => fillPages(false).catch(showProblem));
