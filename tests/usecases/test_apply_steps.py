@@ -138,7 +138,7 @@ def test_what_is_no_folder_of_sources_is_refused(folders: tuple[Path, Path], giv
 def test_links_of_another_folder_are_not_looked_for_in_this_one(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    """While the folder of an application is there, it must be chosen to take the links back; after a move, the new one."""
+    """While the folder of an application is there, it must be chosen for the undo; after a move, the new one."""
     project = open_project(folders[0])
     application = apply_shown(project, shown(folders), Notes()).application
     (tmp_path / "other").mkdir()
@@ -156,7 +156,9 @@ def test_links_of_another_folder_are_not_looked_for_in_this_one(
 def test_a_patch_is_split_by_its_counts() -> None:
     """Lines that look like a header of a patch are text like any other."""
     odd = "--- a/x\n+++ b/x\ndiff --git a/x b/x\n@@ -1,1 +1,1 @@\nend"
-    texts = [(SourceFile(f"{name}.md", odd), odd.replace("end", f"{name}\n-- end")) for name in ("one", "two")]
+    texts = [
+        (SourceFile(f"{name}.md", odd), odd.replace("end", f"{name}\n-- end")) for name in ("one", "two")
+    ]
     first, second = file_diffs("".join(patch_of(file, text) for file, text in texts))
     assert first.splitlines()[0] == "@@ -2,4 +2,5 @@" and first.splitlines()[1] == " +++ b/x"
     assert "+one" in first and "+two" not in first and "+two" in second

@@ -43,8 +43,9 @@ function insertions(before, after) {
 
 function line(kind, sign, said, ...text) {
   return element(kind === "removed" ? "del" : kind === "added" ? "ins" : "div", { class: kind },
-    element("span", { class: "sign", "aria-hidden": "true" }, sign),
-    element("span", { class: "text", dir: "auto" }, said ? element("span", { class: "said" }, said) : null, ...text));
+    // Outside of the text, whose own letters decide its direction.
+    said ? element("span", { class: "said" }, said) : null, element("span", { class: "sign", "aria-hidden": "true" }, sign),
+    element("span", { class: "text", dir: "auto" }, ...text));
 }
 
 export function diffOf(text) {

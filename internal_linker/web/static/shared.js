@@ -42,8 +42,7 @@ export function outward(url, attributes = {}) {
 
 // Sentences are shared with the command line: the option that one begins with is another field here.
 function unflagged(sentence) {
-  const plain = sentence.replace(/^--[a-z][a-z-]*:? /, "");
-  return plain === sentence ? sentence : plain.charAt(0).toUpperCase() + plain.slice(1);
+  return sentence.replace(/^--[a-z][a-z-]* /, "").replace(/^--[a-z][a-z-]*: (.)/, (all, first) => first.toUpperCase());
 }
 
 export class ApiError extends Error {
