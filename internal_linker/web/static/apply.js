@@ -129,7 +129,6 @@ function followChanges(options) {
     if (state.status !== "done") return;
     await showChanges();
     get("changes-title").focus();
-    say(`${counted(found.links, "link")} would be applied.`);
   }, options);
 }
 
@@ -181,7 +180,6 @@ async function showApplied() {
     mine ? undoButton(mine, `Take ${done.links === 1 ? "it" : "them"} back`) : "");
   get("done").hidden = false;
   get("done").firstChild.focus();
-  say(`${title}.`);
 }
 
 get("apply").addEventListener("click", async () => {
@@ -240,7 +238,6 @@ function followUndo(options) {
       element("ul", {}, ...done.kept.map((one) => element("li", {}, element("bdi", { class: "path" }, one.file), `: ${told(one.reason)}`))));
     get("done").hidden = false;
     get("done").firstChild.focus();
-    say(`${title}.`);
   }, { cancels: false, ...options });
 }
 
