@@ -5,7 +5,7 @@ from itertools import cycle, islice
 
 _COUNT = 120
 # For each language: the subjects of its posts, and sentences about a subject and another one.
-_LANGUAGES = {
+LANGUAGES = {
     "en": (
         ("clay pots", "garden bees", "rain barrels", "apple grafting", "stone paths", "compost heaps"),
         (
@@ -55,7 +55,7 @@ class SeedPost:
 
 def seed_posts(url: str) -> list[SeedPost]:
     """Return 120 posts and pages of a site at this URL that anyone can read, and three that not everyone can."""
-    names = list(islice(cycle(_LANGUAGES), _COUNT))
+    names = list(islice(cycle(LANGUAGES), _COUNT))
     posts = [_post(url, number, lang) for number, lang in enumerate(names)]
     hidden = {"content": _classic(url, 0, "en"), "lang": "en"}
     return [
@@ -72,7 +72,7 @@ def slug_of(number: int) -> str:
 
 
 def _post(url: str, number: int, lang: str) -> SeedPost:
-    subjects = _LANGUAGES[lang][0]
+    subjects = LANGUAGES[lang][0]
     writes = _blocks if number // 3 % 2 else _classic
     return SeedPost(
         slug_of(number),
@@ -87,7 +87,7 @@ def _post(url: str, number: int, lang: str) -> SeedPost:
 
 
 def _sentences(number: int, lang: str) -> list[str]:
-    subjects, sentences = _LANGUAGES[lang]
+    subjects, sentences = LANGUAGES[lang]
     first, second = subjects[number % len(subjects)], subjects[(number + 1) % len(subjects)]
     # Each post has words of its own: posts with the same text would be duplicates.
     own = f" {number}."
