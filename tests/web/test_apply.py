@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from internal_linker.cms.page_links import Held
+from internal_linker.cms.placement import Refusal
 from internal_linker.core.edges import Anchor
+from internal_linker.usecases.apply_results import Kept, Left
 from internal_linker.usecases.folder_choice import choose_source_folder
 from internal_linker.usecases.project import open_project
+from internal_linker.web.application import STATIC
 from tests.standins import WordPressStandIn
 from tests.standins.wordpress import PASSWORD as WORDPRESS_PASSWORD
 from tests.standins.wordpress import USER, StoredPost
@@ -300,3 +304,16 @@ def test_links_go_into_posts(
     page.get_by_role("dialog").get_by_role("button", name="Take them back").click()
     page.get_by_role("heading", name="1 page restored, 1 link taken back").wait_for()
     assert site.posts[1].content == before
+
+
+def test_no_option_of_the_command_line_is_named_on_the_page() -> None:
+    """Reasons that tell a person at a terminal what to type have other words on the page."""
+    script = (STATIC / "apply.js").read_text(encoding="utf-8")
+    words = re.findall(r'^  "(.+?)": ', script, re.MULTILINE)
+    typed = [
+        str(reason)
+        for reasons in (Refusal, Held, Left, Kept)
+        for reason in reasons
+        if re.search(r"--|command|run undo|cache verify", reason)
+    ]
+    assert typed and set(words) >= {*typed}
