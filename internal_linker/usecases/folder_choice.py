@@ -23,7 +23,7 @@ def source_folder(project: Project) -> Path:
         raise ConfigurationError(
             f"Name where the site's texts are: --files DIR or --wordpress URL, or the setting {SETTING}."
         )
-    folder = project.root / _expanded(project.settings.source_folder)
+    folder = project.root.resolve() / _expanded(project.settings.source_folder)
     found = _required(project, folder)
     # Whoever can write beside the folder could otherwise put a link in its place, and changes would go elsewhere.
     if found != Path(os.path.normpath(folder)):

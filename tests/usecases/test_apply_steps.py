@@ -16,6 +16,7 @@ from internal_linker.usecases.apply_steps import (
     show_changes,
     undo_application,
 )
+from internal_linker.usecases.edit_settings import change_settings
 from internal_linker.usecases.folder_choice import choose_source_folder, source_folder
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.project import open_project
@@ -102,11 +103,16 @@ def test_a_folder_is_kept_without_links_in_its_path(folders: tuple[Path, Path], 
     assert source_folder(open_project(folders[0])) == folders[1].resolve()
 
 
+def test_a_relative_folder_starts_at_the_project(folders: tuple[Path, Path]) -> None:
+    """A project and its sources can be moved together."""
+    change_settings(folders[0], {"source_folder": "../sources"})
+    assert source_folder(open_project(folders[0])) == folders[1].resolve()
+
+
 def test_a_link_in_the_place_of_the_folder_is_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
     """Whoever replaces the chosen folder by a link gets nothing written where it leads."""
     found = shown(folders)
     folders[1].rename(tmp_path / "moved")
-    (tmp_path / "private").mkdir()
     folders[1].symlink_to(tmp_path / "moved")
     with pytest.raises(ConfigurationError, match="a link to another folder"):
         apply_shown(open_project(folders[0]), found, Notes())
