@@ -24,7 +24,8 @@ def apply(
     """Put accepted links into the site's source files or posts, as the command `apply` does.
 
     Args:
-        files: the folder of the site's source files; None: `wordpress` names a site.
+        files: the folder of the site's source files; None: `wordpress` names a site, or else the setting
+            source_folder names it.
         project: the folder with config/ and files/.
         progress: show steps and notes on stderr.
         options: as below; without `write`, `patch` or `branch` nothing changes.

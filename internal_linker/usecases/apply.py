@@ -19,6 +19,7 @@ from internal_linker.core.sections import section_of
 from internal_linker.core.sequences import batched, counted
 from internal_linker.usecases.applications import pages_meant, settle
 from internal_linker.usecases.apply_results import GAPS, AppliedLink, ApplyResult, Left, Outcome
+from internal_linker.usecases.folder_choice import source_folder
 from internal_linker.usecases.homes import Home, PageTexts
 from internal_linker.usecases.import_wordpress import editing_client
 from internal_linker.usecases.link_box import write_link_box
@@ -33,15 +34,30 @@ from internal_linker.usecases.site_texts import site_of
 from internal_linker.usecases.source_folder import SourceFolder, open_source_folder, source_pages_csv
 
 
-def apply(project: Project, options: ApplyOptions, progress: Progress) -> ApplyResult:
+class ChangesDiffer(InputError):
+    """The changes are not those that a person saw, so nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A text, a decision or a setting has changed since these changes were shown, so nothing was written: show "
+            "the changes again."
+        )
+
+
+def apply(
+    project: Project, options: ApplyOptions, progress: Progress, *, seen: str | None = None, by: str = ""
+) -> ApplyResult:
     """Put accepted links into source files or posts, into a patch or a branch, or only find what would change.
 
     Args:
         project: whose links.
         options: which links, and where they go.
         progress: shows the steps.
+        seen: the diff that a person saw; None: nobody did.
+        by: who applies them; "": the user of this computer.
 
     Raises:
+        ChangesDiffer: the changes are others than those in `seen`.
         ConfigurationError: the options don't go together, name a section without a page, or name a site that
             config/wordpress.txt has no account for.
         InputError: the folder, the pages or a table can't be read, or an option names an unknown page or link.
@@ -49,12 +65,14 @@ def apply(project: Project, options: ApplyOptions, progress: Progress) -> ApplyR
         RunActive: a run holds the project folder.
         ServiceError: the site doesn't answer, or refuses the account.
     """
+    if options.files is None and not options.wordpress:
+        options = replace(options, files=source_folder(project))
     _check(options)
     if not options.write:
-        return _apply(project, options, "", progress)
+        return _apply(project, options, _Application(seen=seen), progress)
     run_id = new_run_id()
     with project.lock(), run_log(project.root, run_id, project.settings.secrets):
-        result = _apply(project, options, run_id, progress)
+        result = _apply(project, options, _Application(run_id, by or login(), seen), progress)
         counts = ", ".join(f"{count} {name}" for name, count in result.counts.items())
         LOGGER.info("Apply: %s; %s written", counts or "no links", counted(result.files, result.noun))
     return result
@@ -69,8 +87,6 @@ def accepted_links(edges: EdgeStore) -> list[Edge]:
 def _check(options: ApplyOptions) -> None:
     ways = {"--write": options.write, "--patch": options.patch, "--branch": options.branch}
     given = [name for name, value in ways.items() if value]
-    if options.files is None and not options.wordpress:
-        raise ConfigurationError("Name where the site's texts are: --files DIR or --wordpress URL.")
     if options.files is not None and options.wordpress:
         raise ConfigurationError("--files and --wordpress can't be used together: choose one of them.")
     if options.wordpress and (options.patch or options.branch):
@@ -79,14 +95,23 @@ def _check(options: ApplyOptions) -> None:
         raise ConfigurationError(f"{' and '.join(given)} can't be used together: choose one of them.")
 
 
-def _apply(project: Project, options: ApplyOptions, run_id: str, progress: Progress) -> ApplyResult:
+@dataclass(frozen=True, slots=True)
+class _Application:
+    """An application: its id, "" if nothing is written; who applies links; and the diff that a person saw, if any."""
+
+    id: str = ""
+    by: str = ""
+    seen: str | None = None
+
+
+def _apply(project: Project, options: ApplyOptions, asked: _Application, progress: Progress) -> ApplyResult:
     spool = TextSpool(project.root / "files")
     try:
         site = _site(project, spool, progress)
         with project.applications() as (edges, _):
             links = _chosen(accepted_links(edges), options, site)
         with _texts(project, options, site, links, progress) as texts:
-            return _put(project, options, run_id, _Work(site, links, texts), progress)
+            return _put(project, options, asked, _Work(site, links, texts), progress)
     finally:
         spool.close()
 
@@ -101,11 +126,11 @@ class _Work:
 
 
 def _put(
-    project: Project, options: ApplyOptions, run_id: str, work: _Work, progress: Progress
+    project: Project, options: ApplyOptions, asked: _Application, work: _Work, progress: Progress
 ) -> ApplyResult:
     texts = work.texts
-    with project.applications(read_only=not run_id) as (_, applied):
-        remarks = settle(applied, texts.home) if run_id else []
+    with project.applications(read_only=not asked.id) as (_, applied):
+        remarks = settle(applied, texts.home) if asked.id else []
         states = link_states(applied.writes(), ()).items()
         waiting = {link for link, state in states if state == "applied"}
         planner = Planner(work.site, texts, options.max_per_page, waiting)
@@ -116,22 +141,24 @@ def _put(
         if options.wordpress:
             changes, later = changes[: options.max_writes], changes[options.max_writes :]
             others += chain.from_iterable(refused(one.links, Left.LATER) for one in later)
-        if run_id:
-            writing = _Writing(texts.home, applied, run_id)
+        if asked.seen is not None and _diff(changes) != asked.seen:
+            raise ChangesDiffer
+        if asked.id:
+            writing = _Writing(texts.home, applied, asked)
             done, failed = writing.write(changes, progress)
             remarks += dict.fromkeys(writing.problems)
         else:
             done, failed = _put_elsewhere(changes, options, texts), []
     order = {edge.id: at for at, edge in enumerate(work.links)}
     named = [*chain.from_iterable(one.links for one in done), *others, *failed]
-    is_final = bool(run_id or options.patch or options.branch)
+    is_final = bool(asked.id or options.patch or options.branch)
     gaps = Counter(link.reason for link in named if link.reason in GAPS) if is_final else {}
     return ApplyResult(
         sorted(named, key=lambda link: order[link.link_id]),
-        "".join(patch_of(one.text, one.new) for one in done),
+        _diff(done),
         texts.summary,
         [*texts.unsure.items()] if isinstance(texts, SourceFolder) and texts.is_new else (),
-        run_id if done else "",
+        asked.id if done else "",
         len(done),
         [*remarks, *texts.remarks],
         [f"{counted(count, 'link')} not applied: {reason}." for reason, count in gaps.items()],
@@ -215,11 +242,11 @@ class _Writing:
     Args:
         home: where the texts are.
         applied: the store.
-        run_id: the id of the application.
+        asked: the application.
     """
 
-    def __init__(self, home: Home, applied: AppliedLinks, run_id: str) -> None:
-        self._home, self._applied, self._run_id, self._by = home, applied, run_id, login()
+    def __init__(self, home: Home, applied: AppliedLinks, asked: _Application) -> None:
+        self._home, self._applied, self._asked = home, applied, asked
         self.problems: list[str] = []
         """What a person should know of texts that were not written."""
 
@@ -249,7 +276,7 @@ class _Writing:
 
     def _begun(self, one: PageChange) -> PageWrite:
         return PageWrite(
-            application=self._run_id,
+            application=self._asked.id,
             page=one.page,
             page_url=one.page_url,
             home=self._home.address,
@@ -257,7 +284,7 @@ class _Writing:
             links=tuple(link.link_id for link in one.links),
             hash_before=content_hash(one.text.encoded()),
             hash_after=content_hash(one.text.encoded(one.new)),
-            by=self._by,
+            by=self._asked.by,
             at=datetime.now(UTC),
         )
 
@@ -291,6 +318,10 @@ def _commits(changes: Sequence[PageChange]) -> list[Commit]:
             lines += [one.page_url, *(f'- "{link.anchor}" -> {link.target}' for link in one.links), ""]
         commits.append(Commit("\n".join(lines), [Change(one.text, one.new) for one in some]))
     return commits
+
+
+def _diff(changes: Sequence[PageChange]) -> str:
+    return "".join(patch_of(one.text, one.new) for one in changes)
 
 
 def _with_outcome(one: PageChange, outcome: Outcome) -> PageChange:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from internal_linker.core.applied_links import LinkState
 from internal_linker.core.edges import TIER_NAMES, Edge, Status, Tier, score_of
 from internal_linker.core.records import Origin
 from internal_linker.core.sections import SectionFilter, Sections, section_of
 from internal_linker.usecases.site_texts import SiteTexts
 
-Order = Literal["page", "score", "source", "target", "status", "tier", "section", "anchor"]
+Order = Literal["page", "score", "source", "target", "status", "tier", "section", "anchor", "on_site"]
+# "missing": accepted, but not in the site's texts.
+OnSite = Literal["", "missing", LinkState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,8 @@ class LinkRow:
         decided: the editor's last decision, "" without one.
         by, at: who set the status, and when.
         notes: the editor's notes.
+        on_site: whether an accepted link is on the site: "missing", "undone" (taken back), "applied" or "live"; "" for
+            other links.
     """
 
     id: str
@@ -51,6 +56,7 @@ class LinkRow:
     by: str
     at: str
     notes: str
+    on_site: OnSite = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +67,7 @@ class LinkFilter:
         include, exclude: paths of the pages that the links start at, as in `Sections`.
         section, tier, origin: as in `LinkRow`.
         status: a status; "waiting" for links that nobody has decided, "decided" for the others with a decision.
+        on_site: a state as in `LinkRow`; "missing" takes those that were undone, too.
         text: words that URLs, titles, anchor or notes contain, in any case.
         source: the key of the page or the query that the links start at.
         order: the column to sort by; "page": page by page, those with the strongest waiting links first.
@@ -73,14 +80,15 @@ class LinkFilter:
     tier: str = ""
     origin: str = ""
     status: str = ""
+    on_site: OnSite = ""
     text: str = ""
     source: str = ""
     order: Order = "page"
     descending: bool = False
 
 
-def link_row(edge: Edge, texts: SiteTexts) -> LinkRow:
-    """Return the row of a link."""
+def link_row(edge: Edge, texts: SiteTexts, state: LinkState | None = None) -> LinkRow:
+    """Return the row of a link; `state`: what became of it, if it was ever applied."""
     return LinkRow(
         edge.id,
         edge.source,
@@ -100,7 +108,20 @@ def link_row(edge: Edge, texts: SiteTexts) -> LinkRow:
         edge.by,
         edge.at,
         edge.notes,
+        on_site(edge.status, state),
     )
+
+
+def on_site(status: Status, state: LinkState | None) -> OnSite:
+    """Return whether a link is on the site, by its status and by what became of it when it was applied."""
+    if status == "live":
+        return "live"
+    if state == "applied":
+        # Whatever was decided since: it is in the text until somebody takes it back.
+        return "applied"
+    if status in ("accepted", "edited"):
+        return state or "missing"
+    return ""
 
 
 def predicate(wanted: LinkFilter) -> Callable[[LinkRow], bool]:
@@ -115,6 +136,10 @@ def predicate(wanted: LinkFilter) -> Callable[[LinkRow], bool]:
         tests.append(lambda row: bool(row.decided))
     elif wanted.status:
         tests.append(lambda row: row.status == wanted.status)
+    if wanted.on_site == "missing":
+        tests.append(lambda row: row.on_site in ("missing", "undone"))
+    elif wanted.on_site:
+        tests.append(lambda row: row.on_site == wanted.on_site)
     if paths := SectionFilter(Sections(wanted.include), Sections(wanted.exclude)):
         held = cache(paths.hold)
         tests.append(lambda row: held(row.source))
@@ -134,6 +159,7 @@ _KEYS: Mapping[str, Callable[[LinkRow], Any]] = {
     "source": lambda row: row.source_url,
     "target": lambda row: row.target_url,
     "status": lambda row: row.status,
+    "on_site": lambda row: row.on_site,
     "tier": lambda row: [*TIER_NAMES].index(row.tier),
     "section": lambda row: row.section,
     "anchor": lambda row: row.anchor.casefold(),

@@ -1,15 +1,22 @@
 """Stored links as a file to download: CSV or an Excel workbook."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from internal_linker.adapters.tables.csv_writer import ResultCsv
 from internal_linker.adapters.tables.xlsx_writer import Cell, Column, ResultsXlsx, Sheet
 from internal_linker.core.edges import TIER_NAMES
-from internal_linker.usecases.link_lists import LinkRow
+from internal_linker.usecases.link_lists import LinkRow, OnSite
 
 Format = Literal["xlsx", "csv"]
+ON_SITE: Mapping[OnSite, str] = {
+    "": "",
+    "missing": "not yet",
+    "undone": "taken back",
+    "applied": "applied",
+    "live": "live",
+}
 _COLUMNS = (
     *(Column("Source", 40, "link"), Column("Source Title", 40), Column("Target", 40, "link")),
     *(
@@ -18,6 +25,7 @@ _COLUMNS = (
         Column("Score"),
         Column("Tier", 14),
         Column("Status"),
+        Column("On the Site"),
     ),
     *(Column("Origin"), Column("Source Section", 16), Column("Who", 16), Column("When", 20)),
     *(Column("Notes", 40, "text"), Column("Link Id", 22)),
@@ -40,5 +48,5 @@ def write_links(rows: Sequence[LinkRow], file: Path, kind: Format) -> None:
 def _cells(row: LinkRow) -> Sequence[Cell]:
     score = "" if row.score is None else row.score
     told = (row.source_url, row.source_title, row.target_url, row.target_title, row.anchor)
-    state = (score, TIER_NAMES[row.tier], row.status, row.origin, row.section)
+    state = (score, TIER_NAMES[row.tier], row.status, ON_SITE[row.on_site], row.origin, row.section)
     return (*told, *state, row.by, row.at, row.notes, row.id)

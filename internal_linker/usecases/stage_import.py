@@ -275,20 +275,20 @@ def import_uploads(
     progress: Progress,
     should_stop: Stop = lambda: False,
 ) -> Imported:
-    """Import uploads, or the pages of a sitemap, and delete the uploads.
+    """Import uploads, or the pages of a sitemap or a WordPress site, and delete the uploads.
 
     Args:
         project: whose tables are replaced; the replaced ones are copied aside.
         choices: what to read of the uploads.
-        options: the filters, and the sitemap; `files` must be empty.
+        options: the filters, the sitemap, and the WordPress site; `files` must be empty.
         progress: shows the steps.
         should_stop: asked now and then until everything is read; True ends the work, and files/ is as it was.
 
     Raises:
         InternalLinkerError: it could not be done; files/ is as it was.
     """
-    if not (choices or options.sitemap):
-        raise InputError("Nothing to import: upload a file, or name a sitemap.")
+    if not (choices or options.sitemap or options.wordpress):
+        raise InputError("Nothing to import: upload a file, or name a sitemap or a WordPress site.")
     with link_spool(project.file("")) as links:
         tables = _tables(project, choices, links, options.base_url, should_stop)
         done = CrawlImport(

@@ -4,17 +4,26 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from internal_linker.adapters.database.engine import file_of
+from internal_linker.core.applied_links import LinkState, link_states
 from internal_linker.core.edges import Edge, is_link
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.urls import is_address, normal_form
 from internal_linker.review.rows import review_row, warning_of
-from internal_linker.usecases.link_lists import LinkFilter, LinkRow, best_first, link_row, ordered, predicate
+from internal_linker.usecases.link_lists import (
+    LinkFilter,
+    LinkRow,
+    best_first,
+    link_row,
+    on_site,
+    ordered,
+    predicate,
+)
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.site_texts import Passage, SiteTexts, TextReader
 
@@ -162,6 +171,9 @@ class _Table:
     texts: SiteTexts = field(default_factory=SiteTexts)
     # What filters took since the last change: people turn pages.
     lists: dict[LinkFilter, Sequence[LinkRow]] = field(default_factory=dict)
+    # What became of links that were applied, as of a version of their store.
+    states: Mapping[str, LinkState] = field(default_factory=dict)
+    applied: Sequence[tuple[str, int, int]] = ()
 
     # Damaged rows: `cache verify` counts them.
     unreadable: int = 0
@@ -178,7 +190,7 @@ class _Table:
             if not is_link(edge):
                 self.others.add(edge.id)
                 continue
-            row = link_row(edge, self.texts)
+            row = link_row(edge, self.texts, self.states.get(edge.id))
             if row.id not in self.rows:
                 self.by_source[row.source].append(row.id)
                 self.by_target[row.target].append(row.id)
@@ -187,6 +199,13 @@ class _Table:
         if taken:
             self.lists = {}
         return taken
+
+    def take_states(self, states: Mapping[str, LinkState], version: Sequence[tuple[str, int, int]]) -> None:
+        """Take what became of applied links, as of this version of their store."""
+        before, self.states, self.applied, self.lists = self.states, states, version, {}
+        for key in before.keys() | states.keys():
+            if row := self.rows.get(key):
+                self.rows[key] = replace(row, on_site=on_site(row.status, states.get(key)))
 
 
 class StoredLinks:
@@ -350,11 +369,13 @@ class StoredLinks:
             self._table = _Table(texts=texts)
         if mark is not None and mark == self._table.mark:
             return self._table
-        with project.graph() as (edges, _):
+        with project.applications() as (edges, applied):
             table, times = self._table, edges.times()
+            if (version := applied.version()) != table.applied:
+                table.take_states(link_states(applied.writes(), ()), version)
             table.take(edges.written(at for at, count in times.items() if count > table.times.get(at, 0)))
             if table.size + table.unreadable != sum(times.values()):
-                self._table = table = _Table(texts=texts)
+                self._table = table = _Table(texts=texts, states=table.states, applied=table.applied)
                 table.take(edges.each())
                 table.unreadable = sum(times.values()) - table.size
         table.times, table.mark = times, mark

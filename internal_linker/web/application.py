@@ -19,6 +19,7 @@ from internal_linker.web.context import Problem, Shared
 from internal_linker.web.guard import Guard
 from internal_linker.web.problems import explain_errors
 from internal_linker.web.routes import (
+    apply,
     audit,
     clusters,
     history,
@@ -73,6 +74,7 @@ def create_app(access: Access, known: KnownProjects) -> ASGIApp:
         run.router,
         links.router,
         review.router,
+        apply.router,
         similar.router,
         clusters.router,
         audit.router,

@@ -34,6 +34,7 @@ PAGES = (
     ProjectPage("run", "Run"),
     ProjectPage("links", "Links"),
     ProjectPage("review", "Review"),
+    ProjectPage("apply", "Apply"),
     ProjectPage("similar", "Similar pages"),
     ProjectPage("clusters", "Clusters"),
     ProjectPage("audit", "Audit"),

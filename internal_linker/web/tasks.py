@@ -12,13 +12,13 @@ from internal_linker.core.errors import InternalLinkerError, Interrupted, RunAct
 from internal_linker.core.ports import Progress
 
 LOGGER = logging.getLogger("internal_linker.web")
-Kind = Literal["survey", "import", "similar", "clusters", "audit", "rollback"]
+Kind = Literal["survey", "import", "similar", "clusters", "audit", "rollback", "changes", "apply", "undo"]
 Status = Literal["none", "running", "done", "failed", "cancelled"]
 Work = Callable[[Progress, Callable[[], bool]], Any]
 # Those whose results are asked for; a result may be as large as a whole project.
-_ASKED_FOR = frozenset({"survey", "import", "rollback"})
+_ASKED_FOR = frozenset({"survey", "import", "rollback", "changes", "apply", "undo"})
 # Those that write what must belong together: the server waits for their end, also if they were asked to stop.
-_WHOLE = frozenset({"import", "rollback"})
+_WHOLE = frozenset({"import", "rollback", "apply", "undo"})
 # Notes that a page shows: more are repetitions.
 _MOST_NOTES = 50
 # Seconds of a step before which the time left would be a guess.
@@ -154,7 +154,7 @@ class Tasks:
         return known.state if known else TaskState()
 
     def result(self, folder: Path, kind: Kind) -> Any:
-        """Return the result of a survey, an import or a rollback that is done; None without one."""
+        """Return the result of a task that is done, if its kind has one that is asked for; None without one."""
         known = self._tasks.get((folder, kind))
         return known.result if known else None
 

@@ -183,7 +183,7 @@ def test_an_import_can_be_cancelled(project: Project, tmp_path: Path) -> None:
 
 def test_nothing_to_import_is_an_error(project: Project) -> None:
     """Without uploads and sitemap there is nothing to do, and an upload that is gone is named."""
-    with pytest.raises(InputError, match="upload a file, or name a sitemap"):
+    with pytest.raises(InputError, match="upload a file, or name a sitemap or a WordPress site"):
         import_uploads(project, [], ImportOptions(), Told())
     with pytest.raises(InputError, match="Upload it again"):
         preview(project, [TableChoice("0" * 16)])

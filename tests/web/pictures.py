@@ -4,13 +4,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Page
 
+from internal_linker.core.sections import section_of
 from internal_linker.usecases import jobs
+from internal_linker.usecases.apply_steps import apply_shown, show_changes
 from internal_linker.usecases.audit_states import audit_in_states
+from internal_linker.usecases.folder_choice import choose_source_folder
 from internal_linker.usecases.group_pages import group_pages
+from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.options.similarity import ClustersOptions, CompareOptions
 from internal_linker.usecases.project import Project, open_project
@@ -19,7 +25,9 @@ from internal_linker.usecases.similar import find_similar
 from internal_linker.usecases.uploads import received
 from tests.support.app_browser import Scheme, open_browser
 from tests.support.app_server import running_app
+from tests.support.sites import read_csv
 from tests.support.small_project import REPOSITORY
+from tests.support.source_site import write
 
 PLACE = REPOSITORY / "docs/pictures/app"
 # What shows that a page is complete.
@@ -29,6 +37,7 @@ COMPLETE = {
     "links": "250 links",
     "links-page": "Links from this page",
     "review": "Around this link",
+    "apply": "Changes, page by page",
     "similar": "Off-topic pages",
     "clusters": "pages",
     "audit": "Show where and how",
@@ -48,11 +57,14 @@ SCREENS: tuple[tuple[str, int, Scheme], ...] = (
 # What the picture begins with, where that is not the top of the page.
 BEGINS = {
     "import": "#tables-title",
+    "apply": "#changes-title",
     "similar": "#histogram-title",
     "clusters": "#result-title",
     "audit": "#actions-title",
     "settings": "#row-links_per_page",
 }
+# Links that are accepted, so that there is something to apply; as many wait for the review.
+_ACCEPTED = 12
 # Shows other folders in place of this computer's.
 _AT_HOME = """folders => {
     const shown = text => folders.reduce((now, folder) => now.replaceAll(folder, "/home/anna"), text);
@@ -72,6 +84,7 @@ def main() -> None:
         while (job := jobs.current_job(root)) and job.state == "running":
             time.sleep(0.2)
         _prepare(open_project(root))
+        _apply_some(open_project(root), Path(folder) / "website")
         for screen, width, scheme in SCREENS:
             page = browser.page(app, width=width, scheme=scheme)
             page.evaluate("localStorage.setItem('reviewer', 'Anna')")
@@ -80,6 +93,8 @@ def main() -> None:
             _take(page, f"projects-{screen}", here)
             for name, complete in COMPLETE.items():
                 page.goto(f"{app.url}/p/{key}/{ADDRESSES.get(name, name)}")
+                if name == "apply":
+                    page.get_by_role("button", name="Show what would change").click()
                 if name == "review":
                     page.locator("#passage mark").wait_for()
                     page.locator("#which").evaluate("each => { each.open = false; }")
@@ -105,6 +120,22 @@ def _prepare(project: Project) -> None:
     audit_in_states(project, Notes())
     with received(project, "crawl.csv") as receiver:
         receiver.write(project.file("urls_rawdata.csv").read_bytes())
+
+
+def _apply_some(project: Project, website: Path) -> None:
+    """Write the pages as Markdown files, accept some links in the texts, and apply those of one section."""
+    for row in read_csv(project.file("urls_rawdata.csv")):
+        path = website / "content" / urlsplit(row["URL"]).path.strip("/") / "index.md"
+        text = row["Main Content"].replace("\n", "\n\n")
+        write(path, f"---\ntitle: {row['Title']!r}\n---\n\n{text}\n".encode())
+    with project.graph(read_only=False) as (edges, _):
+        best = sorted(edges.each("proposed"), key=lambda edge: -(edge.strength or 0))
+        some = [edge for edge in best if edge.tier == "inline"][1::2][:_ACCEPTED]
+        edges.put([replace(edge, status="accepted", verdict="accepted", by="Anna") for edge in some])
+    choose_source_folder(project, str(website))
+    chosen = open_project(project.root)
+    first = ApplyOptions(sections=[section_of(some[0].source)])
+    apply_shown(chosen, show_changes(chosen, "files", first, Notes()), Notes(), by="Anna")
 
 
 if __name__ == "__main__":

@@ -14,9 +14,12 @@ import pytest
 from playwright.sync_api import expect
 
 from internal_linker.usecases.uploads import MOST_BYTES
+from tests.standins import WordPressStandIn
+from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, running_app
 from tests.support.crawls import PAGES, empty_project, links, pages, screaming_frog, workbook
+from tests.support.post_site import sign_in
 from tests.support.small_project import SITE, finish, forget_settings, start, write_csv
 from tests.support.web_server import Reply, Site, sitemap
 
@@ -233,6 +236,23 @@ def test_a_person_imports_a_sitemap(app: RunningApp, browser: AppBrowser, shop: 
         assert [row[0] for row in pages(shop)[1:]] == [f"{site.url}/a", f"{site.url}/b"]
         assert "/tag/c" not in site.paths
         require_sound(page, browser)
+
+
+def test_a_person_imports_a_wordpress_site(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """The posts of a WordPress site become pages; the account in config/wordpress.txt is used for its site only."""
+    with WordPressStandIn(
+        [StoredPost(1, "green", "<p>Tea</p>"), StoredPost(2, "black", "<p>Tea</p>")]
+    ) as site:
+        sign_in(shop, site.url, USER, PASSWORD)
+        page = browser.page(app, f"/p/{app.open(shop).key}/import")
+        page.get_by_label("Or the address of a WordPress site").fill("https://")
+        page.get_by_role("button", name="Import", exact=True).click()
+        page.get_by_role("alert").get_by_text("https://: name the site's address").wait_for()
+        page.get_by_label("Or the address of a WordPress site").fill(site.url)
+        page.get_by_role("button", name="Import", exact=True).click()
+        page.get_by_role("heading", name="Imported", exact=True).wait_for()
+        require_sound(page, browser)
+    assert [row[0] for row in pages(shop)[1:]] == [f"{site.url}/green/", f"{site.url}/black/"]
 
 
 def test_a_fetch_is_cancelled(app: RunningApp, shop: Path) -> None:

@@ -13,7 +13,7 @@ class ApplyOptions(Options):
     """Which accepted links are put into which texts, and where the result goes.
 
     Attributes:
-        files: the folder of the site's source files.
+        files: the folder of the site's source files; None, without `wordpress`: the setting source_folder.
         wordpress: the address of a WordPress site, instead of `files`.
         write: write the files or posts; otherwise nothing is changed.
         patch: write the changes into this file instead, for `git apply`.
@@ -27,7 +27,10 @@ class ApplyOptions(Options):
         max_writes: how many posts may be written.
     """
 
-    files: Annotated[Path | None, Option("The folder of the site's source files.", metavar="DIR")] = None
+    files: Annotated[
+        Path | None,
+        Option("The folder of the site's source files. Default: the setting source_folder.", metavar="DIR"),
+    ] = None
     wordpress: Annotated[
         str,
         Option("The WordPress site whose posts get the links, instead of source files.", metavar="URL"),

@@ -342,6 +342,13 @@ class Settings(BaseSettings):
         'accepts them, such as ["/health", "/*/legal/*"].',
     )
 
+    source_folder: str = Field(
+        "",
+        title="Apply",
+        description="Folder of the site's source files, into which apply and the app put accepted links; a relative "
+        "path starts at the project folder.",
+    )
+
     max_clicks: int = Field(
         4,
         ge=1,

@@ -53,6 +53,7 @@ class ImportRequest(Body):
 
     tables: Annotated[list[Table], Field(max_length=50)] = Field(default_factory=list)
     sitemap: Annotated[str, Field(max_length=2_000, description="A sitemap, or a host that has one.")] = ""
+    wordpress: Annotated[str, Field(max_length=2_000, description="The address of a WordPress site.")] = ""
     allow_private: Annotated[
         bool, Field(description="Fetch from a private network; not where others can reach the app.")
     ] = False

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
-from internal_linker.usecases.link_lists import LinkFilter, Order
+from internal_linker.usecases.link_lists import LinkFilter, OnSite, Order
 from internal_linker.usecases.link_tables import Format, write_links
 from internal_linker.usecases.stored_links import Facets, LinkDetail, LinkList, PageDetail, PlacedAnchor
 from internal_linker.web.context import LinksOfProject
@@ -31,6 +31,7 @@ class FilterGiven(BaseModel):
     tier: Literal["", "inline", "sidebar", "review"] = ""
     origin: Literal["", "serp", "semantic"] = ""
     status: Annotated[str, Field(max_length=20, description="A status, `waiting` or `decided`.")] = ""
+    on_site: Annotated[OnSite, Field(description="Whether accepted links are on the site.")] = ""
     text: Annotated[str, Field(max_length=500, description="Words of URLs, titles, anchor or notes.")] = ""
     source: Annotated[str, Field(max_length=4_000, description="The key of a page, or a query.")] = ""
     order: Order = "page"

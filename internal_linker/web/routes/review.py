@@ -80,7 +80,12 @@ class Reviewer:
     name: str
 
 
-def _name(given: str, state: Shared) -> str:
+def required_name(given: str, state: Shared) -> str:
+    """Return who decides, as given; where several people use the app, a name is required.
+
+    Raises:
+        InputError: it is missing.
+    """
     if not given.strip() and not state.access.local:
         raise InputError(
             "Nobody would know who decided: enter your name beside “Your name”, then decide again."
@@ -97,13 +102,13 @@ def show_reviewer(state: SharedState, folder: Folder) -> Reviewer:
 @router.post("/decisions")
 def decide(given: DecisionsGiven, decisions: DecisionsOfProject, state: SharedState) -> Outcome:
     """Keep decisions; they are stored when the answer comes. Where several people use the app, `by` is required."""
-    return decisions.decide([each.said() for each in given.decisions], _name(given.by, state))
+    return decisions.decide([each.said() for each in given.decisions], required_name(given.by, state))
 
 
 @router.post("/decisions/filter")
 def decide_all(given: FilterDecision, decisions: DecisionsOfProject, state: SharedState) -> Outcome:
     """Keep one decision on all links that a filter takes and that nobody has decided."""
-    by = _name(given.by, state)
+    by = required_name(given.by, state)
     return decisions.decide_all(given.filter.wanted(), given.status, notes=given.notes, by=by)
 
 

@@ -23,12 +23,16 @@ function whole(id) {
   return Number(value);
 }
 
+function site() {
+  return get("sitemap").value.trim() || get("wordpress").value.trim();
+}
+
 function request() {
   const form = get("filters");
   const on = (name) => form.elements[name].checked;
   return {
     tables: files.map((file) => ({ upload: file.id, ...choices.get(file.id) })),
-    sitemap: get("sitemap").value.trim(), allow_private: get("private").checked, base_url: get("base-url").value.trim(), limit: whole("limit"), min_words: whole("min-words"),
+    sitemap: get("sitemap").value.trim(), wordpress: get("wordpress").value.trim(), allow_private: get("private").checked, base_url: get("base-url").value.trim(), limit: whole("limit"), min_words: whole("min-words"),
     only_200: on("only_200"), only_indexable: on("only_indexable"), canonicalised: !on("canonicalised"), pagination: !on("pagination"),
     parameters: !on("parameters"), duplicates: !on("duplicates"), include: lines("include"), exclude: lines("exclude"),
   };
@@ -103,7 +107,7 @@ async function showTables() {
   }
   const usable = previews.length > 0 && previews.every((each) => !each.problem);
   const ofPages = usable && previews.some((each) => each.rows_are === "pages");
-  get("filters-part").hidden = !(ofPages || get("sitemap").value.trim());
+  get("filters-part").hidden = !(ofPages || site());
   showReady(usable);
   if (ofPages) await readPages();
   else {
@@ -113,7 +117,7 @@ async function showTables() {
 }
 
 function showReady(usable = previews.length > 0 && previews.every((each) => !each.problem)) {
-  get("import").disabled = files.length ? !usable : !get("sitemap").value.trim();
+  get("import").disabled = files.length ? !usable : !site();
 }
 
 function remover(upload) {
@@ -265,5 +269,7 @@ for (const name of ["dragover", "dragleave", "drop"]) {
 get("filters").addEventListener("input", count);
 get("filters").addEventListener("submit", (event) => event.preventDefault());
 get("base-url").addEventListener("change", showTables);
-get("sitemap").addEventListener("input", () => { get("filters-part").hidden = !(previews.length || get("sitemap").value.trim()); showReady(); });
+for (const id of ["sitemap", "wordpress"]) {
+  get(id).addEventListener("input", () => { get("filters-part").hidden = !(previews.length || site()); showReady(); });
+}
 load().then(() => followImport(true)).catch(showProblem);

@@ -1,4 +1,4 @@
-import { badge, fileAddress, linkTable, pageName, score, TIERS, watchFilters } from "./linktable.js";
+import { badge, fileAddress, linkTable, ON_SITE, pageName, score, TIERS, watchFilters } from "./linktable.js";
 import { colour, counted, element, number, outward, projectApi, showProblem, sited } from "./shared.js";
 
 const panel = document.getElementById("panel");
@@ -23,6 +23,7 @@ const columns = [
   { title: "Score", field: "score", width: 110, hozAlign: "right", responsive: 2, formatter: (cell) => score(cell.getValue()) },
   { title: "Tier", field: "tier", width: 120, responsive: 4, formatter: (cell) => TIERS[cell.getValue()] },
   { title: "Status", field: "status", width: 125, responsive: 1, formatter: (cell) => badge(cell.getValue()) },
+  { title: "On the site", field: "on_site", width: 150, responsive: 5, formatter: (cell) => ON_SITE[cell.getValue()] },
 ];
 
 function loaded(found) {

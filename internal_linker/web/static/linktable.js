@@ -6,7 +6,8 @@ export const TIERS = { inline: "in the text", sidebar: "related box", review: "n
 export const STATUSES = {
   proposed: "waiting", accepted: "accepted", edited: "edited", rejected: "rejected", live: "live", withdrawn: "withdrawn",
 };
-const FIELDS = ["text", "status", "section", "tier", "origin", "include", "exclude"];
+export const ON_SITE = { "": "", missing: "not yet", undone: "taken back", applied: "applied", live: "live" };
+const FIELDS = ["text", "status", "section", "tier", "origin", "on_site", "include", "exclude"];
 const form = document.getElementById("filters");
 
 export function badge(status) {
@@ -54,7 +55,7 @@ function paths(name) {
 
 // What the filters say, as the API takes it in an address and in a body.
 export function filter() {
-  const plain = Object.fromEntries(FIELDS.slice(0, 5).map((name) => [name, form.elements[name].value]));
+  const plain = Object.fromEntries(FIELDS.slice(0, -2).map((name) => [name, form.elements[name].value]));
   return { ...plain, include: paths("include"), exclude: paths("exclude") };
 }
 
@@ -91,7 +92,7 @@ export function watchFilters(changed) {
   if (chosen) form.elements.section.append(element("option", { value: chosen }, chosen));
   for (const name of FIELDS) if (given.has(name)) form.elements[name].value = given.get(name);
   showFacets(chosen).catch(showProblem);
-  if (given.has("origin") || given.has("include") || given.has("exclude")) form.querySelector("details").open = true;
+  if (["origin", "on_site", "include", "exclude"].some((name) => given.has(name))) form.querySelector("details").open = true;
 }
 
 async function showFacets(chosen) {

@@ -1,6 +1,7 @@
 import { badge, between, filter, marked, query, score, STATUSES, TIERS, warned, watchFilters } from "./linktable.js";
 import { reviewTable } from "./reviewtable.js";
 import { counted, element, number, outward, project, projectApi, say, showProblem, sited } from "./shared.js";
+import { showToApply } from "./toapply.js";
 
 const byId = (id) => document.getElementById(id);
 const WINDOW = 100;
@@ -165,6 +166,7 @@ function keepUndone(names) {
 }
 
 function remember(outcome) {
+  showToApply();
   if (outcome.undo) keepUndone([...undone, outcome.undo]);
   if (outcome.conflicts.length === 1) {
     const [{ row }] = outcome.conflicts;
@@ -437,5 +439,6 @@ by.value = localStorage.getItem("reviewer") || "";
 if (!by.value) projectApi("reviewer").then(({ name }) => { by.value ||= name; }).catch(showProblem);
 setView(view);
 watchFilters(refresh);
+showToApply();
 byId("which").open = location.search.replace("view=table", "").length > 1;
 refresh();

@@ -40,9 +40,14 @@ export function outward(url, attributes = {}) {
   return element("a", { href: url, target: "_blank", rel: "noopener noreferrer", dir: "ltr", ...attributes }, url);
 }
 
+// Sentences are shared with the command line: the option that one begins with is another field here.
+function unflagged(sentence) {
+  return sentence.replace(/^--[a-z][a-z-]* /, "").replace(/^--[a-z][a-z-]*: (.)/, (all, first) => first.toUpperCase());
+}
+
 export class ApiError extends Error {
   constructor(sentence, status) {
-    super(sentence);
+    super(unflagged(sentence));
     this.status = status;
   }
 }
@@ -70,7 +75,7 @@ export function projectApi(path, options) {
 // Shows an error in the page's own place for it; null hides it.
 export function showProblem(error, place = document.getElementById("problem")) {
   place.hidden = !error;
-  place.textContent = error ? error.message || String(error) : "";
+  place.textContent = error ? error.message || unflagged(String(error)) : "";
   // Not at once: what was typed on the page would be lost.
   if (error?.status === 401 && location.pathname !== "/login") place.append(" ", element("a", { href: "/login" }, "Sign in"));
 }
