@@ -1,0 +1,32 @@
+"""config/notify.txt: the addresses that get alerts, one per line, and what nobody may read of them."""
+
+import re
+from collections.abc import Iterator
+
+from internal_linker.core.shown import SHORTEST_SECRET
+from internal_linker.usecases.settings.sources import secrets_in
+
+_HOST = re.compile(r"[\w-]+(\.[\w-]+)*\.[a-z]{2,}", re.IGNORECASE)
+
+
+def notify_addresses(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each address with the number of its line, from 1; empty lines and those that begin with # are comments."""
+    for number, line in enumerate(text.splitlines(), 1):
+        address = line.strip()
+        if address and not address.startswith("#"):
+            yield number, address
+
+
+def notify_secrets(text: str) -> list[str]:
+    """Return what no log may have of config/notify.txt: whole addresses, passwords, tokens.
+
+    A part of an address counts as a token if it has a digit or a capital letter: a log needs ordinary words and hosts.
+    """
+    found = list[str]()
+    for _, address in notify_addresses(text):
+        rest = address.partition("://")[2]
+        parts = re.split(r"[/:@?&=,#]", rest)
+        tokens = [part for part in parts if len(part) >= SHORTEST_SECRET and not _HOST.fullmatch(part)]
+        found += [address, *filter(None, [rest]), *secrets_in(address)]
+        found += [part for part in tokens if part != part.lower() or any(map(str.isdigit, part))]
+    return found
