@@ -22,6 +22,8 @@ LONGEST_S = 30.0
 # Characters of a library's reason that a message repeats, and of the shortest part of an address that it hides.
 _MOST_REASON, _LEAST_HIDDEN = 200, 4
 _LOGGER = logging.getLogger("apprise")
+# Logs the path of each request, which is a webhook's secret, for developers.
+_HTTP_LOGGER = logging.getLogger("urllib3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +196,10 @@ class _Heard(logging.Handler):
 
 @contextmanager
 def _unheard() -> Iterator[_Heard]:
-    """Keep Apprise's log to ourselves while the block runs: its messages can have addresses and tokens."""
-    heard = _Heard()
-    _LOGGER.propagate, level = False, _LOGGER.level
+    """Keep the libraries' logs to ourselves while the block runs: their messages can have addresses and tokens."""
+    heard, level, http_level = _Heard(), _LOGGER.level, _HTTP_LOGGER.level
+    _LOGGER.propagate = False
+    _HTTP_LOGGER.setLevel(logging.INFO)
     # Without a handler, Python prints warnings; a thread that nobody waits for may log later, too.
     if not any(isinstance(each, logging.NullHandler) for each in _LOGGER.handlers):
         _LOGGER.addHandler(logging.NullHandler())
@@ -207,3 +210,4 @@ def _unheard() -> Iterator[_Heard]:
     finally:
         _LOGGER.removeHandler(heard)
         _LOGGER.setLevel(level)
+        _HTTP_LOGGER.setLevel(http_level)
