@@ -12,7 +12,6 @@ from internal_linker.adapters.files.atomic import replace_whole
 from internal_linker.adapters.notifications.channels import Channel, open_channels, send
 from internal_linker.core.errors import ConfigurationError, InternalLinkerError, Interrupted, OutputError
 from internal_linker.core.ports import Progress
-from internal_linker.core.sequences import counted
 from internal_linker.core.shown import SHORTEST_SECRET, neutralised, redactor
 from internal_linker.pipeline.report import Report
 from internal_linker.usecases.alert_events import EVENTS, Ended, Event, Told
@@ -117,6 +116,8 @@ def announce_unopened(root: Path, options: RunOptions, error: ConfigurationError
         return problems
     except InternalLinkerError as problem:
         return [f"Alerts: {problem}"]
+    except Exception as problem:  # the error that the run ended with must still be said
+        return [f"Alerts: unexpected error ({type(problem).__name__}). Please report it."]
 
 
 def check_addresses(root: Path) -> tuple[list[str], list[str]]:
@@ -144,9 +145,9 @@ def send_test(project: Project) -> tuple[list[str], list[str]]:
     channels, problems = _channels(project.root)
     subject = f"{_site(project)}: test message"
     text = f"This is a test of the alerts of {PROGRAM}. You get a message when a run has something to report."
-    refused = [send([channel], subject, text, failed=False) for channel in channels]
-    took = [str(channel) for channel, said in zip(channels, refused, strict=True) if not said]
-    return took, [*problems, *(sentence for said in refused for sentence in said)]
+    refused = send(channels, subject, text, failed=False)
+    took = [str(channel) for channel, why in zip(channels, refused, strict=True) if not why]
+    return took, [*problems, *filter(None, refused)]
 
 
 def _events(ended: Ended, progress: Progress | None) -> list[Event]:
@@ -215,9 +216,10 @@ def _send(root: Path, message: Message, secrets: Sequence[str]) -> tuple[int, li
     channels, problems = _channels(root)
     hidden = redactor(secret for secret in secrets if len(secret) >= SHORTEST_SECRET)
     refused = send(channels, hidden(message.subject), hidden(message.text), failed=message.failed)
-    sent = len(channels) - len(refused)
-    LOGGER.info("Alert sent to %s: %s", counted(sent, "address", "addresses"), message.subject)
-    return sent, [*problems, *refused]
+    sent = refused.count("")
+    if sent:
+        LOGGER.info("Alert sent to %d of %d addresses: %s", sent, len(channels), message.subject)
+    return sent, [*problems, *filter(None, refused)]
 
 
 def _told(root: Path) -> Told:

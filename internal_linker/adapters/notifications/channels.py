@@ -78,7 +78,7 @@ def open_channels(
 def send(
     channels: Sequence[Channel], title: str, body: str, *, failed: bool, longest: float = LONGEST_S
 ) -> list[str]:
-    """Send one message to each channel at the same time; return a sentence for each that did not take it.
+    """Send one message to each channel at the same time; return for each why it did not take it, "" if it did.
 
     Args:
         channels: from `open_channels`.
@@ -97,16 +97,7 @@ def send(
             one.start()
         for one in sent:
             one.join(max(0.0, until - time.monotonic()))
-        problems = list[str]()
-        for one in sent:
-            if one.is_alive():
-                problems.append(f"{one.channel}: it did not take the message within {longest:g} seconds.")
-            elif not one.delivered:
-                reasons = [*heard.messages(one.name), one.error]
-                problems.append(
-                    f"{one.channel}: the message was not delivered{_because(one.channel, reasons)}."
-                )
-    return problems
+        return [_outcome(one, heard, longest) for one in sent]
 
 
 class _Sending(threading.Thread):
@@ -130,6 +121,16 @@ class _Sending(threading.Thread):
             )
         except Exception as error:  # a plugin of nearly two hundred may raise anything
             self.error = f"{type(error).__name__}: {error}"
+
+
+def _outcome(sending: _Sending, heard: "_Heard", longest: float) -> str:
+    """Return why a channel did not take the message, in a sentence; "" if it did."""
+    if sending.is_alive():
+        return f"{sending.channel}: it did not take the message within {longest:g} seconds."
+    if sending.delivered:
+        return ""
+    reasons = [*heard.messages(sending.name), sending.error]
+    return f"{sending.channel}: the message was not delivered{_because(sending.channel, reasons)}."
 
 
 def _asset(program: str) -> Any:

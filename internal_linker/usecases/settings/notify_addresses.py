@@ -27,6 +27,8 @@ def notify_secrets(text: str) -> list[str]:
         rest = address.partition("://")[2]
         parts = re.split(r"[/:@?&=,#]", rest)
         tokens = [part for part in parts if len(part) >= SHORTEST_SECRET and not _HOST.fullmatch(part)]
-        found += [address, *filter(None, [rest]), *secrets_in(address)]
+        # A log needs the names of hosts.
+        more = [rest] if re.search(r"[/@?]", rest.rstrip("/")) else []
+        found += [address, *more, *secrets_in(address)]
         found += [part for part in tokens if part != part.lower() or any(map(str.isdigit, part))]
     return found
