@@ -29,6 +29,8 @@ def notify_secrets(text: str) -> list[str]:
         tokens = [part for part in parts if len(part) >= SHORTEST_SECRET and not _HOST.fullmatch(part)]
         # A log needs the names of hosts.
         more = [rest] if re.search(r"[/@?]", rest.rstrip("/")) else []
-        found += [address, *more, *secrets_in(address)]
+        # Up to the path alone, since a mail address may follow.
+        login = re.split(r"[/?]", rest)[0]
+        found += [address, *more, *secrets_in(f"://{login}"), *secrets_in(address)]
         found += [part for part in tokens if part != part.lower() or any(map(str.isdigit, part))]
     return found
