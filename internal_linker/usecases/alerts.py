@@ -24,8 +24,8 @@ from internal_linker.usecases.settings.sources import KEY_FILES, given_key
 # What earlier messages reported survives here.
 STATE_FILE = "files/.internal_linker.alerts.json"
 PROGRAM = "Internal Linker"
-# Examples of an event, and characters of one and of a whole message: Telegram takes 4,096.
-_EXAMPLES, _EXAMPLE_LONG, _MESSAGE_LONG = 5, 300, 3_800
+# Examples of an event, and characters of one and of a whole message: Telegram takes 4,096. One event always fits.
+_EXAMPLES, _EXAMPLE_LONG, _MESSAGE_LONG = 5, 300, 3_500
 # Events in a subject.
 _IN_SUBJECT = 3
 
@@ -174,14 +174,14 @@ def _message(
     tail = [f"Run {run_id} in the folder {root.name} on {platform.node() or 'this computer'}.", *known]
     end = "\n".join([*tail, "logfile.txt has every step."])
     parts, left = list[str](), _MESSAGE_LONG - len(end)
-    for event in events:
+    for at, event in enumerate(events):
         part = _part(event)
         if len(part) > left:
-            part = f"{part[: max(0, left - 40)].rpartition(chr(10))[0]}\n(shortened: see logfile.txt)"
+            rest = ", ".join(each.subject for each in events[at:])
+            parts.append(f"There was no room for the details of: {rest}.")
+            break
         parts.append(part)
         left -= len(part) + 2
-        if left <= 100:
-            break
     subject = neutralised(f"{site}: {', '.join([*subjects, *more])}")
     return Message(subject, neutralised("\n\n".join([*parts, end])), any(event.failed for event in events))
 
