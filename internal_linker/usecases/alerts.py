@@ -18,12 +18,11 @@ from internal_linker.usecases.alert_events import EVENTS, Ended, Event, Told
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.settings.notify_addresses import notify_addresses, notify_secrets
-from internal_linker.usecases.settings.sources import KEY_FILES, given_key
+from internal_linker.usecases.settings.notify_addresses import PROGRAM, notify_addresses, notify_secrets
+from internal_linker.usecases.settings.sources import given_key
 
 # What earlier messages reported survives here.
 STATE_FILE = "files/.internal_linker.alerts.json"
-PROGRAM = "Internal Linker"
 # Examples of an event, and characters of one and of a whole message: Telegram takes 4,096. One event always fits.
 _EXAMPLES, _EXAMPLE_LONG, _MESSAGE_LONG = 5, 300, 3_500
 # Events in a subject.
@@ -127,17 +126,6 @@ def check_addresses(root: Path) -> tuple[list[str], list[str]]:
     """
     channels, problems = _channels(root)
     return [*map(str, channels)], problems
-
-
-def require_addresses(text: str) -> None:
-    """Refuse a text for config/notify.txt with a line that is no address.
-
-    Raises:
-        ConfigurationError: there is one; the message names the line, and nothing of it but the scheme.
-    """
-    _, problems = open_channels(notify_addresses(text), KEY_FILES["notify"][0].as_posix(), PROGRAM)
-    if problems:
-        raise ConfigurationError(problems[0])
 
 
 def send_test(project: Project) -> tuple[list[str], list[str]]:

@@ -20,7 +20,6 @@ from internal_linker.adapters.google_sheets.client import key_fields
 from internal_linker.core.errors import ConfigurationError, OutputError
 from internal_linker.core.hints import command, typed_path
 from internal_linker.core.results import Columns, Result, columns_of
-from internal_linker.usecases.alerts import require_addresses
 from internal_linker.usecases.schedule import Timetable, timetable
 from internal_linker.usecases.settings.exclusions import (
     MOST_BYTES,
@@ -36,6 +35,7 @@ from internal_linker.usecases.settings.settings import (
     Settings,
     settings_from,
 )
+from internal_linker.usecases.settings.notify_addresses import require_addresses
 from internal_linker.usecases.settings.site_access import site_accesses
 from internal_linker.usecases.settings.sources import key_texts, masked, toml_values
 from internal_linker.usecases.settings.template import allowed, comment, render_settings

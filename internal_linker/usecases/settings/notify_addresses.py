@@ -3,9 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from internal_linker.adapters.notifications.channels import open_channels
+from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.shown import SHORTEST_SECRET
-from internal_linker.usecases.settings.sources import secrets_in
+from internal_linker.usecases.settings.sources import KEY_FILES, secrets_in
 
+# Who the messages are from.
+PROGRAM = "Internal Linker"
 _HOST = re.compile(r"[\w-]+(\.[\w-]+)*\.[a-z]{2,}", re.IGNORECASE)
 
 
@@ -15,6 +19,17 @@ def notify_addresses(text: str) -> Iterator[tuple[int, str]]:
         address = line.strip()
         if address and not address.startswith("#"):
             yield number, address
+
+
+def require_addresses(text: str) -> None:
+    """Refuse a text for config/notify.txt with a line that is no address.
+
+    Raises:
+        ConfigurationError: there is one; the message names the line, and nothing of it but the scheme.
+    """
+    _, problems = open_channels(notify_addresses(text), KEY_FILES["notify"][0].as_posix(), PROGRAM)
+    if problems:
+        raise ConfigurationError(problems[0])
 
 
 def notify_secrets(text: str) -> list[str]:
