@@ -27,6 +27,7 @@ from internal_linker.usecases.settings.exclusions import (
     numbered_patterns,
     read_exclusions,
 )
+from internal_linker.usecases.settings.notify_addresses import require_addresses
 from internal_linker.usecases.settings.settings import (
     ENV_PREFIX,
     EXCLUSIONS_FILE,
@@ -35,7 +36,6 @@ from internal_linker.usecases.settings.settings import (
     Settings,
     settings_from,
 )
-from internal_linker.usecases.settings.notify_addresses import require_addresses
 from internal_linker.usecases.settings.site_access import site_accesses
 from internal_linker.usecases.settings.sources import key_texts, masked, toml_values
 from internal_linker.usecases.settings.template import allowed, comment, render_settings
