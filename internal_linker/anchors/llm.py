@@ -9,7 +9,7 @@ from hashlib import blake2b
 from internal_linker.anchors.finder import ANCHORS, LEAST_QUALITY
 from internal_linker.anchors.source_text import LONGEST_PHRASE
 from internal_linker.core.edges import Anchor
-from internal_linker.core.errors import FINAL, ServiceError
+from internal_linker.core.errors import FINAL, SPENT, ServiceError
 from internal_linker.core.ports import Anchors, AnswerCache, Chat, Wanted
 from internal_linker.core.records import Collected, fold_query
 
@@ -62,6 +62,11 @@ class Rephrased:
             return ""
         pages = "1 page keeps" if self._spared == 1 else f"{self._spared} pages keep"
         return f"{self._problem} {pages} the anchors that were found without {self._chat.name}."
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing was left to spend."""
+        return isinstance(self._problem, SPENT)
 
     def placed(self, source: str, text: str) -> Anchor:
         """Return a text as an anchor where it stands in a page."""

@@ -7,6 +7,7 @@ from internal_linker.api.opening import opened_project, shown_reporter
 from internal_linker.usecases.option_records import takes
 from internal_linker.usecases.options.stores import (
     BackUpOptions,
+    CheckOptions,
     CopyStoreOptions,
     PruneCacheOptions,
     RestoreOptions,
@@ -20,18 +21,20 @@ if TYPE_CHECKING:
     from internal_linker.usecases.init import InitResult
 
 
-def check(project: str | Path = ".") -> "CheckResult":
+@takes(CheckOptions)
+def check(project: str | Path = ".", **options: Any) -> "CheckResult":
     """Verify keys, Sheet, files and model, as the command `check` does; nothing is spent.
 
     Args:
         project: the folder with config/ and files/.
+        options: as below.
 
     Returns:
         `.ok`, `.facts` and the DataFrame `.to_frame()`.
     """
     from internal_linker.usecases import check as usecase
 
-    return usecase.check(Path(project).resolve())
+    return usecase.check(Path(project).resolve(), CheckOptions(**options))
 
 
 def init(project: str | Path = ".", *, sheet: bool = False) -> "InitResult":

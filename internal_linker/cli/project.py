@@ -13,12 +13,13 @@ from internal_linker.cli.command import (
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.options.similarity import ExportVectorsOptions
-from internal_linker.usecases.options.stores import InitOptions
+from internal_linker.usecases.options.stores import CheckOptions, InitOptions
 
 _MARKS = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}
 
 
-def check(context: typer.Context, project: ProjectOption = None) -> None:
+@with_options(CheckOptions)
+def check(context: typer.Context, project: ProjectOption = None, *, options: CheckOptions) -> None:
     """Verify settings, keys, Sheet, files and model.
 
     Check each item on its own and say what to do about each failure. Nothing is spent.
@@ -30,7 +31,7 @@ def check(context: typer.Context, project: ProjectOption = None) -> None:
     console, facts = open_console(), []
     with reporting() as waiting:
         waiting.start("Checking", 0, "")
-        for fact in check_project(folder):
+        for fact in check_project(folder, options):
             waiting.close()
             mark, style = _MARKS[fact.ok]
             console.print(mark, style=style, end=" ")

@@ -18,7 +18,7 @@ from internal_linker.cli.command import (
     with_options,
 )
 from internal_linker.cli.exit import Start, guarded
-from internal_linker.core.errors import ExitCode
+from internal_linker.core.errors import ConfigurationError, ExitCode
 from internal_linker.core.shown import neutralised
 from internal_linker.usecases.options.links import BriefOptions, LookupOptions, RunOptions
 
@@ -49,9 +49,9 @@ def run(
     the first rows: print their links, and write them to files/trial only.
     """
     context.obj.logs = not dry_run
-    opened = opened_project(context, project)
     if not dry_run:
-        raise typer.Exit(_run(opened, options, progress=progress_file))
+        raise typer.Exit(_run(_opened(context, project, options), options, progress=progress_file))
+    opened = opened_project(context, project)
     from internal_linker.cli.output import print_rows
     from internal_linker.usecases import run as usecase
 
@@ -129,11 +129,23 @@ def schedule(context: typer.Context, project: ProjectOption = None) -> None:
     def job(should_stop: Callable[[], bool]) -> None:
         # Settings are read for each run, so that a changed one counts from the next run on.
         guarded(
-            lambda: _run(opened_project(context, folder), RunOptions(), should_stop),
+            lambda: _run(_opened(context, folder, RunOptions()), RunOptions(), should_stop),
             Start(folder=folder, logs=True),
         )
 
     run_schedule(opened.settings, job, typer.echo, folder)
+
+
+def _opened(context: typer.Context, project: Path | None, options: RunOptions) -> "Project":
+    """Read the project for a run; whom alerts go to learns of settings that are wrong, since nobody may be watching."""
+    try:
+        return opened_project(context, project)
+    except ConfigurationError as error:
+        from internal_linker.usecases.alerts import announce_unopened
+
+        for problem in announce_unopened(project_folder(context, project), options, error):
+            typer.echo(neutralised(f"Note: {problem}"), err=True)
+        raise
 
 
 def _run(

@@ -110,5 +110,7 @@ class ServiceDown(ServiceError):
     """The service kept failing for a while: the circuit is open, and no request was made."""
 
 
+# Nothing is left to spend: the run's own limit, or the account.
+SPENT = (BudgetReached, OutOfCredits)
 # After these, every further request of the run would fail, too.
 FINAL = (CredentialsRefused, OutOfCredits, BudgetReached, ServiceDown)

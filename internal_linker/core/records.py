@@ -601,3 +601,5 @@ class Searched:
     saved_pages: int = 0
     """The count of pages that were not bought because a short page was the last one."""
     problem: str = ""
+    spent: bool = False
+    """Whether the problem is that nothing was left to spend."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from internal_linker.core.arrays import Vectors, shortened, unit_rows
-from internal_linker.core.errors import ConfigurationError, InputError, ServiceError
+from internal_linker.core.errors import SPENT, ConfigurationError, InputError, ServiceError
 from internal_linker.core.ports import Encoder, Progress, VectorCache
 from internal_linker.core.records import EncodedBatch, Page, Text, Usage
 from internal_linker.core.sequences import Lazy, counted
@@ -68,6 +68,7 @@ class Embedded:
         usage: tokens and dollars that the encoder used.
         hashes: the hashes of all n texts, "" for an empty one.
         problem: why vectors are missing, or "".
+        spent: whether the problem is that nothing was left to spend.
     """
 
     vectors: Vectors
@@ -77,6 +78,7 @@ class Embedded:
     usage: Usage
     hashes: Sequence[str]
     problem: str = ""
+    spent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +274,7 @@ def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress:
     rows = _Rows(len(texts), cache.storage, encoder.name, first)
     plan = plan_embedding(texts, encoder, cache, rows.put)
     keys, places = list(plan.missing), list(plan.missing.values())
-    encoded, tokens, cost, problem = 0, 0, 0.0, ""
+    encoded, tokens, cost, problem, spent = 0, 0, 0.0, "", False
     # A corpus-bound encoder finishes all texts at once: a progress bar would show nothing until then.
     progress.start("Embedding", 0 if encoder.corpus_bound else len(keys), "texts")
     try:
@@ -286,12 +288,13 @@ def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress:
             tokens, cost = tokens + batch.usage.tokens, cost + batch.usage.cost_usd
             progress.advance(len(batch.positions))
     except ServiceError as error:
-        problem = str(error)
+        problem, spent = str(error), isinstance(error, SPENT)
     rows.copy(plan)
     missing = len(keys) - encoded
     lacking = f", {missing} missing" if missing else ""
     progress.finish(f"{counted(encoded, 'text')} embedded, {plan.cached} from the cache{lacking}")
-    return Embedded(rows.array, encoded, plan.cached, missing, Usage(tokens, cost), plan.hashes, problem)
+    usage = Usage(tokens, cost)
+    return Embedded(rows.array, encoded, plan.cached, missing, usage, plan.hashes, problem, spent)
 
 
 class _Rows:

@@ -157,10 +157,9 @@ class Publication:
             moved = []
         if not moved:
             return False
-        self.report.gaps += [
-            *moved,
-            f"{self._kept(any(one.published for one in versions))} {self._remedy}".strip(),
-        ]
+        kept = self._kept(any(one.published for one in versions))
+        self.report.drift = [*moved, f"{kept} {self._remedy}".strip()]
+        self.report.gaps += self.report.drift
         return True
 
     def _kept(self, has_links: bool) -> str:

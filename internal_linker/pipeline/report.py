@@ -108,6 +108,15 @@ class Report:
     """What the step "Matching" found, in one line."""
     totals: Totals | None = None
     """The numbers of the links of a run that was the same as the last one."""
+    drift: Sequence[str] = ()
+    """What changed so much that Sheet and review wait, then what to do; `gaps` has these sentences, too."""
+
+    @property
+    def spent(self) -> Sequence[str]:
+        """The services for which nothing was left to spend, one sentence each; `gaps` has them, too."""
+        steps = [(each.problem, each.spent) for each in (self.searched, self.embedded)]
+        steps += [(self.rephrased.gap, self.rephrased.spent)] if self.rephrased else []
+        return [told for told, spent in steps if spent]
 
     def edge_of(self, source: Source, link: Link) -> Edge:
         """Return what is remembered of one of the run's links, with its anchors if the run looked for them."""

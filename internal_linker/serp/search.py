@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
-from internal_linker.core.errors import FINAL, ConfigurationError, ServiceError
+from internal_linker.core.errors import FINAL, SPENT, ConfigurationError, ServiceError
 from internal_linker.core.ports import Progress, SerpCache, SerpClient
 from internal_linker.core.records import (
     Searched,
@@ -277,9 +277,10 @@ class _Search:
         self._failures = 0
         self.result = Searched()
 
-    def stop(self, reason: str) -> None:
+    def stop(self, reason: str, *, spent: bool = False) -> None:
         with self._lock:
-            self.result.problem = self.result.problem or reason
+            if not self.result.problem:
+                self.result.problem, self.result.spent = reason, spent
 
     def group(self, text: str, sources: Mapping[int, Source], *, may_pay: bool = True) -> bool:
         """Read result pages until every source of the group has enough; return False if that requires paying."""
@@ -357,7 +358,8 @@ class _Search:
             self._failures += 1
             down = self._failures >= FAILURES_IN_A_ROW
         if final or down:
-            self.stop(str(error) if final else f"{error} {FAILURES_IN_A_ROW} searches in a row failed.")
+            told = str(error) if final else f"{error} {FAILURES_IN_A_ROW} searches in a row failed."
+            self.stop(told, spent=isinstance(error, SPENT))
 
     def _eligible(self, source: Source, hits: list[SerpHit]) -> tuple[SerpTarget, ...]:
         return eligible_targets(

@@ -26,11 +26,14 @@ from internal_linker.performance.properties import host_of
 from internal_linker.pipeline.report import duration
 from internal_linker.ranking.fusion_choice import FUSION, FusionEvidence
 from internal_linker.serp.search import require_site
+from internal_linker.usecases.alerts import check_addresses, send_test
 from internal_linker.usecases.import_wordpress import account_facts
+from internal_linker.usecases.options.stores import CheckOptions
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import facts_of
 from internal_linker.usecases.schedule import next_run, timetable
 from internal_linker.usecases.sections import named_sections, scope_of
+from internal_linker.usecases.settings.notify_addresses import notify_addresses
 from internal_linker.usecases.settings.settings import KEY_FILES, PLACEHOLDER_SITE
 from internal_linker.usecases.settings.site_access import site_accesses
 from internal_linker.usecases.settings.wordpress_account import wordpress_account
@@ -70,12 +73,12 @@ class CheckResult(Result):
         return {"facts": columns_of(self.facts, "name", "ok", "text")}
 
 
-def check(root: Path) -> CheckResult:
+def check(root: Path, options: CheckOptions | None = None) -> CheckResult:
     """Check a project folder; an error of a piece is a fact that failed, and hides no other."""
-    return CheckResult(tuple(check_project(root)))
+    return CheckResult(tuple(check_project(root, options)))
 
 
-def check_project(root: Path) -> Iterator[Fact]:
+def check_project(root: Path, options: CheckOptions | None = None) -> Iterator[Fact]:
     """Check each piece by itself, so that one failure hides no other; yield each fact as it is found."""
     try:
         project = open_project(root)
@@ -102,6 +105,7 @@ def check_project(root: Path) -> Iterator[Fact]:
     if cache.ok:
         yield from _search_console(project)
     yield _tried("Schedule", lambda: _schedule(project))
+    yield from _alerts(project, test=bool(options and options.notify))
 
 
 def _settings(project: Project) -> str:
@@ -374,6 +378,24 @@ def _property(project: Project, property_: str) -> str:
         client.require(property_)
     stored = f"{counted(len(days), 'day')} until {days[-1]}" if days else "no day stored yet"
     return f"{property_}: {stored}, and new ones can be fetched"
+
+
+def _alerts(project: Project, *, test: bool) -> Iterator[Fact]:
+    """Yield whether the addresses in config/notify.txt can be read and, with `test`, whether they take a message."""
+    name, file = "Alerts", KEY_FILES["notify"][0].as_posix()
+    if not any(notify_addresses(project.settings.notify.get_secret_value())):
+        if test:
+            yield Fact(name, False, f"{file} has no address: write one per line, as docs/alerts.md shows")
+        return
+    try:
+        found, problems = send_test(project) if test else check_addresses(project.root)
+    except InternalLinkerError as error:
+        yield Fact(name, False, str(error))
+        return
+    if found:
+        told = "took the test message" if test else "can be read; `check --notify` sends a test message"
+        yield Fact(name, True, f"{', '.join(found)} {told}")
+    yield from (Fact(name, False, problem) for problem in problems)
 
 
 def _schedule(project: Project) -> str:

@@ -27,6 +27,7 @@ from internal_linker.usecases.settings.exclusions import (
     numbered_patterns,
     read_exclusions,
 )
+from internal_linker.usecases.settings.notify_addresses import require_addresses
 from internal_linker.usecases.settings.settings import (
     ENV_PREFIX,
     EXCLUSIONS_FILE,
@@ -41,7 +42,7 @@ from internal_linker.usecases.settings.template import allowed, comment, render_
 from internal_linker.usecases.settings.wordpress_account import wordpress_account
 
 Source = Literal["default", "file", "environment"]
-Kind = Literal["text", "whole number", "number", "choice", "list"]
+Kind = Literal["text", "whole number", "number", "yes or no", "choice", "list"]
 _RUNS_SHOWN = 3
 # Two changes at once would lose one of them.
 _CHANGING = threading.Lock()
@@ -224,6 +225,8 @@ def set_key(root: Path, name: str, text: str) -> KeyRow:
         site_accesses(text)
     if name == "wordpress":
         wordpress_account(text)
+    if name == "notify":
+        require_addresses(text)
     path = root / KEY_FILES[name][0]
     with _CHANGING:
         try:
@@ -283,7 +286,7 @@ def _kind(field: FieldInfo) -> tuple[Kind, tuple[str, ...]]:
     annotation = field.annotation
     if get_origin(annotation) is Literal:
         return "choice", get_args(annotation)
-    kinds: Mapping[Any, Kind] = {int: "whole number", float: "number"}
+    kinds: Mapping[Any, Kind] = {int: "whole number", float: "number", bool: "yes or no"}
     return ("list" if get_origin(annotation) is tuple else kinds.get(annotation, "text")), ()
 
 

@@ -27,6 +27,7 @@ from internal_linker.pipeline.brief import content_brief as brief_links
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.report import Plan, Report, summary_rows
 from internal_linker.pipeline.run import Run
+from internal_linker.usecases.alerts import announce
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.links import BriefOptions, LookupOptions, RunOptions
 from internal_linker.usecases.project import Project
@@ -140,6 +141,8 @@ def run(
 ) -> PageLinks:
     """Find links and deliver them, under the project's lock; logfile.txt gets steps, notes and summary.
 
+    If config/notify.txt has addresses, a run over all rows sends them what it has to report, see `alerts`.
+
     Args:
         project: whose pages.
         options: which pages get links, and from what.
@@ -152,8 +155,21 @@ def run(
     Raises:
         InternalLinkerError: the run could not be done; logged, too.
     """
+    run_id = new_run_id()
+    try:
+        found = _run(project, options, progress, run_id, should_stop)
+    except Exception as error:
+        announce(project, options, progress, run_id, error=error)
+        raise
+    announce(project, options, progress, run_id, report=found.report, summary=found.summary)
+    return found
+
+
+def _run(
+    project: Project, options: RunOptions, progress: Progress, run_id: str, should_stop: Callable[[], bool]
+) -> PageLinks:
     rules, choice = project.rules(options), Choice(options.limit, tuple(options.only))
-    run_id, timed = new_run_id(), _StepTimes(progress)
+    timed = _StepTimes(progress)
     with project.lock(), run_log(project.root, run_id, project.settings.secrets):
         LOGGER.info("Run starts: internal-linker %s", __version__)
         try:

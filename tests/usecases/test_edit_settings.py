@@ -52,6 +52,8 @@ def test_every_setting_is_shown_with_what_a_form_needs(tmp_path: Path) -> None:
     assert pages.group == "Search results (Serper, SerpApi)" and pages.source == "default"
     assert row(result, "fusion").choices == ("fill", "blend")
     assert row(result, "sections_off").kind == "list" and row(result, "sections_off").value == []
+    always = row(result, "notify_always")
+    assert (always.kind, always.value) == ("yes or no", False)
     assert row(result, "near_duplicate").kind == "number" and row(result, "gl").kind == "text"
     assert not result.problem and len(result.next_runs) == 3
     json.dumps([each.value for each in result.settings])

@@ -314,3 +314,15 @@ def test_a_price_is_never_negative(tmp_path: Path, written: str) -> None:
     write_text(tmp_path / "config/settings.toml", f"embedding_price = {written}\n")
     with pytest.raises(ConfigurationError, match="embedding_price: it"):
         load_settings(tmp_path)
+
+
+def test_only_switches_are_true_or_false(tmp_path: Path) -> None:
+    """A setting that is true or false takes both words from file and environment; a number takes neither."""
+    write_text(tmp_path / "config/settings.toml", "notify_always = true")
+    assert load_settings(tmp_path).notify_always is True
+    write_text(tmp_path / "config/settings.toml", 'notify_always = "often"')
+    with pytest.raises(ConfigurationError, match="notify_always: it must be true or false"):
+        load_settings(tmp_path)
+    write_text(tmp_path / "config/settings.toml", "notify_not_live_days = true")
+    with pytest.raises(ConfigurationError, match="notify_not_live_days: it can't be true or false"):
+        load_settings(tmp_path)

@@ -103,6 +103,21 @@ def test_a_person_changes_a_setting(app: RunningApp, browser: AppBrowser, shop: 
     assert load_settings(shop).links_per_page == 5
 
 
+def test_a_person_switches_a_setting_on(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """A setting that is true or false is a box to tick, and a wrong address for alerts is named by its line alone."""
+    page = browser.page(app, f"/p/{app.open(shop).key}/settings")
+    page.get_by_label("notify_always", exact=True).check()
+    page.get_by_role("button", name="Save changes").click()
+    page.get_by_text("1 setting saved").wait_for()
+    assert load_settings(shop).notify_always is True
+    page.get_by_label("notify", exact=True).fill(f"json://127.0.0.1/x\n{SECRET}")
+    page.get_by_role("button", name="Set notify").click()
+    alert = page.get_by_role("alert").get_by_text("config/notify.txt, line 2")
+    alert.wait_for()
+    assert SECRET not in alert.inner_text() and not load_settings(shop).notify.get_secret_value()
+    browser.problems.clear()  # the browser's own line about the status 422
+
+
 def test_a_person_sets_a_key_and_patterns(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
     """A key that was set is nowhere on the page; patterns are saved, and a wrong one is named by its line."""
     page = browser.page(app, f"/p/{app.open(shop).key}/settings")

@@ -21,6 +21,17 @@ class InitOptions(Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions(Options):
+    """What a check does besides looking.
+
+    Attributes:
+        notify: whether a test message goes to each address in config/notify.txt.
+    """
+
+    notify: Annotated[bool, Option("Send a test message to each address in config/notify.txt.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopyStoreOptions(Options):
     """Two databases.
 

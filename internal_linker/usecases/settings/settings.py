@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.urls import within_site
+from internal_linker.usecases.settings.notify_addresses import notify_secrets
 from internal_linker.usecases.settings.site_access import site_accesses
 from internal_linker.usecases.settings.sources import (
     ENV_PREFIX,
@@ -401,6 +402,19 @@ class Settings(BaseSettings):
         60, ge=1, description="Minutes by which a run may start late, after sleep or a restart."
     )
 
+    notify_always: bool = Field(
+        False,
+        title="Alerts (docs/alerts.md)",
+        description="true: every run over all rows sends a message to the addresses in config/notify.txt; false: only "
+        "one with something to report does.",
+    )
+    notify_not_live_days: int = Field(
+        21,
+        ge=0,
+        le=3650,
+        description="Days after which an accepted link that is still not on its page is reported, once; 0: never.",
+    )
+
     serper_api_key: SecretStr = Field(SecretStr(""), description="Key of Serper.")
     serpapi_api_key: SecretStr = Field(SecretStr(""), description="Key of SerpApi.")
     openai_api_key: SecretStr = Field(
@@ -416,12 +430,16 @@ class Settings(BaseSettings):
         SecretStr(""),
         description="Headers, passwords and proxies for protected sites that import fetches, as TOML.",
     )
+    notify: SecretStr = Field(
+        SecretStr(""),
+        description="Addresses of mail, Slack, Teams, Telegram or webhooks that get alerts, one per line.",
+    )
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_switch(cls, value: Any) -> Any:
+    def _no_switch(cls, value: Any, info: ValidationInfo) -> Any:
         # pydantic would accept true as the number 1.
-        if isinstance(value, bool):
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
             raise ValueError("it can't be true or false")
         return value
 
@@ -519,7 +537,8 @@ class Settings(BaseSettings):
             *(self.search_url(name) for name in SEARCH_PROVIDERS),
         )
         addresses = (secret for url in (self.store_url, *services) for secret in secrets_in(url))
-        return [*keys, *self._site_secrets(), *self._wordpress_secrets(), *addresses]
+        notified = notify_secrets(self.notify.get_secret_value())
+        return [*keys, *self._site_secrets(), *self._wordpress_secrets(), *notified, *addresses]
 
     def _site_secrets(self) -> list[str]:
         """Return the passwords and header values in config/site_access.toml; none if it can't be read."""

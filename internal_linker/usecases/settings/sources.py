@@ -31,6 +31,7 @@ KEY_FILES = {
     "store_password": (Path("config/store_password.txt"), "PGPASSWORD"),
     "wordpress": (Path("config/wordpress.txt"), "WORDPRESS_ACCOUNT"),
     "site_access": (Path("config/site_access.toml"), "SITE_ACCESS"),
+    "notify": (Path("config/notify.txt"), "NOTIFY_URLS"),
 }
 # Replacements for pydantic's messages, which are for programmers, by the first word of its error type.
 _PLAIN_WORDS = {
@@ -38,6 +39,7 @@ _PLAIN_WORDS = {
     "float": "it must be a number, with a point as in 0.5",
     "finite": "it must be a number, with a point as in 0.5",
     "string": 'it must be a text in double quotes, as in "text"',
+    "bool": "it must be true or false",
     "tuple": 'it must be a list of texts, as in ["/blog", "/shop"]',
 }
 _PROVIDERS = ("auto", "openai", "fast", "local", "multilingual", "lsa")
@@ -142,13 +144,31 @@ def key_texts(project: Path) -> dict[str, str]:
     Raises:
         ConfigurationError: a file can't be read.
     """
-    texts = {}
-    for name, (file, variable) in KEY_FILES.items():
-        text = os.environ.get(variable, "").strip()
-        if not text and (project / file).exists():
-            text = plain_text(project / file, file.as_posix()).strip()
-        texts[name] = text
-    return texts
+    return {name: key_text(project, name).strip() for name in KEY_FILES}
+
+
+def key_text(project: Path, name: str) -> str:
+    """Read one secret from its environment variable or else its file, line by line as it is there; "" without one.
+
+    Raises:
+        ConfigurationError: the file can't be read.
+    """
+    file, variable = KEY_FILES[name]
+    text = os.environ.get(variable, "")
+    if not text.strip() and (project / file).exists():
+        text = plain_text(project / file, file.as_posix())
+    return text
+
+
+def given_key(project: Path, name: str) -> tuple[str, str]:
+    """Return the text of a secret as it counts, line by line, and where it is: a file or an environment variable.
+
+    Raises:
+        ConfigurationError: its file can't be read.
+    """
+    ours = f"{ENV_PREFIX}{name.upper()}"
+    overriding = next((text for variable, text in os.environ.items() if variable.upper() == ours), None)
+    return (key_text(project, name) if overriding is None else overriding), _where(name)
 
 
 def refuse_unknown(names: Iterable[str], known: Iterable[str], where: str, prefix: str = "") -> None:

@@ -12,8 +12,8 @@ _HEAD = f"""\
 # Settings of Internal Linker. Every setting is listed with its default; change what you need.
 # An environment variable named {ENV_PREFIX} plus the setting in capitals overrides this file.
 # Keys and passwords do not belong in this file. Put them into the files next to it: serper_api_key.txt,
-# serpapi_api_key.txt, openai_api_key.txt, service_account.txt, store_password.txt, wordpress.txt and
-# site_access.toml.
+# serpapi_api_key.txt, openai_api_key.txt, service_account.txt, store_password.txt, wordpress.txt,
+# site_access.toml and notify.txt.
 """
 
 

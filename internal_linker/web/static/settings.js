@@ -16,7 +16,7 @@ const source = { default: "default", file: "from the file", environment: "from t
 function typed(setting, input) {
   if (setting.kind === "list") return input.value.split("\n").map((line) => line.trim()).filter(Boolean);
   if (setting.kind.includes("number")) return input.value.trim() === "" || Number.isNaN(Number(input.value)) ? input.value : Number(input.value);
-  return input.value;
+  return setting.kind === "yes or no" ? input.checked : input.value;
 }
 
 function field(setting) {
@@ -27,6 +27,9 @@ function field(setting) {
   if (setting.kind === "choice") {
     input = element("select", common, ...setting.choices.map((choice) => element("option", { value: choice }, choice || "(empty)")));
     input.value = value;
+  } else if (setting.kind === "yes or no") {
+    input = element("input", { ...common, type: "checkbox" });
+    input.checked = value;
   } else if (setting.kind === "list") {
     input = element("textarea", { ...common, rows: Math.max(2, value.length + 1), placeholder: "one per line" });
     input.value = value.join("\n");
@@ -100,7 +103,7 @@ function starters() {
 
 function keyCard(key) {
   const id = `key-${key.name}`;
-  const several = ["service_account", "site_access", "wordpress"].includes(key.name);
+  const several = ["service_account", "site_access", "wordpress", "notify"].includes(key.name);
   const fixed = key.source === "environment";
   const state = { "": "not set", file: "set", environment: `set by an environment variable` }[key.source];
   const input = several

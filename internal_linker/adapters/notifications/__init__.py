@@ -1,0 +1,1 @@
+"""Messages to people: mail, chats and webhooks."""
