@@ -47,6 +47,8 @@ class Evidence:
         title_words: words that both titles have in common, as the target writes them; "" if there are none worth
             naming.
         last_resort: 0, or why the link comes after all others: the place in `RESERVATIONS`.
+        needed: how much the target needs links, 1 to 4, if the link is there because of that; else 0.
+        impressions, position, age: of a needed link, what `needs.PageNeeds` says about the target.
     """
 
     topic: int = 0
@@ -58,17 +60,36 @@ class Evidence:
     cocited: int = 0
     title_words: str = ""
     last_resort: int = 0
+    needed: int = 0
+    impressions: int = 0
+    position: int = 0
+    age: int = -1
 
     @classmethod
-    def of_counts(cls, counts: Sequence[int], title_words: str) -> "Evidence":
-        """Return the evidence with these counts: all attributes but `title_words`, in order."""
+    def of_counts(
+        cls, counts: Sequence[int], title_words: str, need: tuple[int, int, int, int] = (0, 0, 0, -1)
+    ) -> "Evidence":
+        """Return the evidence with these `counts` and this `need`."""
         topic, neighbours, voters, inlinks, section_inlinks, back, cocited, last = counts
-        return cls(topic, neighbours, voters, inlinks, section_inlinks, back, cocited, title_words, last)
+        return cls(
+            topic, neighbours, voters, inlinks, section_inlinks, back, cocited, title_words, last, *need
+        )
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The values that `of_counts` takes: up to `last_resort`, without `title_words`."""
+        counts: tuple[int, ...] = _COUNTS(self)
+        return counts
+
+    @property
+    def need(self) -> tuple[int, int, int, int]:
+        """The values of need; `NO_NEED` if the link is not there because of it."""
+        return self.needed, self.impressions, self.position, self.age
 
     def packed(self) -> tuple[int | str, ...]:
-        """Return all values, which `unpacked` takes."""
+        """Return all values, which `unpacked` takes; those of need only where there is one."""
         values: tuple[int | str, ...] = _VALUES(self)
-        return values
+        return values if self.needed else values[: -len(NO_NEED)]
 
     @classmethod
     def unpacked(cls, values: Sequence[Any]) -> "Evidence":
@@ -82,8 +103,11 @@ class Evidence:
         return cls(*islice(values, len(_TYPES)))
 
 
+NO_NEED = (0, 0, 0, -1)
 # Much faster than `dataclasses.astuple`, which copies each value.
-_VALUES = attrgetter(*(one.name for one in fields(Evidence)))
+_NAMES = [one.name for one in fields(Evidence)]
+_VALUES = attrgetter(*_NAMES)
+_COUNTS = attrgetter(*(name for name in _NAMES[: -len(NO_NEED)] if name != "title_words"))
 _TYPES = [str if one.name == "title_words" else int for one in fields(Evidence)]
 NO_EVIDENCE = Evidence()
 
