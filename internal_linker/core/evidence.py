@@ -28,6 +28,8 @@ _LEVELS = (1.0, 2.0, 4.0)
 # standard deviation more by it.
 _SCORE_ABOVE = 1.0
 _ORDINALS = "First Second Third Fourth Fifth Sixth Seventh Eighth Ninth Tenth".split()
+# In-links that a page in need has few of.
+_FEW_INLINKS = 5
 # Characters of a query or anchor in a sentence.
 _MOST_CHARACTERS = 60
 
@@ -156,6 +158,8 @@ def sentences(
         told = f"{told or 'Similar page'}: {who} “{_short(evidence.title_words)}”"
     first = [part for part in (state, _search(serp_rank, query), told) if part]
     facts = [*_facts(evidence, mentions)]
+    if evidence.needed:
+        facts = [_need(evidence), *facts[:1]]
     facts = [*facts[:1], RESERVATIONS[evidence.last_resort]] if evidence.last_resort else facts[:2]
     return " ".join(map(_sentence, filter(None, (first[:2] or ["Similar page"], facts))))
 
@@ -195,6 +199,20 @@ def _facts(evidence: Evidence, mentions: str) -> Iterator[str]:
         yield "no other page does"
     elif inlinks > 0 and (section < 1 or evidence.voters):
         yield f"{'only ' if inlinks == 1 else ''}{_pages(inlinks)} {_link(inlinks)} there in all"
+
+
+def _need(evidence: Evidence) -> str:
+    """Return why the target needs the link, which is there because of that."""
+    facts, inlinks = list[str](), evidence.inlinks
+    if seen := evidence.impressions:
+        facts.append(f"{seen:,} impression{'' if seen == 1 else 's'} at position {evidence.position}")
+    # Many in-links speak against a need.
+    if 0 <= inlinks < _FEW_INLINKS:
+        facts.append(f"{inlinks or 'no'} in-link{'' if inlinks == 1 else 's'}")
+    if evidence.age >= 0:
+        facts.append("a recent date")
+    listed = " and ".join(filter(None, [", ".join(facts[:-1]), *facts[-1:]]))
+    return f"chosen by priority: the target has {listed}" if facts else "chosen by priority"
 
 
 def _voters(evidence: Evidence) -> str:

@@ -38,3 +38,23 @@ class PageNeeds:
         """(n,) the values as whole numbers from 0 to `LEVELS`."""
         found: Ints = np.rint(self.values * LEVELS).astype(np.int64)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class QueryGain:
+    """What a page would earn from a query at a better position.
+
+    Attributes:
+        page: the page's key.
+        query: the query; "" if the search data have none.
+        clicks, impressions: what it earns in 28 days.
+        position: its mean position, weighted by impressions.
+        gain: clicks in 28 days that a better position would add.
+    """
+
+    page: str
+    query: str
+    clicks: float
+    impressions: float
+    position: float
+    gain: float
