@@ -78,7 +78,7 @@ def without_brand(rows: "DataFrame", site: str) -> "DataFrame":
     import pandas as pd
 
     labels = site.lower().removeprefix("www.").split(".")
-    longest = max(labels[:-1] or labels, key=lambda label: len(label))
+    longest = max(labels[:-1] or labels, key=len)
     name = "".join(letter for letter in longest if letter.isalnum())
     if len(name) < _LEAST_LETTERS:
         return rows
