@@ -1,7 +1,7 @@
 """The evidence for a link, and the one or two sentences that tell an editor why it is proposed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from math import isnan
 from operator import attrgetter
@@ -157,9 +157,11 @@ def sentences(
         who = "its title says" if is_query else "both titles say"
         told = f"{told or 'Similar page'}: {who} “{_short(evidence.title_words)}”"
     first = [part for part in (state, _search(serp_rank, query), told) if part]
-    facts = [*_facts(evidence, mentions)]
     if evidence.needed:
-        facts = [_need(evidence), *facts[:1]]
+        # It says how many in-links the target has.
+        facts = [_need(evidence), *_facts(replace(evidence, inlinks=-1), mentions)]
+    else:
+        facts = [*_facts(evidence, mentions)]
     facts = [*facts[:1], RESERVATIONS[evidence.last_resort]] if evidence.last_resort else facts[:2]
     return " ".join(map(_sentence, filter(None, (first[:2] or ["Similar page"], facts))))
 
@@ -205,14 +207,15 @@ def _need(evidence: Evidence) -> str:
     """Return why the target needs the link, which is there because of that."""
     facts, inlinks = list[str](), evidence.inlinks
     if seen := evidence.impressions:
-        facts.append(f"{seen:,} impression{'' if seen == 1 else 's'} at position {evidence.position}")
+        times = f"{seen:,} impression{'' if seen == 1 else 's'}"
+        facts.append(f"earns {times} in 28 days at position {evidence.position}")
     # Many in-links speak against a need.
     if 0 <= inlinks < _FEW_INLINKS:
-        facts.append(f"{inlinks or 'no'} in-link{'' if inlinks == 1 else 's'}")
+        facts.append(f"has {inlinks or 'no'} in-link{'' if inlinks == 1 else 's'}")
     if evidence.age >= 0:
-        facts.append("a recent date")
+        facts.append("is new")
     listed = " and ".join(filter(None, [", ".join(facts[:-1]), *facts[-1:]]))
-    return f"chosen by priority: the target has {listed}" if facts else "chosen by priority"
+    return f"chosen by priority: the target {listed or 'needs links more than others'}"
 
 
 def _voters(evidence: Evidence) -> str:
