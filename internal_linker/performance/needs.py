@@ -18,7 +18,8 @@ EARNS, FEW_INLINKS, NEW = 0.6, 0.25, 0.15
 # The gain from which a page counts in full: that of so many pages with any, so that a few pages with very many
 # impressions don't make all others look alike; between, the logarithm counts.
 _FULL_SHARE = 0.95
-# The tenth of the pages that need links most count in full: absolute needs say little, as nobody knows what a link earns.
+# The tenth of the pages that need links most count in full: absolute needs say little, as nobody knows what a link
+# earns.
 _NEEDIEST = 0.9
 # Days after which a new page counts half as new: by then, search engines know it.
 HALF_LIFE = 60.0
