@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,9 +19,9 @@ EARNS, FEW_INLINKS, NEW = 0.6, 0.25, 0.15
 # The gain from which a page counts in full: that of so many pages with any, so that a few pages with very many
 # impressions don't make all others look alike; between, the logarithm counts.
 _FULL_SHARE = 0.95
-# The tenth of the pages that need links most count in full: absolute needs say little, as nobody knows what a link
-# earns.
-_NEEDIEST = 0.9
+# The mean of so large a share of the pages, the neediest, is a need in full, and the least need of all is none:
+# absolute needs say little, as nobody knows what a link earns.
+_NEEDIEST = 0.1
 # Days after which a new page counts half as new: by then, search engines know it.
 HALF_LIFE = 60.0
 # An older page is no longer told to be new.
@@ -30,7 +31,7 @@ _NEW_DAYS = 90
 def page_needs(
     found: "DataFrame", rows: Mapping[str, int], inlinks: Ints, published: Vectors, today: date
 ) -> PageNeeds:
-    """Return the needs of n pages: the weighted sum of three parts, each 0 to 1, as a share of that of the neediest.
+    """Return the needs of n pages: the weighted sum of three parts, each 0 to 1, from the least to the greatest.
 
     - Earnings: the logarithm of the clicks to gain, as a share of that of the page at the 95th percentile.
     - Few in-links: 1 / (1 + in-links); 0 for all pages if no links are known.
@@ -58,14 +59,22 @@ def page_needs(
     age = np.where(age >= 0, age, np.nan)
     few = 1.0 / (1.0 + inlinks) if inlinks.any() else np.zeros(n)
     need = EARNS * _earnings(gain) + FEW_INLINKS * few + NEW * np.nan_to_num(0.5 ** (age / HALF_LIFE))
-    full = (float(np.quantile(need, _NEEDIEST)) if n else 0.0) or float(need.max(initial=0.0))
-    need = np.minimum(need / (full or 1.0), 1.0)
+    need = _scaled(need)
     return PageNeeds(
         (np.rint(need * LEVELS) / LEVELS).astype(np.float32),
         np.rint(seen).astype(np.int64),
         np.rint(np.divide(places, seen, out=np.zeros(n), where=seen > 0)).astype(np.int64),
         np.where(age <= _NEW_DAYS, np.nan_to_num(age), -1).astype(np.int64),
     )
+
+
+def _scaled(need: Vectors) -> Vectors:
+    """Return (n,) needs from 0, the least of them, to 1, the mean of the neediest tenth."""
+    if not len(need):
+        return need
+    least, neediest = need.min(), np.sort(need)[-ceil(_NEEDIEST * len(need)) :].mean()
+    found: Vectors = np.clip((need - least) / ((neediest - least) or 1.0), 0.0, 1.0)
+    return found
 
 
 def _earnings(gain: Vectors) -> Vectors:
