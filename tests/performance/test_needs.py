@@ -67,7 +67,7 @@ def test_a_new_page_needs_more_for_a_while() -> None:
     day = TODAY.toordinal()
     found = needs(
         gains({}),
-        published={**{row: day - 3.0 for row in (0, 5, 6, 7)}, 1: day - 100.0, 2: day - 900.0, 3: day + 30.0},
+        published={**dict.fromkeys((0, 5, 6, 7), day - 3.0), 1: day - 100.0, 2: day - 900.0, 3: day + 30.0},
     )
     assert found.values[0] > found.values[1] >= found.values[2] >= found.values[4]
     assert found.ages[:5].tolist() == [3, -1, -1, -1, -1]
