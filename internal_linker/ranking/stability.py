@@ -41,8 +41,8 @@ class Preferences:
     Attributes:
         place: (m,) the candidate's place in its source's list of the last run, from 0; -1 if it was not in it.
         settled: (m,) whether nothing changed about the source, its links and the candidates that score more than one.
-        worth: (m,) float64 the score and what need adds to it; links of the last run have a bonus: `MARGIN`, or where
-            nothing changed, more than any score.
+        worth: (m,) float64 the score and what need adds to it; links of the last run have a bonus: mostly `MARGIN`, and
+            where nothing changed, more than any score.
     """
 
     place: Ints
@@ -56,8 +56,8 @@ def preferences(ranked: Ranked, earlier: Earlier | None, bonus: Vectors | float 
     Args:
         ranked: the candidates of all sources.
         earlier: the lists of the last run; None: all lists are chosen from scratch.
-        bonus: (m,) what the need of its page adds to each score; a page whose need rose competes with the links of
-            the last run without a margin.
+        bonus: (m,) what the need of its page adds to each score; where a page whose need rose competes with the links
+            of the last run, these have no margin.
     """
     score = np.nan_to_num(ranked.score.astype(np.float64)) + bonus
     if earlier is None:
@@ -79,11 +79,13 @@ def preferences(ranked: Ranked, earlier: Earlier | None, bonus: Vectors | float 
     near[ranked.of[competing]] = True
     settled = ~near[ranked.of]
     above_all = 4 * (float(np.ptp(score)) + MARGIN) if len(score) else 0.0
-    stays = np.where(settled, above_all, MARGIN)
     rose = np.zeros(n, np.bool_)
     rose[: len(earlier.rose)] = earlier.rose[:n]
-    comes = np.where(rose[ranked.targets] & ~settled, MARGIN, 0.0)
-    return Preferences(place, settled, score + np.where(place >= 0, stays, comes))
+    # Where a needier page competes, its need would never outweigh the margin.
+    again = np.zeros(len(near), np.bool_)
+    again[ranked.of[rose[ranked.targets] & ~linked & (score > least[ranked.of])]] = True
+    stays = np.where(settled, above_all, np.where(again[ranked.of], 0.0, MARGIN))
+    return Preferences(place, settled, score + np.where(linked, stays, 0.0))
 
 
 def best(ranked: Ranked, first: Bools, liked: Preferences, count: int) -> Bools:

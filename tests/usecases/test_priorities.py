@@ -4,6 +4,7 @@ import csv
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -33,19 +34,20 @@ def store(project: Project, rows: pd.DataFrame) -> None:
             days.put(SearchTable.QUERIES, pd.Timestamp(str(day)).date(), some)
 
 
-def earning(number: int, impressions: int, days: int = 28) -> pd.DataFrame:
-    """Return rows of one page at position 8."""
-    page = site()[number]
-    return pd.DataFrame(
-        {
-            "date": pd.date_range(end=pd.Timestamp(LAST), periods=days),
-            "page": page[0].replace("https://www.", "http://"),
-            "query": "how to brew it",
-            "clicks": 0,
-            "impressions": impressions,
-            "position": 8.0,
-        }
-    )
+def searched() -> pd.DataFrame:
+    """Return search data of all pages."""
+    return search_rows([(url, title) for url, title, _ in site()], LAST)
+
+
+def earning(numbers: Sequence[int], impressions: int) -> pd.DataFrame:
+    """Return 28 days of these pages at position 8, under another spelling of their URLs."""
+    days = pd.date_range(end=pd.Timestamp(LAST), periods=28)
+    rows = [
+        (day, site()[number][0].replace("https://www.", "http://"), "how to brew it", 0, impressions, 8.0)
+        for day in days
+        for number in numbers
+    ]
+    return pd.DataFrame(rows, columns=["date", "page", "query", "clicks", "impressions", "position"])
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +57,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(root, site(), LINKS)
     write_settings(root, {"priority": "search"})
     project = open_project(root)
-    store(project, search_rows([(url, title) for url, title, _ in site()], LAST))
+    store(project, searched())
     assert not run(project, RunOptions(), Told()).failure
     return root
 
@@ -81,8 +83,7 @@ def test_a_run_on_the_same_search_data_changes_nothing(project: Project) -> None
 def test_other_search_data_change_lists_near_their_pages_only(project: Project) -> None:
     """A page that begins to earn many impressions may get in-links; lists without it as a candidate stay."""
     before = {(one["Source"], one["Target"]) for one in links(project)}
-    for number in range(3):
-        store(project, earning(number, 5000))
+    store(project, pd.concat([searched(), earning(range(3), 5000)]))
     changes(project)
     after = {(one["Source"], one["Target"]) for one in links(project)}
     topics = {source.split("/")[3] for source, _ in before ^ after}
@@ -99,8 +100,7 @@ def test_switching_it_on_favours_needy_pages_and_off_restores_the_lists(tmp_path
     write(root, site(), LINKS)
     write_settings(root, {})
     project = open_project(root)
-    for number in range(0, 60, 7):
-        store(project, earning(number, 2000))
+    store(project, earning(range(0, 60, 7), 2000))
     found, needy = [], {site()[number][0] for number in range(0, 60, 7)}
     for priority in ("none", "search", "none"):
         write_settings(root, {"priority": priority})
@@ -129,7 +129,7 @@ def test_without_search_data_a_run_says_so_and_goes_on(tmp_path: Path) -> None:
 
 def test_the_audit_lists_opportunities(project: Project) -> None:
     """Sheet, report and DataFrame have the gains, largest first, with sources that don't link there yet."""
-    store(project, earning(4, 900))
+    store(project, pd.concat([searched(), earning([4], 900)]))
     result = audit(project, AuditOptions(), Told())
     every = result.audit.opportunities
     gains = [one.gain for one in every]
