@@ -1,5 +1,7 @@
 """The click curve: the site's own where it has data, a documented one where not, and always falling."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from internal_linker.performance.click_curve import PRIOR, click_curve, without_brand
 
 
-def rows(positions: list[float], impressions: list[int], clicks: list[int]) -> pd.DataFrame:
+def rows(positions: Sequence[float], impressions: Sequence[int], clicks: Sequence[int]) -> pd.DataFrame:
     return pd.DataFrame({"position": positions, "impressions": impressions, "clicks": clicks})
 
 
