@@ -1,7 +1,7 @@
 """The evidence for a link, and the one or two sentences that tell an editor why it is proposed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from math import isnan
 from operator import attrgetter
@@ -28,6 +28,8 @@ _LEVELS = (1.0, 2.0, 4.0)
 # standard deviation more by it.
 _SCORE_ABOVE = 1.0
 _ORDINALS = "First Second Third Fourth Fifth Sixth Seventh Eighth Ninth Tenth".split()
+# In-links that a page in need has few of.
+_FEW_INLINKS = 5
 # Characters of a query or anchor in a sentence.
 _MOST_CHARACTERS = 60
 
@@ -47,6 +49,8 @@ class Evidence:
         title_words: words that both titles have in common, as the target writes them; "" if there are none worth
             naming.
         last_resort: 0, or why the link comes after all others: the place in `RESERVATIONS`.
+        needed: how much the target needs links, 1 to 4, if the link is there because of that; else 0.
+        impressions, position, age: of a needed link, what `needs.PageNeeds` says about the target.
     """
 
     topic: int = 0
@@ -58,17 +62,36 @@ class Evidence:
     cocited: int = 0
     title_words: str = ""
     last_resort: int = 0
+    needed: int = 0
+    impressions: int = 0
+    position: int = 0
+    age: int = -1
 
     @classmethod
-    def of_counts(cls, counts: Sequence[int], title_words: str) -> "Evidence":
-        """Return the evidence with these counts: all attributes but `title_words`, in order."""
+    def of_counts(
+        cls, counts: Sequence[int], title_words: str, need: tuple[int, int, int, int] = (0, 0, 0, -1)
+    ) -> "Evidence":
+        """Return the evidence with these `counts` and this `need`."""
         topic, neighbours, voters, inlinks, section_inlinks, back, cocited, last = counts
-        return cls(topic, neighbours, voters, inlinks, section_inlinks, back, cocited, title_words, last)
+        return cls(
+            topic, neighbours, voters, inlinks, section_inlinks, back, cocited, title_words, last, *need
+        )
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The values that `of_counts` takes: up to `last_resort`, without `title_words`."""
+        counts: tuple[int, ...] = _COUNTS(self)
+        return counts
+
+    @property
+    def need(self) -> tuple[int, int, int, int]:
+        """The values of need; `NO_NEED` if the link is not there because of it."""
+        return self.needed, self.impressions, self.position, self.age
 
     def packed(self) -> tuple[int | str, ...]:
-        """Return all values, which `unpacked` takes."""
+        """Return all values, which `unpacked` takes; those of need only where there is one."""
         values: tuple[int | str, ...] = _VALUES(self)
-        return values
+        return values if self.needed else values[: -len(NO_NEED)]
 
     @classmethod
     def unpacked(cls, values: Sequence[Any]) -> "Evidence":
@@ -82,8 +105,11 @@ class Evidence:
         return cls(*islice(values, len(_TYPES)))
 
 
+NO_NEED = (0, 0, 0, -1)
 # Much faster than `dataclasses.astuple`, which copies each value.
-_VALUES = attrgetter(*(one.name for one in fields(Evidence)))
+_NAMES = [one.name for one in fields(Evidence)]
+_VALUES = attrgetter(*_NAMES)
+_COUNTS = attrgetter(*(name for name in _NAMES[: -len(NO_NEED)] if name != "title_words"))
 _TYPES = [str if one.name == "title_words" else int for one in fields(Evidence)]
 NO_EVIDENCE = Evidence()
 
@@ -131,7 +157,11 @@ def sentences(
         who = "its title says" if is_query else "both titles say"
         told = f"{told or 'Similar page'}: {who} “{_short(evidence.title_words)}”"
     first = [part for part in (state, _search(serp_rank, query), told) if part]
-    facts = [*_facts(evidence, mentions)]
+    if evidence.needed:
+        # It says how many in-links the target has.
+        facts = [_need(evidence), *_facts(replace(evidence, inlinks=-1), mentions)]
+    else:
+        facts = [*_facts(evidence, mentions)]
     facts = [*facts[:1], RESERVATIONS[evidence.last_resort]] if evidence.last_resort else facts[:2]
     return " ".join(map(_sentence, filter(None, (first[:2] or ["Similar page"], facts))))
 
@@ -171,6 +201,21 @@ def _facts(evidence: Evidence, mentions: str) -> Iterator[str]:
         yield "no other page does"
     elif inlinks > 0 and (section < 1 or evidence.voters):
         yield f"{'only ' if inlinks == 1 else ''}{_pages(inlinks)} {_link(inlinks)} there in all"
+
+
+def _need(evidence: Evidence) -> str:
+    """Return why the target needs the link, which is there because of that."""
+    facts, inlinks = list[str](), evidence.inlinks
+    if seen := evidence.impressions:
+        times = f"{seen:,} impression{'' if seen == 1 else 's'}"
+        facts.append(f"earns {times} in 28 days at position {evidence.position}")
+    # Many in-links speak against a need.
+    if 0 <= inlinks < _FEW_INLINKS:
+        facts.append(f"has {inlinks or 'no'} in-link{'' if inlinks == 1 else 's'}")
+    if evidence.age >= 0:
+        facts.append("is new")
+    listed = " and ".join(filter(None, [", ".join(facts[:-1]), *facts[-1:]]))
+    return f"chosen by priority: the target {listed or 'needs links more than others'}"
 
 
 def _voters(evidence: Evidence) -> str:

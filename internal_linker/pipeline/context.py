@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import (
     AnswerCache,
     Chat,
@@ -27,7 +28,7 @@ from internal_linker.core.ports import (
     VectorCache,
     Workers,
 )
-from internal_linker.core.records import Duplicate, ExcludedTarget, Orphan, Reject, StoredText
+from internal_linker.core.records import Collected, Duplicate, ExcludedTarget, Orphan, Reject, StoredText
 from internal_linker.core.sections import NamedSections, Scope, SectionFilter
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
@@ -63,6 +64,8 @@ class RunContext:
         files: what is known of the files in files/ that a run writes; None: nothing.
         kept: what an open site keeps in memory from one lookup to the next, by its name, with the state that it was
             derived from; None: nothing.
+        needs: returns how much the pages of the input need links, with a sentence for people; None: all of them
+            equally.
         tidy: prunes the caches after a run that needed the texts of these hashes.
         damage: returns a note on damaged rows that the run replaced, and a gap for those that nothing can replace; ""
             for none.
@@ -102,6 +105,7 @@ class RunContext:
     inputs: Callable[[], str] = str
     files: ResultFiles | None = None
     kept: MutableMapping[str, tuple[str, Any]] | None = None
+    needs: Callable[[Collected], tuple[PageNeeds | None, str]] | None = None
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None
     damage: Callable[[], tuple[str, str]] = lambda: ("", "")
 

@@ -7,13 +7,13 @@ from math import isnan, nan
 from typing import Any
 
 from internal_linker.core.errors import OutputError, ServiceError
-from internal_linker.core.evidence import NO_EVIDENCE, Evidence
+from internal_linker.core.evidence import NO_EVIDENCE, NO_NEED, Evidence
 from internal_linker.core.ports import EdgeOf, LinkSink, ListSink, Progress
 from internal_linker.core.records import Candidate, Link, Origin, Recommendation, Shortage, Source
 from internal_linker.core.sequences import read_often
 
-# Values of the evidence for a link, besides its words.
-_COUNTS = len(NO_EVIDENCE.packed()) - 1
+# Values of the evidence for a link, besides its words and its target's need.
+_COUNTS = len(NO_EVIDENCE.counts)
 
 
 @dataclass
@@ -36,6 +36,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
     keys, urls, origins = list[str](), list[str](), list[Origin]()
     scores, similarities, lexicals, probabilities = array("d"), array("d"), array("d"), array("d")
     ranks, serp_ranks, evidence, shared = array("I"), array("I"), array("i"), list[str]()
+    needs = dict[int, tuple[int, int, int, int]]()
     for item in recommendations:
         sources.append(item.source)
         remarks.append(item.remark)
@@ -51,9 +52,10 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
             lexicals.append(target.lexical)
             serp_ranks.append(target.serp_rank)
             probabilities.append(target.probability)
-            *counts, words, last = link.evidence.packed()
-            evidence.extend(map(int, (*counts, last)))
-            shared.append(str(words))
+            evidence.extend(link.evidence.counts)
+            shared.append(link.evidence.title_words)
+            if link.evidence.needed:
+                needs[len(keys) - 1] = link.evidence.need
         ends.append(len(keys))
 
     def made(row: int) -> Recommendation:
@@ -62,7 +64,9 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
         probable = _floats(probabilities[some])
         targets = map(Candidate, keys[some], urls[some], *signals, serp_ranks[some], probable)
         reasons = (
-            Evidence.of_counts(evidence[at * _COUNTS : (at + 1) * _COUNTS], shared[at])
+            Evidence.of_counts(
+                evidence[at * _COUNTS : (at + 1) * _COUNTS], shared[at], needs.get(at, NO_NEED)
+            )
             for at in range(some.start, some.stop)
         )
         links = tuple(map(Link, targets, ranks[some], origins[some], reasons))

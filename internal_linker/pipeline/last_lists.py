@@ -1,7 +1,7 @@
 """The lists of the last run, and digests of what they depended on: where nothing changed, they stay."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from internal_linker.core.arrays import pairs_of
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import Decided
+from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import RunStore
 from internal_linker.core.records import Searched, Source
 from internal_linker.core.runs import rows_with
@@ -30,16 +31,19 @@ class Bases:
         pages: the digest of each page by its key: its text and language, links from and to it, decisions on its links,
             and whether it may be a target.
         rows: the digest of each row by its identity: of its page or query, and of its search results.
+        levels: the need of each page that has one, by its key, from 1.
     """
 
     rules: str
     pages: Mapping[str, str]
     rows: Mapping[Identity, str]
+    levels: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, source: Source) -> str:
         """Return a row's basis as it is stored; "" for a row that got no links in this run."""
-        own = self.rows.get(source.identity)
-        return f"{self.rules} {self.pages.get(source.key, '')} {own}" if own else ""
+        own, level = self.rows.get(source.identity), self.levels.get(source.key, 0)
+        need = f".{level}" if level else ""
+        return f"{self.rules} {self.pages.get(source.key, '')}{need} {own}" if own else ""
 
     def facts(self, ranking: Ranking) -> Facts:
         """Return what the candidates of the sources depend on."""
@@ -57,6 +61,7 @@ def bases(
     decided: Decided,
     rules: LinkRules,
     encoder: str,
+    needs: PageNeeds | None = None,
 ) -> Bases:
     """Compute the digests of a run.
 
@@ -67,6 +72,7 @@ def bases(
         decided: editors' decisions.
         rules: how links are chosen.
         encoder: provider, model and recipe of the vectors.
+        needs: how much the pages need links; None: all of them equally.
     """
     targets, pages = ranking.targets, ranking.site.pages
     inlinks = ranking.graph.inlinks.tolist()
@@ -85,7 +91,13 @@ def bases(
         own = states.get(source.key) or state(source.end, hashes[ranking.source_rows[position]])
         found = "\n".join(hit.key for hit in searched.targets.get(position, ()))
         rows.setdefault(source.identity, _digest(own, found))
-    return Bases(_digest(RECIPE, rules, encoder), states, rows)
+    levels = needs.levels.tolist() if needs else []
+    return Bases(
+        _digest(RECIPE, rules, encoder, *([rules.need_bonus] if needs else ())),
+        states,
+        rows,
+        {page.key: level for page, level in zip(pages, levels, strict=False) if level},
+    )
 
 
 def earlier_lists(runs: RunStore, hosts: CanonicalHosts, ranking: Ranking, now: Bases) -> Earlier | None:
@@ -106,19 +118,23 @@ def earlier_lists(runs: RunStore, hosts: CanonicalHosts, ranking: Ranking, now: 
     lists: list[Sequence[int]] = [()] * len(ranking.sources)
     unsettled = np.ones(len(ranking.sources), np.bool_)
     changed = np.ones(len(ranking.site.pages), np.bool_)
+    levels = np.array([now.levels.get(page.key, 0) for page in ranking.site.pages], np.int64)
+    rose = levels > 0
     for row in rows_with(hosts, runs.rows(whole[-1].run, damaged=True)):
         rules, state, own = row.basis.split(" ") if row.basis else ("", "", "")
         if rules != now.rules:
             continue
         item = row.recommendation
         if (page := ranking.rows.get(item.source.key)) is not None:
-            changed[page] = state != now.pages[item.source.key]
+            before, _, level = state.partition(".")
+            changed[page] = before != now.pages[item.source.key] or int(level or 0) != levels[page]
+            rose[page] = levels[page] > int(level or 0)
         if (at := positions.get(item.source.identity)) is not None:
             links = (*item.links, *item.held)
             lists[at] = [ranking.rows[link.target.key] for link in links if link.target.key in ranking.rows]
             gone = any(link.target.key not in ranking.rows and not link.target.serp_rank for link in links)
             unsettled[at] = gone or own != now.rows[item.source.identity]
-    return Earlier(pairs_of(lists), changed, unsettled)
+    return Earlier(pairs_of(lists), changed, unsettled, rose)
 
 
 def _digest(*facts: object) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from internal_linker.core.arrays import Nearest, Vectors
 from internal_linker.core.edges import Decided
 from internal_linker.core.errors import InputError
+from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import RunStore
 from internal_linker.core.reasons import FewLinks, Reason
 from internal_linker.core.records import (
@@ -83,6 +84,7 @@ class MatchingInput:
         approval: the sections whose links an editor must accept first, as text.
         rules: how links are chosen.
         encoder: provider, model and recipe of the vectors.
+        needs: how much the pages need links; None: all of them equally.
     """
 
     program: str
@@ -99,6 +101,7 @@ class MatchingInput:
     approval: str
     rules: LinkRules
     encoder: str
+    needs: PageNeeds | None = None
 
     def digest(self) -> str:
         """Return 32 hex digits, which are equal only if matching finds the same."""
@@ -117,8 +120,12 @@ class MatchingInput:
                     some.clear()
             add(*some, "end")
         add(self.searched.targets, self.searched.notes, self.compared.targets)
-        near = self.nearest
-        for array in (self.vectors, *((near.rows, near.scores, near.floors) if near else ())):
+        near, needs = self.nearest, self.needs
+        arrays = [self.vectors, *((near.rows, near.scores, near.floors) if near else ())]
+        if needs:
+            add("needs", self.rules.need_bonus)
+            arrays += [needs.values, needs.impressions, needs.positions, needs.ages]
+        for array in arrays:
             add(array.shape, str(array.dtype))
             found.update(memoryview(array.copy(order="C")).cast("B") if array.size else b"")
         return found.hexdigest()

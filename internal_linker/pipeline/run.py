@@ -12,6 +12,7 @@ from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError, Interrupted
+from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import Encoder, Progress, Workers
 from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
@@ -89,6 +90,7 @@ class Run:
         self._digest = self._outcome = ""
         # Whether the stored links and the editors' cells are those that the last run left.
         self._untouched = False
+        self._needs: PageNeeds | None = None
 
     def execute(self, run_id: str) -> Report:
         """Run all steps.
@@ -100,6 +102,7 @@ class Run:
         """
         collected, rows, targets = self._collect(keep_rejects=bool(self.context.sinks))
         sources = rows.sources
+        self._needs = self._read_needs(collected)
         memory, gaps = self._recall(run_id, collected.hosts)
         if memory:
             memory.text_links = collected.text_links
@@ -303,6 +306,18 @@ class Run:
             memory.recalled = memory.recalled or memory.store.state()
         return memory, gaps
 
+    def _read_needs(self, collected: Collected) -> PageNeeds | None:
+        """Return how much pages need links; a lookup goes by relevance alone."""
+        if self.context.needs is None or not self.context.sinks:
+            return None
+        self._step()
+        self.progress.start("Search data", 0, "rows")
+        needs, told = self.context.needs(collected)
+        self.progress.finish(told if needs else "none")
+        if needs is None:
+            self.progress.warn(told)
+        return needs
+
     def _is_same(self, kept: Mapping[str, Any]) -> bool:
         """Return whether nothing that a run publishes changed since the one that keeps this about itself."""
         same = kept["inputs"] == self._prepared.inputs and kept["scope"] == scope_of(self.rules)
@@ -452,6 +467,7 @@ class Run:
                 str(memory.rules.approval),
                 self.rules.linking,
                 memory.encoder,
+                self._needs,
             ).digest()
             # Without a service, a run reports a gap, and is no baseline for the next ones.
             whole = not (searched.problem or embedded.problem)
@@ -520,6 +536,7 @@ class Run:
                 memory,
                 earlier=earlier,
                 history=self._history(ranking, searched, embedded),
+                needs=self._needs,
             )
             recommendations = compact(rows.merged(found))
             listed = None if self.choice.partial else list_site(ranking, collected)
@@ -613,6 +630,7 @@ class Run:
             decided=memory.decided,
             rules=self.rules.linking,
             encoder=memory.encoder,
+            needs=self._needs,
         )
         return earlier_lists(context.past, collected.hosts, ranking, self._bases)
 

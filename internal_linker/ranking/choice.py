@@ -5,10 +5,11 @@ from math import ceil
 
 import numpy as np
 
-from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, ranks
+from internal_linker.core.arrays import NO_PAIRS, Bools, Ints, Pairs, Vectors, is_in, ranks
 from internal_linker.core.edges import strengths
 from internal_linker.ranking.allocation import Edges, spread
 from internal_linker.ranking.fusion import Ranked
+from internal_linker.ranking.priorities import by_need
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.stability import Preferences, arranged, best
@@ -26,13 +27,22 @@ class Chooser:
         counts: (s,) which sources' links count as inlinks; the limits don't apply to the others.
         rules: how many links each source gets and gives, and which come last.
         liked: what the last run means for the candidates.
+        bonus: (m,) what needs add to their scores; `liked.worth` has it.
 
     Attributes:
         one_way: how many links come last because the link in the other direction is better.
+        by_need: position of a source and number of a target that it links to because of the target's need.
     """
 
     def __init__(
-        self, ranked: Ranked, ranking: Ranking, counts: Bools, rules: LinkRules, liked: Preferences
+        self,
+        ranked: Ranked,
+        ranking: Ranking,
+        counts: Bools,
+        rules: LinkRules,
+        liked: Preferences,
+        *,
+        bonus: Vectors,
     ) -> None:
         self._ranked, self._counts, self._rules, self._liked = ranked, counts, rules, liked
         # With the fusion "fill", search results come first by the user's own setting: they stay.
@@ -43,7 +53,7 @@ class Chooser:
         self._last, self._poor = last & ~self._first, ranking.last.of(self._rows)
         # A list stays where nothing changed.
         self._stays = liked.settled & (liked.place >= 0)
-        self.one_way = 0
+        self.one_way, self._bonus, self.by_need = 0, bonus, NO_PAIRS
 
     def chosen_first(self, accepted: Pairs) -> Ranked:
         """Return the candidates of each source, reordered: those that become links before the others.
@@ -67,6 +77,8 @@ class Chooser:
             self.one_way += int(weaker.sum())
             if not weaker.any():
                 break
+        needy = by_need(ranked, chosen, last | self._first, self._bonus, self._rules.links_per_page)
+        self.by_need = Pairs(ranked.of[needy], ranked.targets[needy])
         return arranged(ranked, chosen, self._first, last, self._liked, self._rules.links_per_page)
 
     def _chosen(self, kept: Bools, last: Bools, missing: Pairs) -> Bools:

@@ -42,7 +42,7 @@ class Given:
         return moved.at((moved.links.of >= 0) & (moved.links.rows >= 0))
 
 
-_COUNTS = len(NO_EVIDENCE.packed()) - 1
+_COUNTS = len(NO_EVIDENCE.counts)
 NOTHING_GIVEN = Given(NO_PAIRS, np.empty((0, _COUNTS), np.int64), ())
 
 
@@ -58,15 +58,19 @@ class Gathering:
         self._of, self._targets, self._counts = array("q"), array("q"), array("q")
         self._words: list[str] = []
 
-    def add(self, item: Recommendation) -> None:
-        """Add the links of the next source."""
+    def passing(self, items: Iterable[Recommendation]) -> Iterator[Recommendation]:
+        """Yield the recommendations of all sources, in order, and add their links."""
+        for item in items:
+            self._add(item)
+            yield item
+
+    def _add(self, item: Recommendation) -> None:
         for link in (*item.links, *item.held):
             if (row := self._rows.get(link.target.key)) is not None:
-                *counts, words, last = link.evidence.packed()
                 self._of.append(self._sources)
                 self._targets.append(row)
-                self._counts.extend(map(int, (*counts, last)))
-                self._words.append(str(words))
+                self._counts.extend(link.evidence.counts)
+                self._words.append(link.evidence.title_words)
         self._sources += 1
 
     def given(self) -> Given:
@@ -168,7 +172,7 @@ class Explainer:
                 graph.cocited(texts).of(pairs),
             ]
         else:
-            columns += [np.full(len(pairs.rows), count) for count in NO_EVIDENCE.packed()[1:-2]]
+            columns += [np.full(len(pairs.rows), count) for count in NO_EVIDENCE.counts[1:-1]]
         columns.append(self._last_resort(texts, pairs))
         return [column.astype(np.int64).tolist() for column in columns]
 

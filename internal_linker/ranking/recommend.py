@@ -8,10 +8,12 @@ import numpy as np
 
 from internal_linker.core.arrays import NO_PAIRS, Bools, Pairs, both, is_in, pairs_of, ranks
 from internal_linker.core.edges import Edge
+from internal_linker.core.needs import PageNeeds
 from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Source, Targets
 from internal_linker.ranking.choice import Chooser
 from internal_linker.ranking.evidence import Explainer, Gathering
 from internal_linker.ranking.fusion import Ranked
+from internal_linker.ranking.priorities import bonuses, told
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import eligible, select
@@ -36,6 +38,7 @@ def recommend(
     *,
     earlier: Earlier | None = None,
     history: History | None = None,
+    needs: PageNeeds | None = None,
 ) -> Iterator[Recommendation]:
     """Yield the links of each source, in order.
 
@@ -51,6 +54,7 @@ def recommend(
         memory: which edges keep their ranks, and which links need an editor's approval; None: no edge and no link.
         earlier: the lists of the last run; None: all lists are chosen from scratch.
         history: the candidates of the last run, and what keeps those of this one; None: all are weighed.
+        needs: how much the pages need links; None: all of them equally.
     """
     counts = counting(ranking.sources)
     weighing = Weighing(ranking, counts, rules.min_inlinks > 0, advance)
@@ -60,15 +64,17 @@ def recommend(
     if foremost:
         ranked = ranked.at(_foremost(ranked, ranking, rules, accepted, earlier))
         found = replace(found, ranked=ranked)
-    chooser = Chooser(ranked, ranking, counts, rules, preferences(ranked, earlier))
+    bonus = bonuses(ranked, needs, rules.need_bonus)
+    liked = preferences(ranked, earlier, bonus)
+    chooser = Chooser(ranked, ranking, counts, rules, liked, bonus=bonus)
     ranked = chooser.chosen_first(accepted)
     ranking.one_way = chooser.one_way
     gathering = Gathering(ranking.rows)
     items = enumerate(_selected(ranking, searched, ranked, rules, memory))
-    for item in Explainer(ranking, found.evidence).explained(items):
-        if history:
-            gathering.add(item)
-        yield item
+    explained = Explainer(ranking, found.evidence).explained(items)
+    if history:
+        explained = gathering.passing(explained)
+    yield from told(explained, chooser.by_need, needs, ranking.rows) if needs else explained
     if history and foremost:
         history.keep(replace(found, evidence=gathering.given()).weighed(ranking, history.facts))
 

@@ -1,6 +1,6 @@
 """The numbers that decide how links are chosen: weights of topics, thresholds and limits."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from internal_linker.core.records import Fusion
 from internal_linker.matching.tfidf import FIXED_TERMS, TermWeights
@@ -10,6 +10,11 @@ from internal_linker.ranking.last_resort import NOBODY_LAST, LastResortRules
 CANDIDATES = 64
 # Cosine from which two pages may be near-duplicates; their texts decide (matching/near_duplicates.py).
 NEAR_DUPLICATE = 0.95
+# What the greatest need adds to a score when links are chosen, in the score's unit: standard deviations above the
+# page's average target. So no link gives way for need to one that scores more than this below it. On both development
+# sites no needs at all, not even those that an enemy would choose link by link, cost more than 2% of NDCG@5:
+# tests/quality/PRIORITIES.md.
+NEED_BONUS = 0.06
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +54,5 @@ class LinkRules:
     candidates: int = CANDIDATES
     terms: TermWeights = FIXED_TERMS
     last: LastResortRules = NOBODY_LAST
+    # Not in the text that stands for these rules: runs without needs don't depend on it.
+    need_bonus: float = field(default=NEED_BONUS, repr=False)

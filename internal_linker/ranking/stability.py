@@ -1,7 +1,7 @@
 """Stable lists: the links of the last run stay where nothing near them changed, and give way only to better ones."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,11 +25,13 @@ class Earlier:
             waited for approval follow the others.
         changed: (n,) whether anything about a page that lists depend on is different from the last run.
         unsettled: (s,) whether the same holds for a source or its list, or the source has no list.
+        rose: whether a page needs links more than at the last run, (n,); empty: no page does.
     """
 
     links: Pairs
     changed: Bools
     unsettled: Bools
+    rose: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,8 @@ class Preferences:
     Attributes:
         place: (m,) the candidate's place in its source's list of the last run, from 0; -1 if it was not in it.
         settled: (m,) whether nothing changed about the source, its links and the candidates that score more than one.
-        worth: (m,) float64 the score; links of the last run have a bonus: `MARGIN`, or where nothing changed, more
-            than any score.
+        worth: (m,) float64 the score and what need adds to it; links of the last run have a bonus: mostly `MARGIN`, and
+            where nothing changed, more than any score.
     """
 
     place: Ints
@@ -48,9 +50,16 @@ class Preferences:
     worth: Vectors
 
 
-def preferences(ranked: Ranked, earlier: Earlier | None) -> Preferences:
-    """Find which candidates were links of the last run, and what they are worth today."""
-    score = np.nan_to_num(ranked.score.astype(np.float64))
+def preferences(ranked: Ranked, earlier: Earlier | None, bonus: Vectors | float = 0.0) -> Preferences:
+    """Find which candidates were links of the last run, and what they are worth today.
+
+    Args:
+        ranked: the candidates of all sources.
+        earlier: the lists of the last run; None: all lists are chosen from scratch.
+        bonus: (m,) what the need of its page adds to each score; where a page whose need rose competes with the links
+            of the last run, these have no margin.
+    """
+    score = np.nan_to_num(ranked.score.astype(np.float64)) + bonus
     if earlier is None:
         return Preferences(np.full(len(score), -1), np.zeros(len(score), np.bool_), score)
     n = 1 + int(max(ranked.targets.max(initial=0), earlier.links.rows.max(initial=0)))
@@ -70,8 +79,13 @@ def preferences(ranked: Ranked, earlier: Earlier | None) -> Preferences:
     near[ranked.of[competing]] = True
     settled = ~near[ranked.of]
     above_all = 4 * (float(np.ptp(score)) + MARGIN) if len(score) else 0.0
-    bonus = np.where(settled, above_all, MARGIN)
-    return Preferences(place, settled, score + np.where(place >= 0, bonus, 0.0))
+    rose = np.zeros(n, np.bool_)
+    rose[: len(earlier.rose)] = earlier.rose[:n]
+    # Where a needier page competes, its need would never outweigh the margin.
+    again = np.zeros(len(near), np.bool_)
+    again[ranked.of[rose[ranked.targets] & ~linked & (score > least[ranked.of])]] = True
+    stays = np.where(settled, above_all, np.where(again[ranked.of], 0.0, MARGIN))
+    return Preferences(place, settled, score + np.where(linked, stays, 0.0))
 
 
 def best(ranked: Ranked, first: Bools, liked: Preferences, count: int) -> Bools:

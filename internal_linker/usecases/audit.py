@@ -4,6 +4,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from internal_linker.analysis.audit.actions import actions
 from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
 from internal_linker.analysis.audit.link_details import link_details
+from internal_linker.analysis.audit.opportunities import (
+    MOST_OPPORTUNITIES,
+    SOURCES_SHOWN,
+    opportunities,
+)
 from internal_linker.analysis.audit.outputs import audit_sinks
 from internal_linker.analysis.audit.proposed_links import ProposedLinks
 from internal_linker.analysis.audit.records import ADOPTIONS, Audit, Finding, Limits, Rule
@@ -24,6 +30,7 @@ from internal_linker.core.ports import EdgeStore, Progress, RunStore
 from internal_linker.core.records import Collected, Duplicate
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import rows_with
+from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sections import verify
 from internal_linker.core.sequences import counted
 from internal_linker.ingest.collect import collect, with_links
@@ -33,6 +40,7 @@ from internal_linker.review.former_links import todays
 from internal_linker.review.transitions import decided
 from internal_linker.usecases.compare import clusters_of, languages_of
 from internal_linker.usecases.options.evaluation import AuditOptions
+from internal_linker.usecases.priorities import query_gains
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.sections import chosen_sections, named_sections, scope_of
 from internal_linker.usecases.settings.settings import PLACEHOLDER_SITE
@@ -58,9 +66,12 @@ class AuditResult(Result):
     files: tuple[str, ...] = ()
 
     def tables(self) -> dict[str, Columns]:
-        """Return `findings`, the worst first; `summary` before and after adoption; `pages` with their figures."""
+        """Return `findings`, the worst first; `summary` before and after adoption; `pages` with their figures.
+
+        With search data, also `opportunities`, the largest gain first.
+        """
         found = self.audit
-        return {
+        tables: dict[str, Columns] = {
             "findings": columns_of(found.findings, *Finding.__dataclass_fields__),
             "summary": {
                 "measure": [each.name for each in found.summary],
@@ -82,6 +93,22 @@ class AuditResult(Result):
                 "pagerank_after": found.known(found.after.pagerank),
             },
         }
+        if found.opportunities:
+            tables["opportunities"] = _opportunity_columns(found)
+        return tables
+
+
+def _opportunity_columns(found: Audit) -> Columns:
+    every = found.opportunities
+    columns: dict[str, list[Any]] = {
+        "page": [found.urls[one.page] for one in every],
+        **columns_of(every, "query", "position", "impressions", "clicks", "gain"),
+    }
+    for place in range(SOURCES_SHOWN):
+        columns[f"source_{place + 1}"] = [
+            found.urls[one.sources[place]] if place < len(one.sources) else "" for one in every
+        ]
+    return columns
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,6 +150,7 @@ def audit(project: Project, options: AuditOptions, progress: Progress, *, write:
     """
     bounds = failure_bounds(options.fail_on)
     found, collected = _inspected(project, options.home, options.after, progress, sections=options.sections)
+    found = _with_opportunities(project, found, collected, progress)
     if write:
         found = _detailed(project, found, collected, report=options.report)
     files = _written(project, found, options, progress) if write else ()
@@ -220,6 +248,20 @@ def audits_of_states(project: Project, progress: Progress, *, home: str = "") ->
         )
         progress.finish(f"{len(accepted.proposed.sources)} new links")
     return accepted, _detailed(project, every, collected, report=False)
+
+
+def _with_opportunities(project: Project, found: Audit, collected: Collected, progress: Progress) -> Audit:
+    """Add what pages would earn at better positions; without search data, the audit stays as it is."""
+    keys = {page.url: page.key for page in collected.pages}
+    rows = {keys[url]: row for row, url in enumerate(found.urls)}
+    with project.search_data() as store:
+        if not any(store.sources(table) for table in (SearchTable.QUERIES, SearchTable.PAGES)):
+            return found
+        progress.start("Search data", 0, "rows")
+        gains = query_gains(store, project.site, [*rows], collected.hosts, MOST_OPPORTUNITIES)
+    every = opportunities(found, gains, rows)
+    progress.finish(counted(len(every), "opportunity", "opportunities"))
+    return replace(found, opportunities=every)
 
 
 def _within_sections(

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sqlalchemy import Engine
+
 from internal_linker.adapters.database.applied_links import AppliedLinks
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
@@ -35,7 +37,9 @@ from internal_linker.adapters.tables.lists_csv import (
 )
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.link_density import LinkDensity
+from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import Encoder, LinkSink, Progress, ReviewDesk, StreamSource
+from internal_linker.core.records import Collected
 from internal_linker.core.sections import Sections
 from internal_linker.core.urls import NormalForms
 from internal_linker.embeddings.embed import Shortened
@@ -192,6 +196,7 @@ class Project:
             index=self._index(sheet, writes=not read_only),
             inputs=functools.partial(inputs_digest, self),
             files=files if public else None,
+            needs=self._needs(engine) if deliver else None,
             tidy=functools.partial(self.databases.tidy, engine),
             damage=functools.partial(self.databases.damage_met, engine),
             notices=notices,
@@ -354,6 +359,15 @@ class Project:
     def _index(self, sheet: LinkSink | None, *, writes: bool) -> IndexFolder | None:
         """Return the index; None where pages or queries don't come from the project's own files."""
         return None if sheet or self.tables else IndexFolder(self.file("index"), writes)
+
+    def _needs(self, engine: Engine) -> Callable[[Collected], tuple[PageNeeds | None, str]] | None:
+        """Return what reads how much pages need links; None unless the settings want it."""
+        if self.settings.priority == "none":
+            return None
+        # pandas takes most of a second.
+        from internal_linker.usecases.priorities import needs_of
+
+        return functools.partial(needs_of, SearchDays(engine, self.site), self.site)
 
     def _shortened(self, encoder: Encoder) -> Encoder:
         """Truncate the encoder's vectors as the settings say; word statistics are short already."""

@@ -84,3 +84,19 @@ def test_pages_beyond_the_known_ones_can_be_candidates() -> None:
         Pairs(np.zeros(3, np.int64), np.array([1, 2, 3])), np.zeros(2, np.bool_), np.zeros(1, np.bool_)
     )
     assert links(candidates, before) == [[1, 2, 3]]
+
+
+def test_a_needier_page_competes_without_the_margin() -> None:
+    """Need decides against links of the last run only where it rose, and then by no more than it adds."""
+    none, two = np.zeros(0, np.bool_), np.array([False, False])
+    score = np.array([2.0, 1.0, 0.9])
+    found = Ranked(np.zeros(3, np.int64), np.arange(3), np.zeros(3, np.int64), *[score] * 4)
+    links = Pairs(np.array([0, 0]), np.array([0, 1]))
+    bonus = np.array([0.0, 0.0, 0.2])
+    changed, rose = np.array([False, False, True]), np.array([False, False, True])
+    kept = preferences(found, Earlier(links, changed, two[:1], none), bonus).worth
+    assert kept.tolist() == pytest.approx([2.0 + MARGIN, 1.0 + MARGIN, 1.1])
+    moved = preferences(found, Earlier(links, changed, two[:1], rose), bonus).worth
+    assert moved.tolist() == pytest.approx([2.0, 1.0, 1.1])
+    far = preferences(found, Earlier(links, changed, two[:1], rose), 0.5 * bonus).worth
+    assert far[1] > far[2]

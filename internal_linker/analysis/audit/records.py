@@ -245,6 +245,29 @@ class ProposedLink:
 
 
 @dataclass(frozen=True, slots=True)
+class Opportunity:
+    """What a page would earn from a query at a better position; counts are those of 28 days.
+
+    Attributes:
+        page: the page's row.
+        query: the query; "" if the search data have none.
+        impressions: how often searchers saw the page.
+        clicks: how often they clicked it.
+        position: its mean position, weighted by impressions.
+        gain: clicks that a position three places better would add, by the site's own click curve.
+        sources: rows of up to three pages that should link to it and don't yet, the best first.
+    """
+
+    page: int
+    query: str
+    impressions: float
+    clicks: float
+    position: float
+    gain: float
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """Something useful to do.
 
@@ -299,6 +322,8 @@ class Audit:
         details: what is known about single links, by the rows of source and target.
         links: the proposed links that are shown, strongest first.
         actions: the most useful actions, best first.
+        opportunities: pages that would earn clicks at better positions, the largest gain first; empty without search
+            data.
     """
 
     run_id: str
@@ -329,6 +354,7 @@ class Audit:
     details: LinkDetails = field(default_factory=dict)
     links: Sequence[ProposedLink] = ()
     actions: Sequence[Action] = ()
+    opportunities: Sequence[Opportunity] = ()
 
     @property
     def adopted_links(self) -> str:

@@ -19,6 +19,7 @@ from internal_linker.adapters.tables.xlsx_writer import (
     put_row,
 )
 from internal_linker.analysis.audit.actions import link_text
+from internal_linker.analysis.audit.opportunities import SOURCES_SHOWN
 from internal_linker.analysis.audit.records import Audit, Finding, Rule
 from internal_linker.analysis.audit.report.charts import readable
 from internal_linker.core.edges import TIER_NAMES, score_of
@@ -59,6 +60,15 @@ _LINKS = (
     *(Column("Sentence", 70, "text"), Column("Score", 8), Column("Tier", 14), Column("Why", 60, "text")),
     *(Column("Status", 12), Column("Source section", 16)),
     *(Column("Source", 50, "link"), Column("Target", 50, "link")),
+)
+_OPPORTUNITIES = (
+    *(Column("Page", 50, "link"), Column("Query", 36, "text"), Column("Position", 10)),
+    *(Column("Impressions", 14, "bar"), Column("Clicks", 10), Column("Clicks to gain", 14, "bar")),
+    *(
+        Column("Best source", 50, "link"),
+        Column("Second source", 50, "link"),
+        Column("Third source", 50, "link"),
+    ),
 )
 # Rows of the sheet Pages: more would take longer to write than the whole audit, and long to open in Excel.
 MOST_PAGES = 50_000
@@ -116,6 +126,8 @@ class AuditXlsx:
             yield Sheet("Actions", _ACTIONS, [*_actions(audit)])
         if audit.links:
             yield Sheet("Proposed links", _LINKS, [*_links(audit)])
+        if audit.opportunities:
+            yield Sheet("Opportunities", _OPPORTUNITIES, [*_opportunities(audit)])
         for rule, found in by_rule.items():
             if found:
                 rows = [
@@ -181,6 +193,20 @@ def _links(audit: Audit) -> Iterator[Sequence[Cell]]:
             readable(audit.sections[one.source]),
             audit.urls[one.source],
             audit.urls[one.target],
+        )
+
+
+def _opportunities(audit: Audit) -> Iterator[Sequence[Cell]]:
+    """Return the opportunities; their counts are those of 28 days."""
+    for one in audit.opportunities:
+        sources = [audit.urls[row] for row in one.sources]
+        yield (
+            audit.urls[one.page],
+            one.query,
+            round(one.position, 1),
+            *(round(count) for count in (one.impressions, one.clicks, one.gain)),
+            *sources,
+            *[""] * (SOURCES_SHOWN - len(sources)),
         )
 
 

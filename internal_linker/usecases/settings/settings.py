@@ -237,6 +237,12 @@ class Settings(BaseSettings):
     max_inlinks: float = Field(
         10.0, ge=0, description="Maximum links to one page, as a multiple of the average; 0: no limit."
     )
+    priority: Literal["none", "search"] = Field(
+        "none",
+        description="search: of targets that fit nearly equally well, pages that need links most come first, by the "
+        "clicks that better positions in search results would earn them, by few in-links, and by age. It needs search "
+        "data.",
+    )
     short_page_words: int = Field(
         100,
         ge=0,

@@ -11,12 +11,20 @@ from internal_linker.adapters.html.document import document, number
 from internal_linker.analysis.audit.actions import RULE
 from internal_linker.analysis.audit.records import Audit, Measure
 from internal_linker.analysis.audit.report.charts import chart_data, concentration, readable, tiers, tiles
-from internal_linker.analysis.audit.report.tables import actions, findings, links, movers, orphans
+from internal_linker.analysis.audit.report.tables import (
+    actions,
+    findings,
+    links,
+    movers,
+    opportunities,
+    orphans,
+)
 
 _TEMPLATE = Path(__file__).parent / "report.html"
 _CONTENTS = (
     ("actions", "What to do first"),
     ("links", "Proposed links"),
+    ("opportunities", "Opportunities"),
     ("figures", "Before and after"),
     ("sections", "Sections and clusters"),
     ("between", "Links between sections"),
@@ -80,13 +88,15 @@ def _context(audit: Audit) -> dict[str, Any]:
     curves = (concentration(state.pagerank) for state in (audit.before, audit.after))
     return {
         "audit": audit,
-        "contents": _CONTENTS,
+        "contents": [one for one in _CONTENTS if audit.opportunities or one[0] != "opportunities"],
         "new_links": len(audit.proposed.sources),
         "candidates": len(audit.candidates.sources),
         "cards": _cards(audit),
         "actions": actions(audit),
         "rule_of_actions": RULE,
         "links": links(audit),
+        "opportunities": opportunities(audit),
+        "opportunity_count": len(audit.opportunities),
         "links_in_workbook": len(audit.links),
         "grouped_by": _grouped_by(audit),
         "tiles": sections,

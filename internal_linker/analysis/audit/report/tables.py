@@ -17,6 +17,7 @@ MOST_ORPHANS = 100
 MOST_FINDINGS = 20
 MOST_MOVERS = 10
 MOST_LINKS = 500
+MOST_OPPORTUNITIES = 50
 # Pages to change that an action names.
 _MOST_ADDRESSES = 3
 _MOST_SOURCES = 3
@@ -38,6 +39,18 @@ class OrphanRow:
     page: PageName
     section: str
     after: int
+    sources: tuple[PageName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpportunityRow:
+    """A page that would earn clicks at a better position, and the pages that should link to it."""
+
+    page: PageName
+    query: str
+    position: float
+    impressions: int
+    gain: int
     sources: tuple[PageName, ...]
 
 
@@ -142,6 +155,21 @@ def orphans(audit: Audit) -> list[OrphanRow]:
             tuple(page_name(audit, source) for source in sources[row]),
         )
         for row in shown
+    ]
+
+
+def opportunities(audit: Audit) -> list[OpportunityRow]:
+    """Return the largest opportunities."""
+    return [
+        OpportunityRow(
+            page_name(audit, one.page),
+            one.query,
+            one.position,
+            round(one.impressions),
+            round(one.gain),
+            tuple(page_name(audit, source) for source in one.sources),
+        )
+        for one in audit.opportunities[:MOST_OPPORTUNITIES]
     ]
 
 

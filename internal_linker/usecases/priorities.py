@@ -1,0 +1,98 @@
+"""Priorities: how much each page needs links, and what better positions would earn, from the stored search data."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.needs import PageNeeds, QueryGain
+from internal_linker.core.ports import SearchStore
+from internal_linker.core.records import Collected
+from internal_linker.core.search_data import SearchTable
+from internal_linker.core.sequences import counted
+from internal_linker.matching.url_dates import days
+from internal_linker.performance.click_curve import click_curve, without_brand
+from internal_linker.performance.clicks_to_gain import (
+    WINDOW_DAYS,
+    clicks_to_gain,
+    gains,
+    last_day,
+    last_days,
+)
+from internal_linker.performance.needs import page_needs
+from internal_linker.performance.page_keys import MatchedPages, match_pages
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NO_DATA = (
+    'priority = "search" has no effect: no search data of pages are stored. Import them first, or set priority to '
+    '"none".'
+)
+
+
+def needs_of(store: SearchStore, site: str, collected: Collected) -> tuple[PageNeeds | None, str]:
+    """Return the needs of the input's pages, and a sentence about their search data; None if there are no data.
+
+    Args:
+        store: the search data.
+        site: the site's host.
+        collected: the input.
+    """
+    matched = _matched(store, [page.key for page in collected.pages], collected.hosts)
+    day = last_day(matched.rows) if matched else None
+    if matched is None or day is None:
+        return None, NO_DATA
+    linking = {
+        (link.source, link.target)
+        for link in collected.live_links
+        if link.followed and link.source != link.target
+    }
+    rows = collected.rows
+    targets = [rows[target] for _, target in linking if target in rows]
+    inlinks = np.bincount(np.array(targets, np.int64), minlength=len(collected.pages))
+    published = days(page.key for page in collected.pages)
+    needs = page_needs(_found(matched.rows, site), rows, inlinks, published, day)
+    return needs, _sentence(matched, f"{day}")
+
+
+def query_gains(
+    store: SearchStore, site: str, keys: Sequence[str], hosts: CanonicalHosts, most: int
+) -> list[QueryGain]:
+    """Return the largest gains of pages from queries at better positions; none without search data.
+
+    Args:
+        store: the search data.
+        site: the site's host.
+        keys: the keys of the pages.
+        hosts: in which form the site writes its hosts.
+        most: how many are returned.
+    """
+    matched = _matched(store, keys, hosts)
+    return gains(_found(matched.rows, site), most) if matched else []
+
+
+def _matched(store: SearchStore, keys: Sequence[str], hosts: CanonicalHosts) -> MatchedPages | None:
+    """Return the rows of the last weeks by page and query; those by page if no others are stored."""
+    for table in (SearchTable.QUERIES, SearchTable.PAGES):
+        if stored := [day for day, kept in store.days(table).items() if kept.rows]:
+            first = max(stored) - timedelta(days=WINDOW_DAYS - 1)
+            return match_pages(table, last_days(store.read(table, first)), keys, hosts)
+    return None
+
+
+def _found(rows: "DataFrame", site: str) -> "DataFrame":
+    plain = without_brand(rows, site) if "query" in rows else rows
+    return clicks_to_gain(plain, click_curve(plain))
+
+
+def _sentence(matched: MatchedPages, day: str) -> str:
+    told = f"{counted(len(matched.rows), 'row')} of {counted(matched.pages, 'page')} up to {day}"
+    if matched.unknown_urls:
+        told += (
+            f"; {counted(matched.unknown_urls, 'URL')} with {counted(matched.unknown_count, 'click')} left out: not in "
+            "the input"
+        )
+    return told

@@ -1,0 +1,180 @@
+"""Priorities from stored search data: runs that favour needy pages and stay stable, and the audit's opportunities."""
+
+import csv
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from internal_linker.core.search_data import SearchTable
+from internal_linker.usecases.audit import audit
+from internal_linker.usecases.options.evaluation import AuditOptions
+from internal_linker.usecases.options.links import RunOptions
+from internal_linker.usecases.priorities import NO_DATA
+from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.run import run
+from tests.pipeline.test_stable_lists import LINKS, changes, site, write
+from tests.support.builders import Told
+from tests.support.simulated_search import search_rows
+from tests.support.small_project import SITE, write_settings
+
+LAST = date(2026, 11, 20)
+
+
+def store(project: Project, rows: pd.DataFrame) -> None:
+    """Store search rows by day."""
+    with project.search_data("sc-domain:tiny.example", read_only=False) as days:
+        for day, some in rows.groupby("date"):
+            days.put(SearchTable.QUERIES, pd.Timestamp(str(day)).date(), some)
+
+
+def searched() -> pd.DataFrame:
+    """Return search data of all pages."""
+    return search_rows([(url, title) for url, title, _ in site()], LAST)
+
+
+def earning(numbers: Sequence[int], impressions: int) -> pd.DataFrame:
+    """Return 28 days of these pages at position 8, under another spelling of their URLs."""
+    days = pd.date_range(end=pd.Timestamp(LAST), periods=28)
+    rows = [
+        (day, site()[number][0].replace("https://www.", "http://"), "how to brew it", 0, impressions, 8.0)
+        for day in days
+        for number in numbers
+    ]
+    return pd.DataFrame(rows, columns=["date", "page", "query", "clicks", "impressions", "position"])
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a project with search data and priorities after its first run."""
+    root = tmp_path_factory.mktemp("priorities") / "project"
+    write(root, site(), LINKS)
+    write_settings(root, {"priority": "search"})
+    project = open_project(root)
+    store(project, searched())
+    assert not run(project, RunOptions(), Told()).failure
+    return root
+
+
+@pytest.fixture
+def project(first: Path, tmp_path: Path) -> Project:
+    """Return a copy of that project."""
+    return open_project(shutil.copytree(first, tmp_path / "project"))
+
+
+def links(project: Project) -> list[dict[str, str]]:
+    with (project.root / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_run_on_the_same_search_data_changes_nothing(project: Project) -> None:
+    """Two runs in a row write the same links, with the same reasons."""
+    before = [(one["Source"], one["Target"], one["Why"]) for one in links(project)]
+    assert changes(project) == []
+    assert [(one["Source"], one["Target"], one["Why"]) for one in links(project)] == before
+
+
+def test_other_search_data_change_lists_near_their_pages_only(project: Project) -> None:
+    """A page that begins to earn many impressions may get in-links; lists without it as a candidate stay."""
+    before = {(one["Source"], one["Target"]) for one in links(project)}
+    store(project, pd.concat([searched(), earning(range(3), 5000)]))
+    changes(project)
+    after = {(one["Source"], one["Target"]) for one in links(project)}
+    topics = {source.split("/")[3] for source, _ in before ^ after}
+    assert topics <= {"0", "1", "2"}
+    reasons = [one["Why"] for one in links(project) if "hosen by priority" in one["Why"]]
+    again = changes(project)
+    assert again == []
+    assert [one["Why"] for one in links(project) if "hosen by priority" in one["Why"]] == reasons
+
+
+def test_switching_it_on_favours_needy_pages_and_off_restores_the_lists(tmp_path: Path) -> None:
+    """With the setting, in-links move to pages that need them, and reasons say so; without it, lists are as before."""
+    root = tmp_path / "project"
+    write(root, site(), LINKS)
+    write_settings(root, {})
+    project = open_project(root)
+    store(project, earning(range(0, 60, 7), 2000))
+    found, needy = [], {site()[number][0] for number in range(0, 60, 7)}
+    for priority in ("none", "search", "none"):
+        write_settings(root, {"priority": priority})
+        assert not run(open_project(root), RunOptions(), Told()).failure
+        found.append(links(project))
+    count = [sum(one["Target"] in needy for one in each) for each in found]
+    assert count[1] > count[0]
+    chosen = [one for one in found[1] if "hosen by priority" in one["Why"]]
+    assert chosen
+    assert any("earns 56,000 impressions in 28 days at position 8" in one["Why"] for one in chosen)
+    assert [(one["Source"], one["Target"]) for one in found[0]] == [
+        (one["Source"], one["Target"]) for one in found[2]
+    ]
+    assert not any("priority" in one["Why"] for one in found[2])
+
+
+def test_without_search_data_a_run_says_so_and_goes_on(tmp_path: Path) -> None:
+    """With the setting but no data, links are those of relevance alone, and one sentence says why."""
+    write(tmp_path, site(), LINKS)
+    write_settings(tmp_path, {"priority": "search"})
+    told = Told()
+    assert not run(open_project(tmp_path), RunOptions(), told).failure
+    assert NO_DATA in told.warnings
+    assert links(open_project(tmp_path))
+
+
+def test_the_audit_lists_opportunities(project: Project) -> None:
+    """Sheet, report and DataFrame have the gains, largest first, with sources that don't link there yet."""
+    store(project, pd.concat([searched(), earning([4], 900)]))
+    result = audit(project, AuditOptions(), Told())
+    every = result.audit.opportunities
+    gains = [one.gain for one in every]
+    assert gains == sorted(gains, reverse=True)
+    top = result.frames["opportunities"].iloc[0]
+    assert (top["page"], top["query"]) == (site()[4][0], "how to brew it")
+    assert top["impressions"] == pytest.approx(900 * 28)
+    linked = {(one[0], one[1]) for one in LINKS}
+    proposed = {(one["Source"], one["Target"]) for one in links(project)}
+    for row in result.frames["opportunities"].itertuples():
+        sources = [one for one in (row.source_1, row.source_2, row.source_3) if one]
+        assert len(set(sources)) == len(sources)
+        for one in sources:
+            assert (one, row.page) not in linked
+            assert (one, row.page) in proposed
+    book = openpyxl.load_workbook(project.root / "files/audit.xlsx")
+    rows = list(book["Opportunities"].iter_rows(values_only=True))
+    assert rows[0][:6] == ("Page", "Query", "Position", "Impressions", "Clicks", "Clicks to gain")
+    assert len(rows) == 1 + len(every)
+    assert rows[1][:3] == (site()[4][0], "how to brew it", 8)
+    report = (project.root / "files/audit.html").read_text(encoding="utf-8")
+    assert 'id="opportunities"' in report
+    assert "how to brew it" in report
+
+
+def test_an_audit_without_search_data_has_no_opportunities(tmp_path: Path) -> None:
+    """Without search data there is no sheet, no table and no chapter."""
+    write(tmp_path, site(), LINKS)
+    write_settings(tmp_path, {})
+    result = audit(open_project(tmp_path), AuditOptions(), Told())
+    assert "opportunities" not in result.tables()
+    assert "Opportunities" not in openpyxl.load_workbook(tmp_path / "files/audit.xlsx").sheetnames
+    assert 'id="opportunities"' not in (tmp_path / "files/audit.html").read_text(encoding="utf-8")
+
+
+def test_runs_and_audits_without_search_data_do_not_load_pandas(tmp_path: Path) -> None:
+    """Neither command imports pandas, which takes most of a second, unless there is something to read with it."""
+    write(tmp_path, site(), LINKS)
+    write_settings(tmp_path, {})
+    code = (
+        "import sys; from internal_linker.cli import main\n"
+        "for command in ('run', 'audit'):\n"
+        f"    main([command, '--project', {str(tmp_path)!r}])\n"
+        "assert 'pandas' not in sys.modules, 'pandas'\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert f"{SITE}/0/0/" in (tmp_path / "files/links.csv").read_text(encoding="utf-8")
