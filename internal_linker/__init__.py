@@ -43,6 +43,11 @@ _FUNCTIONS = {
         "run",
         "schedule",
     ),
+    "performance": (
+        "end_experiment",
+        "impact",
+        "plan_experiment",
+    ),
     "stores": (
         "back_up_store",
         "check",

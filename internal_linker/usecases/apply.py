@@ -19,6 +19,7 @@ from internal_linker.core.sections import section_of
 from internal_linker.core.sequences import batched, counted
 from internal_linker.usecases.applications import pages_meant, settle
 from internal_linker.usecases.apply_results import GAPS, AppliedLink, ApplyResult, Left, Outcome
+from internal_linker.usecases.held_links import without_held
 from internal_linker.usecases.link_box import write_link_box
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.applying import ApplyOptions
@@ -83,9 +84,11 @@ def _apply(project: Project, options: ApplyOptions, run_id: str, progress: Progr
         waiting = {link for link, state in states if state == "applied"}
         links = _chosen(accepted_links(edges), options, site)
         planner = Planner(site, folder, options.max_per_page, waiting)
-        changes, others = planner.plan(links, progress)
+        free, kept = without_held(project, links)
+        changes, others = planner.plan(free, progress)
+        others = [*others, *kept]
         if options.links_json:
-            write_link_box(options.links_json, [edge for edge in links if is_for_box(edge)], planner)
+            write_link_box(options.links_json, [edge for edge in free if is_for_box(edge)], planner)
             others = [_in_box(link) for link in others]
         if run_id:
             done, failed = _write(changes, folder, run_id, applied, progress)

@@ -19,6 +19,7 @@ class Outcome(StrEnum):
     IN_BRANCH = "in the branch"
     IN_BOX = "in the file of related links"
     IN_PLACE = "in the text already"
+    HELD_BACK = "held back"
     REFUSED = "refused"
 
 
@@ -30,6 +31,7 @@ class Left(StrEnum):
     DIRTY = "the file has changes that are in no git commit: commit them first"
     CHANGED = "the file changed while links were applied: run the command again"
     UNWRITABLE = "the file can't be written: check its permissions"
+    HELD_BACK = "for the experiment"
     FOR_BOX = "it is for a related box: write these links with --links-json"
 
 
@@ -50,6 +52,7 @@ class AppliedLink:
         line: the line of the changed file on which it begins, from 1; 0 if it was not put into it.
         outcome: what became of it.
         reason: why it was refused; None if it wasn't.
+        until: the day until which it is held back; "" if it isn't.
     """
 
     link_id: str
@@ -61,10 +64,13 @@ class AppliedLink:
     line: int = 0
     outcome: Outcome = Outcome.REFUSED
     reason: Refusal | Held | Left | None = None
+    until: str = ""
 
     @property
     def result(self) -> str:
         """The outcome, with the reason of a refusal."""
+        if self.outcome is Outcome.HELD_BACK:
+            return f"{self.outcome} until {self.until} {self.reason}"
         return f"{self.outcome}: {self.reason}" if self.reason else str(self.outcome)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.performance.impact.matching import Matches, history, level
@@ -45,6 +45,18 @@ class Influence:
     def error(self) -> float:
         """The standard error of the effect."""
         return float(np.sqrt(np.square(self.of_page).sum()))
+
+    def half_width(self, rng: np.random.Generator) -> float:
+        """Return half the width of the effect's interval.
+
+        It is that of a studentised bootstrap over pages, or of Student's t where a few pages carry most of the error:
+        resamples without them look too certain.
+        """
+        squares = np.square(self.of_page)
+        # Satterthwaite's degrees of freedom, with the variance of the squares taken from the pages themselves.
+        freedom = max(1.0, 2 * float(squares.sum()) ** 2 / max(float(np.square(squares).sum()), 1e-300))
+        bootstrap = float(np.quantile(np.abs(self.resampled(rng)), 0.95))
+        return max(bootstrap, float(t.ppf(0.975, freedom))) * self.error
 
     def resampled(self, rng: np.random.Generator) -> Vectors:
         """Return effect minus truth, in standard errors, of resamples of the targets and of the controls."""
@@ -99,7 +111,7 @@ def estimate(
     )
     if found is None:
         return None
-    width = float(np.quantile(np.abs(found.resampled(rng)), 0.95)) * found.error
+    width = found.half_width(rng)
     result = Estimate(
         outcome=outcome,
         group=group,

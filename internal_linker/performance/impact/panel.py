@@ -89,7 +89,8 @@ def panel_of(rows: "DataFrame") -> Panel:
         rows: `date`, `page` (a key; rows of the same page and day are summed), `clicks`, `impressions`, `position`.
     """
     dates = rows["date"].to_numpy().astype("datetime64[D]")
-    pages, page_rows = np.unique(rows["page"].astype(str).to_numpy(), return_inverse=True)
+    named = rows["page"].astype("category").cat.remove_unused_categories().cat
+    pages, page_rows = named.categories, named.codes.to_numpy().astype(np.int64)
     first, last = (dates.min(), dates.max()) if len(rows) else (np.datetime64("1970-01-01"),) * 2
     days = (dates - first).astype(np.int64)
     shape = len(pages), int((last - first).astype(np.int64)) + 1

@@ -132,6 +132,11 @@ class EventWeek:
     low: float
     high: float
 
+    @property
+    def shown(self) -> tuple[float, float, float]:
+        """The effect and its interval as shares, 0.06 for 6% more."""
+        return expm1(self.effect), expm1(self.low), expm1(self.high)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchedPair:
@@ -195,6 +200,11 @@ class Findings:
     dropped: Mapping[Dropped, int] = field(default_factory=dict)
     randomised: bool = False
     remarks: Sequence[str] = ()
+
+    @property
+    def before_after_share(self) -> float:
+        """The change of the targets' clicks without controls, as a share."""
+        return expm1(self.before_after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
