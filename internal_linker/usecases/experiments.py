@@ -59,7 +59,7 @@ def plan_experiment(project: Project, rng: np.random.Generator | None = None) ->
         RunActive: a run holds the project folder.
     """
     today = datetime.now(UTC).date()
-    with project.lock(), project.applications(read_only=False) as (edges, _), project.experiments() as store:
+    with project.lock(), project.applications() as (edges, _), project.experiments(read_only=False) as store:
         running = {one.target for one in store.drawn() if one.until > today}
         links = [edge for edge in accepted_links(edges) if edge.target not in running]
         counts = Counter(edge.target for edge in links)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # The kinds of anchors, as people read them.
 _OWN, _VERBATIM, _TITLE = "an editor's words", "words of the text", "the target's title"
-_NO_DATA = "Too few data: no search data were imported yet. They are needed from 12 weeks before the links to 4 weeks after them."
+_NO_DATA = "Too few data: no search data were imported yet. Needed: 12 weeks before the links and 4 weeks after them."
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,7 +107,7 @@ def impact(project: Project, options: ImpactOptions, progress: Progress) -> Impa
         languages = dict(zip((page.key for page in site.pages), languages_of(site.pages), strict=True))
     finally:
         spool.close()
-    links = _new_links(project, site.hosts)
+    links = new_links(project, site.hosts)
     progress.start("Search data", 0, "rows")
     rows, remarks = _rows(project, languages.keys(), site.hosts)
     progress.finish(f"{len(rows):,} rows of {rows['page'].nunique():,} pages")
@@ -151,7 +151,9 @@ def _rows(project: Project, keys: Collection[str], hosts: CanonicalHosts) -> "tu
     """Return the final search data of the site's pages, and what was left out."""
     with project.search_data() as store:
         rows = store.read(SearchTable.PAGES)
-        open_days = [day for day, stored in store.days(SearchTable.PAGES).items() if not stored.final]
+        days = store.days(SearchTable.PAGES)
+    last = max((day for day, stored in days.items() if stored.final), default=date.min)
+    open_days = [day for day in days if day > last]
     if open_days:
         # A day that is not complete yet would look like a loss.
         rows = rows[rows["date"] < min(open_days).isoformat()]
@@ -159,15 +161,15 @@ def _rows(project: Project, keys: Collection[str], hosts: CanonicalHosts) -> "tu
     remarks = list[str]()
     if matched.unknown_urls:
         remarks.append(
-            f"{counted(matched.unknown_urls, 'URL')} of the search data with {matched.unknown_count:,} clicks left out: they "
-            "are not among the pages. Import a newer crawl if they should be."
+            f"{counted(matched.unknown_urls, 'URL')} left out, with {matched.unknown_count:,} clicks: "
+            "not among the pages. Import a newer crawl if they should be."
         )
     if open_days:
         remarks.append(f"{counted(len(open_days), 'day')} left out whose search data are not final.")
     return matched.rows, remarks
 
 
-def _new_links(project: Project, hosts: CanonicalHosts) -> list[NewLink]:
+def new_links(project: Project, hosts: CanonicalHosts) -> list[NewLink]:
     """Return the links that a run found on the site after they had been proposed, with the day they went live.
 
     It is the day on which `apply` wrote the link, or else that of the first run that found it.

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.performance.impact.analysis import impact
+from internal_linker.performance.impact.analysis import Experiment, impact
+from internal_linker.performance.impact.draw import drawn_at_random
 from internal_linker.performance.impact.panel import Panel
 from internal_linker.performance.impact.records import Findings, Treated
 
@@ -31,6 +32,8 @@ class Kind:
         closed: pages are without clicks on a share of days around this one.
         windows: days over which editors see that a page sinks; one of them for each site.
         sinking: how strongly editors prefer pages that sink.
+        experiment: whether the links to one in five of the chosen pages are held back for four weeks after the last
+            campaign, so that one campaign makes sense.
     """
 
     pages: int = 400
@@ -49,6 +52,7 @@ class Kind:
     closed: float = 1 / 7
     windows: tuple[int, ...] = (28,)
     sinking: float = 2.5
+    experiment: bool = False
 
 
 # Editors who look at other windows than the matching does, Zipf's law, longer and stronger ups and downs, pages that
@@ -74,11 +78,13 @@ class Simulated:
         panel: its search data.
         treated: the targets that editors chose.
         strata: the section of each page.
+        experiment: the targets that were held back, if the kind wants any.
     """
 
     panel: Panel
     treated: list[Treated]
     strata: dict[str, str]
+    experiment: Experiment | None = None
 
     def findings(self, days: int = 28) -> Findings:
         """Return what the product finds."""
@@ -103,8 +109,12 @@ def simulated(seed: int, kind: Kind, effect: float) -> Simulated:
     clicks = rng.poisson(mean)
     live = np.full(kind.pages, -1)
     window = int(rng.choice(kind.windows))
+    held: Ints = np.zeros(0, np.int64)
     for day in np.sort(rng.integers(_BEFORE, days - _AFTER, kind.campaigns)).tolist():
         chosen = _chosen(rng, kind, clicks, live, day, window)
+        if kind.experiment:
+            held = _held(rng, clicks[:, day - 84 : day].sum(axis=1), sections, chosen)
+            chosen = np.setdiff1d(chosen, held)
         live[chosen] = day
         if effect:
             each = np.log1p(effect) + _scattered(rng, kind, len(chosen))
@@ -115,7 +125,17 @@ def simulated(seed: int, kind: Kind, effect: float) -> Simulated:
         Treated(page=names[at], day=_FIRST + int(live[at])) for at in np.flatnonzero(live >= 0).tolist()
     ]
     panel = Panel(tuple(names), _FIRST, counts, counts * 20, counts * 160)
-    return Simulated(panel, targets, dict(zip(names, map(str, sections.tolist()), strict=True)))
+    strata = dict(zip(names, map(str, sections.tolist()), strict=True))
+    if not kind.experiment:
+        return Simulated(panel, targets, strata)
+    first = int(live.max())
+    drawn = Experiment(
+        held=frozenset(names[at] for at in held.tolist()),
+        released=frozenset(one.page for one in targets),
+        first=_FIRST + first,
+        until=_FIRST + first + 28,
+    )
+    return Simulated(panel, targets, strata, drawn)
 
 
 def _means(rng: np.random.Generator, kind: Kind, sections: Ints) -> Vectors:
@@ -157,6 +177,13 @@ def _chosen(rng: np.random.Generator, kind: Kind, clicks: Ints, live: Ints, day:
     best = np.argsort(-score)[: kind.targets // kind.campaigns]
     found: Ints = best[np.isfinite(score[best])]
     return found
+
+
+def _held(rng: np.random.Generator, clicks: Vectors, sections: Ints, chosen: Ints) -> Ints:
+    """Return the chosen pages whose links are held back, as the product draws them."""
+    levels = {str(page): float(clicks[page]) for page in chosen.tolist()}
+    strata = {str(page): str(sections[page]) for page in chosen.tolist()}
+    return np.array([int(page) for page in drawn_at_random(levels, strata, rng)], np.int64)
 
 
 def _scattered(rng: np.random.Generator, kind: Kind, count: int) -> Vectors:

@@ -35,8 +35,8 @@ from internal_linker.performance.impact.records import (
 
 # Below these, the intervals of the simulated sites (tests/quality/IMPACT.md) no longer hold what they promise.
 FEWEST_PAGES, FEWEST_CONTROLS, FEWEST_CLICKS = 20, 20, 200
-# Targets and held-back pages of an experiment.
-_FEWEST_HELD = 5
+# Held-back targets of an experiment.
+FEWEST_HELD = 15
 # Fewer whole weeks after a link are mostly chance.
 _FEWEST_WEEKS = 2
 # Below it, differences before the link are hardly by chance.
@@ -201,19 +201,24 @@ def _span(one: Treated, weeks: int, experiment: Experiment | None) -> int:
 def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experiment: Experiment | None) -> str:
     """Return why there are too few data, and what would be enough; "" if there are enough."""
     if not targets:
-        return "No link has gone live yet: apply accepted links, and run `run` so that they are found on the site."
+        if experiment:
+            return f"Too few data: no link to a target that was drawn to go live did so within {days} days."
+        return "Too few data: no link has gone live yet, or no run has found it on the site since."
     about = f"Too few data to say what links did within {days} days: "
-    fewest = FEWEST_PAGES if experiment is None else _FEWEST_HELD
-    if len(matches) < fewest:
-        more = counted(fewest - len(matches), "more target")
+    if len(matches) < FEWEST_PAGES:
+        more = counted(FEWEST_PAGES - len(matches), "more target")
         why = "; ".join(f"{counted(count, 'target')} {one.value}" for one, count in matches.dropped.items())
-        hint = _remedy(matches.dropped, days)
-        return f"{about}{counted(len(matches), 'target')} can be compared, and {more} would be enough. {why}{hint}"
-    controls = len(np.unique(matches.controls))
-    if controls < (FEWEST_CONTROLS if experiment is None else _FEWEST_HELD):
+        told = f"{about}{counted(len(matches), 'target')} can be compared, and {more} would be enough."
+        return f"{told} Left out: {why}{_remedy(matches.dropped, days)}" if why else told
+    controls, fewest = len(np.unique(matches.controls)), FEWEST_HELD if experiment else FEWEST_CONTROLS
+    if controls < fewest:
         return (
-            f"{about}they can be compared with {counted(controls, 'page')} only, and {fewest} are needed: leave some "
-            "pages of each section without new links."
+            f"{about}they can be compared with {counted(controls, 'page')} only, and {fewest} are needed: "
+            + (
+                "plan with more accepted links."
+                if experiment
+                else "leave some pages of each section without new links."
+            )
         )
     past = history(panel, Outcome.CLICKS, matches.rows, matches.days)
     clicks = float(level(past).sum()) * days / DAYS_A_WEEK
@@ -227,8 +232,6 @@ def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experimen
 
 
 def _remedy(dropped: Mapping[Dropped, int], days: int) -> str:
-    if not dropped:
-        return ""
     worst = max(dropped, key=lambda one: dropped[one])
     return {
         Dropped.RECENT: f". Ask again when {days} days of final search data follow the links.",

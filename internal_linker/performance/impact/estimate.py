@@ -17,6 +17,8 @@ _RESAMPLES = 999
 _KAPPA = 6.0
 # The ridge of the adjustment, as a share of each diagonal: the three measures of the past nearly repeat one another.
 _RIDGE = 0.01
+# What is fitted to the controls: a mean, and the slopes of three measures of the past.
+_FITTED = 4
 # No page counts as more than half of a sum when its weight in it is taken off.
 _MOST_SHARE = 0.5
 # Found in four of five comparisons, at 5% false alarms.
@@ -192,6 +194,9 @@ def influence(
     of_rows = weight * (reached - mean) * scale / total
     of_controls = -(weight * scale / sizes)[sets] * (adjusted - mean[sets]) / total
     of_controls -= (weight @ gap) @ fit.solved * fit.residuals / total
+    # A mean and three slopes are fitted to the controls, which an experiment may have few of.
+    different = len(np.unique(controls))
+    of_controls *= np.sqrt(different / max(1, different - _FITTED))
     share = np.concatenate([weight * expected, (weight / sizes)[sets] * np.abs(adjusted)]) / total
     pages, places = np.unique(np.concatenate([rows, controls]), return_inverse=True)
     of_page: Vectors = np.bincount(places, np.concatenate([of_rows, of_controls]), len(pages)).astype(
