@@ -47,6 +47,8 @@ _FUNCTIONS = {
         "end_experiment",
         "impact",
         "plan_experiment",
+        "import_search_console",
+        "search_data",
     ),
     "stores": (
         "back_up_store",

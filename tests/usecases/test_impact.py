@@ -52,7 +52,7 @@ def test_the_project_gives_what_the_arrays_give(made: Path, site: Simulated) -> 
     assert result.sentence == expected.sentence
     assert [one.week for one in result.findings.events] == [one.week for one in expected.events]
     effects = [[one.effect for one in some.events] for some in (result.findings, expected)]
-    np.testing.assert_allclose(*effects)
+    np.testing.assert_allclose(np.array(effects[0]), np.array(effects[1]))
     assert {one.page: one.day for one in result.findings.pairs} == {
         one.page: one.day for one in expected.pairs
     }

@@ -3,7 +3,7 @@
 import io
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
 from hashlib import blake2b
@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Column, ColumnElement, Connection, Engine, Row, Table, delete, func, select
 
-from internal_linker.adapters.database.engine import key_text, lacks, note_damage, transact, upsert
+from internal_linker.adapters.database.engine import (
+    key_text,
+    lacks,
+    note_damage,
+    noted_damage,
+    transact,
+    upsert,
+)
 from internal_linker.adapters.database.schema import (
     METADATA,
     CheckedBytes,
@@ -22,7 +29,7 @@ from internal_linker.adapters.database.schema import (
     Moment,
     Waste,
 )
-from internal_linker.core.search_data import SearchTable, StoredDay, first_kept_day, typed
+from internal_linker.core.search_data import SearchTable, StoredDay, empty, first_kept_day, typed
 from internal_linker.core.sequences import batched
 
 if TYPE_CHECKING:
@@ -79,10 +86,10 @@ class SearchDays:
         if lacks(self._engine, SEARCH_DAYS):
             return {}
         at = SEARCH_DAYS.c
-        wanted = select(at.day, at.row_count, at.final).where(*self._of(table)).order_by(at.day)
+        wanted = select(at.day, at.row_count, at.final, at.stored_at).where(*self._of(table)).order_by(at.day)
         rows = transact(self._engine, lambda connection: connection.execute(wanted).all())
         return {
-            day: StoredDay(row.row_count, bool(row.final))
+            day: StoredDay(row.row_count, bool(row.final), row.stored_at)
             for row in rows
             if (day := _day(row.day)) and row.row_count is not None and row.final is not None
         }
@@ -99,24 +106,35 @@ class SearchDays:
         Raises:
             ValueError: the store was opened without a source, a column is missing, or a row is of another day.
         """
-        if not self._source:
-            raise ValueError("search data are stored under the name of their source, which is missing")
         rows = typed(table, frame)
         if len(rows) and not (rows["date"] == np.datetime64(day)).all():
             raise ValueError(f"not all rows are of {day}")
+        self._put(table, [day], rows, final)
+
+    def put_empty(self, table: SearchTable, days: Collection[date], *, final: bool = True) -> None:
+        """Store that the source knows nothing of these days; committed when this returns.
+
+        Raises:
+            ValueError: the store was opened without a source.
+        """
+        self._put(table, days, empty(table), final)
+
+    def _put(self, table: SearchTable, days: Collection[date], rows: "DataFrame", final: bool) -> None:
+        if not self._source:
+            raise ValueError("search data are stored under the name of their source, which is missing")
         content = _packed(table, rows)
-        row = {
+        stored = {
             "site": self._site,
             "source": self._source,
             "kind": table.value,
-            "day": day.isoformat(),
             "final": int(final),
             "row_count": len(rows),
             "content": content,
             "digest": _digest(content),
             "stored_at": datetime.now(UTC),
         }
-        transact(self._engine, lambda connection: upsert(connection, SEARCH_DAYS, [row]))
+        found = [{**stored, "day": day.isoformat()} for day in days]
+        transact(self._engine, lambda connection: upsert(connection, SEARCH_DAYS, found))
 
     def read(self, table: SearchTable, since: date | None = None, until: date | None = None) -> "DataFrame":
         """Return the rows from `since` to `until`, both included, by day; texts are categoricals.
@@ -141,6 +159,11 @@ class SearchDays:
                     filling.add(row.day, columns)
         return filling.frame()
 
+    @property
+    def damaged(self) -> int:
+        """How many days could not be read so far."""
+        return noted_damage(self._engine).get(SEARCH_DAYS.name, 0)
+
     def prune(self, before: date) -> int:
         """Remove the days before then from all sources and tables of the site; return how many days went."""
         at = SEARCH_DAYS.c
@@ -157,6 +180,15 @@ class SearchDays:
         wanted = select(at.kind, at.day, at.row_count, at.content, at.digest)
         wanted = wanted.where(*self._of(table), at.day.in_([day.isoformat() for day in days]))
         return list(connection.execute(wanted.order_by(at.day)))
+
+
+def only_site(engine: Engine) -> str:
+    """Return the site of the search data if they are of one site; "" for none or several."""
+    if lacks(engine, SEARCH_DAYS):
+        return ""
+    wanted = select(SEARCH_DAYS.c.site).distinct().limit(2)
+    found = transact(engine, lambda connection: connection.execute(wanted).scalars().all())
+    return found[0] or "" if len(found) == 1 else ""
 
 
 def waste(before: datetime) -> list[Waste]:

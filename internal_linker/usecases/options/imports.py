@@ -101,3 +101,42 @@ class ImportOptions(Options):
     ] = True
     min_words: Annotated[int, Option("Leave out pages with fewer than N words.", least=0)] = 0
     limit: Annotated[int, Option("Keep only the first N pages (0: all).", least=0)] = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportCommandOptions(ImportOptions):
+    """What the command `import` reads: pages and links, and search data.
+
+    Attributes:
+        search_console: the Search Console property whose search data are fetched; "": none.
+        days: how many days of search data to fetch at most; 0: all that Google keeps.
+    """
+
+    search_console: Annotated[
+        str,
+        Option(
+            "Fetch clicks and impressions of this Search Console property: sc-domain:HOST or https://HOST/.",
+            metavar="PROPERTY",
+        ),
+    ] = ""
+    days: Annotated[
+        int, Option("With --search-console: only the last N days (0: 16 months).", least=0, most=486)
+    ] = 0
+
+    @property
+    def pages(self) -> bool:
+        """Whether there are pages or links to import."""
+        return bool(self.files or self.sitemap or self.urls or self.wordpress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchConsoleOptions(Options):
+    """Which search data to fetch.
+
+    Attributes:
+        property: "sc-domain:example.com" for a domain property, "https://www.example.com/" for a URL prefix.
+        days: how many days to fetch at most; 0: all that Google keeps, which are those of 16 months.
+    """
+
+    property: Annotated[str, Option("The Search Console property.", metavar="PROPERTY", argument=True)]
+    days: Annotated[int, Option("Only the last N days (0: 16 months).", least=0, most=486)] = 0
