@@ -17,6 +17,9 @@ _RESAMPLES = 999
 _KAPPA = 6.0
 # The ridge of the adjustment, as a share of each diagonal: the three measures of the past nearly repeat one another.
 _RIDGE = 0.01
+# A page that everybody talks about must not decide for all: of targets and controls alike, growth counts up to this
+# many times the level before.
+_MOST_GROWTH = 4.0
 # What is fitted to the controls: a mean, and the slopes of three measures of the past.
 _FITTED = 4
 # No page counts as more than half of a sum when its weight in it is taken off.
@@ -176,6 +179,8 @@ def influence(
     rows, controls, sets = ends
     count, sizes = len(own), np.bincount(sets, minlength=len(own))
     weight = _weights(own[:, 1:], others[:, 1:], sets) if is_ratio else np.ones(count)
+    if is_ratio:
+        own, others = _bounded(own), _bounded(others)
     fit = _adjustment(others, sets, weight, count)
     gap = own[:, 1:] - _means(others[:, 1:], sets, count)
     adjusted = others[:, 0] + (own[sets, 1:] - others[:, 1:]) @ fit.slopes
@@ -207,6 +212,12 @@ def influence(
     is_target: Bools = np.zeros(len(pages), np.bool_)
     is_target[places[:count]] = True
     return Influence(float(np.log(ratio)) if is_ratio else shift, pages, of_page, is_target, expected)
+
+
+def _bounded(values: Vectors) -> Vectors:
+    """Return outcomes after and before, (m, 4), with an upper bound of those after."""
+    bound = _MOST_GROWTH * (level(values[:, 1:]) + _KAPPA)
+    return np.column_stack([np.minimum(values[:, 0], bound), values[:, 1:]])
 
 
 def _adjustment(others: Vectors, sets: Ints, weight: Vectors, count: int) -> _Adjustment:
