@@ -44,6 +44,9 @@ _FUNCTIONS = {
         "schedule",
     ),
     "performance": (
+        "end_experiment",
+        "impact",
+        "plan_experiment",
         "import_search_console",
         "search_data",
     ),

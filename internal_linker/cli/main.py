@@ -23,6 +23,7 @@ from internal_linker.cli.command import Command
 from internal_linker.cli.evaluate import backtest, evaluate
 from internal_linker.cli.exit import Start, guarded
 from internal_linker.cli.history import diff, history, rollback
+from internal_linker.cli.impact import impact
 from internal_linker.cli.import_ import import_
 from internal_linker.cli.mcp import mcp
 from internal_linker.cli.pairs import pairs
@@ -64,6 +65,7 @@ for command in (
     diff,
     rollback,
     audit,
+    impact,
     evaluate,
     backtest,
     calibrate,

@@ -20,6 +20,7 @@ from internal_linker.core.sequences import batched, counted
 from internal_linker.usecases.applications import pages_meant, settle
 from internal_linker.usecases.apply_results import GAPS, AppliedLink, ApplyResult, Left, Outcome
 from internal_linker.usecases.folder_choice import source_folder
+from internal_linker.usecases.held_links import without_held
 from internal_linker.usecases.homes import Home, PageTexts
 from internal_linker.usecases.import_wordpress import editing_client
 from internal_linker.usecases.link_box import write_link_box
@@ -134,9 +135,11 @@ def _put(
         states = link_states(applied.writes(), ()).items()
         waiting = {link for link, state in states if state == "applied"}
         planner = Planner(work.site, texts, options.max_per_page, waiting)
-        changes, others = planner.plan(work.links, progress)
+        free, held = without_held(project, work.links)
+        changes, others = planner.plan(free, progress)
+        others = [*others, *held]
         if options.links_json:
-            write_link_box(options.links_json, [edge for edge in work.links if is_for_box(edge)], planner)
+            write_link_box(options.links_json, [edge for edge in free if is_for_box(edge)], planner)
             others = [_in_box(link) for link in others]
         if options.wordpress:
             changes, later = changes[: options.max_writes], changes[options.max_writes :]

@@ -20,6 +20,7 @@ class Outcome(StrEnum):
     IN_BOX = "in the file of related links"
     FOR_BOX = "for a related box"
     IN_PLACE = "in the text already"
+    HELD_BACK = "held back"
     REFUSED = "refused"
 
 
@@ -41,6 +42,7 @@ class Left(StrEnum):
     UNKNOWN = "the site stopped answering, so nobody knows whether it saved the post: run the command again"
     STOPPED = "the site stopped answering, or refused the password: run the command again"
     LATER = "as many posts as --max-writes allows come first: run the command again"
+    HELD_BACK = "for the experiment"
 
 
 # What a person can do something about, so that a command that was to write all ends with a gap.
@@ -77,6 +79,7 @@ class AppliedLink:
         line: the line of the changed text on which it begins, from 1; 0 if it was not put into it.
         outcome: what became of it.
         reason: why it was refused; None if it wasn't.
+        until: the day until which it is held back; "" if it isn't.
     """
 
     link_id: str
@@ -88,10 +91,13 @@ class AppliedLink:
     line: int = 0
     outcome: Outcome = Outcome.REFUSED
     reason: Refusal | Held | Left | None = None
+    until: str = ""
 
     @property
     def result(self) -> str:
         """The outcome, with the reason of a refusal."""
+        if self.outcome is Outcome.HELD_BACK:
+            return f"{self.outcome} until {self.until} {self.reason}"
         return f"{self.outcome}: {self.reason}" if self.reason else str(self.outcome)
 
 

@@ -13,6 +13,7 @@ from internal_linker.adapters.database import (
     backups,
     edges,
     embeddings,
+    experiments,
     fetched_pages,
     llm_answers,
     neighbours,
@@ -58,6 +59,7 @@ _STORED = (
     Stored(neighbours.JOINS, neighbours.soundness),
     Stored(edges.EDGES, lambda _: edges.is_sound, lasting=True),
     Stored(applied_links.APPLIED_LINKS, lambda _: applied_links.is_sound, lasting=True),
+    Stored(experiments.DRAWN_TARGETS, lambda _: experiments.is_sound, lasting=True),
     # Google forgets them after sixteen months, and exports may be gone sooner.
     Stored(search_days.SEARCH_DAYS, lambda _: search_days.is_sound, lasting=True),
     Stored(runs.RUN_LINKS, lambda _: runs.is_sound, lasting=True, part_of=runs.RUNS),

@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 from internal_linker.adapters.database.applied_links import AppliedLinks
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.experiments import Experiments
 from internal_linker.adapters.database.llm_answers import StoredAnswers
 from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.page_vectors import PageVectorTable
@@ -113,6 +114,15 @@ class Project:
         engine = self.databases.store(read_only=read_only)
         try:
             yield EdgeStore(engine, self.site), AppliedLinks(engine, self.site)
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def experiments(self, *, read_only: bool = True) -> Iterator[Experiments]:
+        """Open the targets that were drawn for experiments."""
+        engine = self.databases.store(read_only=read_only)
+        try:
+            yield Experiments(engine, self.site)
         finally:
             engine.dispose()
 

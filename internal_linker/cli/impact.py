@@ -1,0 +1,138 @@
+"""The command that measures what links did: impact."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from internal_linker.cli.command import (
+    JsonOption,
+    ProjectOption,
+    opened_project,
+    reporting,
+    typed,
+    with_options,
+)
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.shown import neutralised
+from internal_linker.usecases.options.performance import ImpactOptions
+
+if TYPE_CHECKING:
+    from internal_linker.usecases.experiments import PlanResult
+    from internal_linker.usecases.impact import ImpactResult
+    from internal_linker.usecases.project import Project
+
+# Links held back that are printed.
+_SHOWN = 20
+
+
+@with_options(ImpactOptions)
+def impact(
+    context: typer.Context,
+    project: ProjectOption = None,
+    *,
+    options: ImpactOptions,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Hold back the links to 20% of the targets of accepted links, at random, for four weeks.",
+        ),
+    ] = False,
+    release: Annotated[
+        bool, typer.Option("--release", help="Let the links go live that --plan holds back.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure what links that went live did to the clicks, impressions and positions of their targets.
+
+    Compare the targets with similar pages without new links, before and after, and say how sure the difference is.
+    Write a report to files/impact.html. Search data must be imported before.
+    """
+    if plan and release:
+        raise ConfigurationError("--plan and --release can't be used together: choose one of them.")
+    opened = opened_project(context, project)
+    if plan or release:
+        _plan(context, opened, as_json=as_json, release=release)
+        return
+    from internal_linker.usecases import impact as usecase
+
+    with reporting() as reporter:
+        result = usecase.impact(opened, options, reporter)
+        for remark in (*result.remarks, *result.findings.remarks):
+            reporter.warn(remark)
+    if as_json:
+        typer.echo(_as_json(result))
+    else:
+        _show(result)
+
+
+def _plan(context: typer.Context, project: "Project", *, as_json: bool, release: bool) -> None:
+    from internal_linker.usecases import experiments as usecase
+    from internal_linker.usecases.console import open_console
+
+    result: PlanResult = usecase.end_experiment(project) if release else usecase.plan_experiment(project)
+    if as_json:
+        from internal_linker.cli.output import json_of
+
+        links = [{"source": source, "target": target} for source, target in result.links]
+        typer.echo(neutralised(json_of({"sentence": result.sentence, "held_back": links})))
+        return
+    console = open_console()
+    console.print(result.sentence, soft_wrap=True)
+    for source, target in result.links[:_SHOWN]:
+        console.print(f"  held back: {source} -> {target}", soft_wrap=True)
+    if len(result.links) > _SHOWN:
+        console.print(f"  ... and {len(result.links) - _SHOWN} more: --json lists all.")
+    if result.drawn:
+        console.print(f"To let them go live: {typed(context, 'impact --release')}", soft_wrap=True)
+
+
+def _show(result: "ImpactResult") -> None:
+    from internal_linker.cli.output import print_aligned
+    from internal_linker.performance.impact.report.html import effect
+    from internal_linker.usecases.console import open_console
+
+    console, found = open_console(), result.findings
+    console.print(found.sentence, soft_wrap=True)
+    if found.estimates:
+        rows = [
+            (str(one.outcome), one.group, effect(one), str(one.pages), str(one.verdict))
+            for one in found.estimates
+        ]
+        console.print()
+        print_aligned(console, ("What", "Targets", "Effect", "Pages", "Verdict"), rows)
+        console.print(
+            f"\nBefore/after without controls: {found.before_after_share:+.0%}. Smallest effect that would probably be "
+            f"seen: {found.detectable:.0%}. Differences before the links: p = {found.pre_trend:.2f}.",
+            soft_wrap=True,
+        )
+    for name in result.files:
+        console.print(f"Written: files/{name}")
+
+
+def _as_json(result: "ImpactResult") -> str:
+    from internal_linker.cli.output import json_of
+
+    tables = {
+        name: [
+            dict(zip(columns, map(_plain, row), strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
+        for name, columns in result.tables().items()
+    }
+    found = result.findings
+    told = {
+        "verdict": str(found.verdict),
+        "sentence": found.sentence,
+        "days": found.days,
+        "links": result.links,
+        "pre_trend": found.pre_trend,
+        "detectable": found.detectable,
+        "pages_needed": found.pages_needed,
+        "before_after": found.before_after_share,
+        "remarks": [*result.remarks, *found.remarks],
+    }
+    return neutralised(json_of({**told, **tables}))
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, str | int | float) else str(value)

@@ -1,0 +1,1 @@
+"""What links that went live did to the clicks, impressions and positions of their targets."""

@@ -1,0 +1,362 @@
+"""The impact of a site's new links: matches their targets, estimates what they gained, and says what is known."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from internal_linker.core.arrays import Bools, Ints
+from internal_linker.core.sequences import counted
+from internal_linker.performance.impact.estimate import (
+    Influence,
+    before_after,
+    detectable,
+    estimate,
+    pages_needed,
+)
+from internal_linker.performance.impact.event_study import event_study
+from internal_linker.performance.impact.matching import Matches, history, level, matched
+from internal_linker.performance.impact.panel import Panel
+from internal_linker.performance.impact.records import (
+    DAYS_A_WEEK,
+    NEVER,
+    WEEKS_BEFORE,
+    Dropped,
+    Estimate,
+    Findings,
+    MatchedPair,
+    NewLink,
+    Outcome,
+    Site,
+    Treated,
+    Verdict,
+)
+
+# Below these, the intervals of the simulated sites (tests/quality/IMPACT.md) no longer hold what they promise.
+FEWEST_PAGES, FEWEST_CONTROLS, FEWEST_CLICKS = 20, 20, 200
+# Held-back targets of an experiment.
+FEWEST_HELD = 15
+# Fewer whole weeks after a link are mostly chance.
+_FEWEST_WEEKS = 2
+# Below it, differences before the link are hardly by chance.
+_LIKELY = 0.05
+# Results must not differ from one call to the next.
+_SEED = 20_240_229
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """Targets whose links were held back at random.
+
+    Attributes:
+        held: the keys of the targets that were held back.
+        released: the keys of the others that were drawn from.
+        first, until: the first day, and the day from which held-back links may go live, as ordinal numbers.
+    """
+
+    held: frozenset[str]
+    released: frozenset[str]
+    first: int
+    until: int
+
+
+@dataclass(frozen=True)
+class ClickEffect:
+    """What new links did to clicks.
+
+    Attributes:
+        treated: the targets that were looked at.
+        matches: those that could be compared, with their controls.
+        thin: why there are too few data to say; "": there are enough.
+        clicks, details: the effect and what it depends on; None if there are too few data.
+    """
+
+    treated: Sequence[Treated]
+    matches: Matches
+    thin: str
+    clicks: Estimate | None = None
+    details: Influence | None = None
+
+
+def treated_pages(links: Sequence[NewLink], days: int) -> list[Treated]:
+    """Return the pages that links went live to, each with the day of its first link.
+
+    Args:
+        links: the links.
+        days: how many days after it further links of the page count.
+    """
+    by_page = defaultdict[str, list[NewLink]](list)
+    for link in links:
+        by_page[link.target].append(link)
+    found = []
+    for page, some in sorted(by_page.items()):
+        day = min(link.day for link in some)
+        first = [link for link in some if link.day == day]
+        tiers, anchors = {link.tier for link in first}, {link.anchor for link in first}
+        found.append(
+            Treated(
+                page=page,
+                day=day,
+                links=sum(link.day < day + days for link in some),
+                tier=tiers.pop() if len(tiers) == 1 else "several",
+                anchor=anchors.pop() if len(anchors) == 1 else "several",
+            )
+        )
+    return found
+
+
+def impact(
+    panel: Panel,
+    treated: Sequence[Treated],
+    strata: Mapping[str, str],
+    *,
+    days: int = 28,
+    experiment: Experiment | None = None,
+) -> Findings:
+    """Find what new links did to their targets.
+
+    Args:
+        panel: the search data.
+        treated: the targets.
+        strata: the section and language of each page, as any text: controls have the target's own.
+        days: how many days after the links are compared, whole weeks.
+        experiment: compare with targets that were held back at random rather than with similar pages; None: no.
+    """
+    found = click_effect(panel, treated, strata, days=days, experiment=experiment)
+    if found.thin:
+        return Findings(
+            days=days,
+            verdict=Verdict.THIN,
+            sentence=found.thin,
+            dropped=found.matches.dropped,
+            randomised=experiment is not None,
+        )
+    return _found(panel, found, days, randomised=experiment is not None)
+
+
+def click_effect(
+    panel: Panel,
+    treated: Sequence[Treated],
+    strata: Mapping[str, str],
+    *,
+    days: int = 28,
+    experiment: Experiment | None = None,
+) -> ClickEffect:
+    """Find what new links did to the clicks of their targets; the arguments are those of `impact`."""
+    rows = {page: row for row, page in enumerate(panel.pages)}
+    site = _site(panel, rows, treated, strata, experiment)
+    weeks = days // DAYS_A_WEEK
+    some = [one for one in treated if experiment is None or _is_in(experiment, one)]
+    spans = [_span(one, weeks, experiment) for one in some]
+    matches = matched(
+        panel,
+        site,
+        np.array([rows.get(one.page, -1) for one in some], np.int64),
+        np.array([one.day for one in some], np.int64),
+        np.array(spans, np.int64),
+        at_random=experiment is not None,
+    )
+    if thin := _too_thin(panel, matches, len(some), days, experiment):
+        return ClickEffect(some, matches, thin)
+    first = estimate(panel, matches, Outcome.CLICKS, np.random.default_rng(_SEED))
+    if first is None:
+        none = (
+            f"Too few data: the targets or their controls had no clicks in the {days} days after the links."
+        )
+        return ClickEffect(some, matches, none)
+    return ClickEffect(some, matches, "", *first)
+
+
+def _site(
+    panel: Panel,
+    rows: Mapping[str, int],
+    treated: Sequence[Treated],
+    strata: Mapping[str, str],
+    experiment: Experiment | None,
+) -> Site:
+    firsts: Ints = np.full(len(panel.pages), NEVER, np.int64)
+    for one in treated:
+        if one.page in rows:
+            firsts[rows[one.page]] = one.day
+    named = np.array([strata.get(page, "") for page in panel.pages], np.str_)
+    held = experiment.held if experiment else frozenset[str]()
+    return Site(
+        strata=np.unique(named, return_inverse=True)[1].astype(np.int64),
+        first_links=firsts,
+        held=np.array([page in held for page in panel.pages], np.bool_),
+    )
+
+
+def _is_in(experiment: Experiment, one: Treated) -> bool:
+    return one.page in experiment.released and experiment.first <= one.day < experiment.until
+
+
+def _span(one: Treated, weeks: int, experiment: Experiment | None) -> int:
+    """Return how many whole weeks after a target's link are compared; 0 if too few are left."""
+    span = min(weeks, (experiment.until - one.day) // DAYS_A_WEEK) if experiment else weeks
+    return span if span >= min(weeks, _FEWEST_WEEKS) else 0
+
+
+def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experiment: Experiment | None) -> str:
+    """Return why there are too few data, and what would be enough; "" if there are enough."""
+    if not targets:
+        if experiment:
+            return f"Too few data: no link to a target that was drawn to go live did so within {days} days."
+        return "Too few data: no link has gone live yet, or no run has found it on the site since."
+    about = f"Too few data to say what links did within {days} days: "
+    if len(matches) < FEWEST_PAGES:
+        more = counted(FEWEST_PAGES - len(matches), "more target")
+        why = "; ".join(f"{counted(count, 'target')} {one.value}" for one, count in matches.dropped.items())
+        told = f"{about}{counted(len(matches), 'target')} can be compared, and {more} would be enough."
+        return f"{told} Left out: {why}{_remedy(matches.dropped, days)}" if why else told
+    controls, fewest = len(np.unique(matches.controls)), FEWEST_HELD if experiment else FEWEST_CONTROLS
+    if controls < fewest:
+        return (
+            f"{about}they can be compared with {counted(controls, 'page')} only, and {fewest} are needed: "
+            + (
+                "plan with more accepted links."
+                if experiment
+                else "leave some pages of each section without new links."
+            )
+        )
+    past = history(panel, Outcome.CLICKS, matches.rows, matches.days)
+    clicks = float(level(past).sum()) * days / DAYS_A_WEEK
+    if clicks < FEWEST_CLICKS:
+        times = int(np.ceil(FEWEST_CLICKS / max(clicks, 1)))
+        return (
+            f"{about}the targets had {clicks:,.0f} clicks in {days} days before, and {FEWEST_CLICKS} are needed: "
+            f"about {counted(len(matches) * times - len(matches), 'more target')} such as these would be enough."
+        )
+    return ""
+
+
+def _remedy(dropped: Mapping[Dropped, int], days: int) -> str:
+    worst = max(dropped, key=lambda one: dropped[one])
+    return {
+        Dropped.RECENT: f". Ask again when {days} days of final search data follow the links.",
+        Dropped.EARLY: f". Import search data from {WEEKS_BEFORE} weeks before the links.",
+        Dropped.UNKNOWN: ". Import the search data of these pages.",
+        Dropped.NO_CONTROL: ". Leave some pages of these sections without new links.",
+    }[worst]
+
+
+def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool) -> Findings:
+    assert found.clicks is not None
+    assert found.details is not None
+    matches, treated, clicks, rng = found.matches, found.treated, found.clicks, np.random.default_rng(_SEED)
+    others = [estimate(panel, matches, one, rng) for one in (Outcome.IMPRESSIONS, Outcome.POSITION)]
+    events, chance = event_study(panel, matches, rng)
+    needed = pages_needed(clicks)
+    return Findings(
+        days=days,
+        verdict=clicks.verdict,
+        sentence=sentence(clicks, days),
+        estimates=[clicks, *(one[0] for one in others if one), *_groups(panel, matches, treated, rng)],
+        events=events,
+        pre_trend=chance,
+        placebo=_placebo(panel, matches, rng),
+        before_after=before_after(panel, matches),
+        detectable=detectable(clicks.error),
+        pages_needed=needed,
+        pairs=_pairs(panel, matches, treated, found.details),
+        dropped=matches.dropped,
+        randomised=randomised,
+        remarks=_remarks(panel, matches, chance),
+    )
+
+
+def sentence(found: Estimate, days: int) -> str:
+    """Return the effect on clicks as a sentence."""
+    effect, low, high = found.shown
+    change = "gained" if effect >= 0 else "lost"
+    sign = 1 if effect >= 0 else -1
+    ends = sorted((sign * low, sign * high))
+    told = f"Targets {change} {abs(effect):.0%} [{ends[0]:.0%}, {ends[1]:.0%}] clicks in {days} days"
+    if found.verdict is not Verdict.UNCLEAR:
+        return f"{told}, compared with similar pages without new links."
+    more = max(0, pages_needed(found) - found.pages)
+    if not more:
+        return (
+            f"{told}: not distinguishable from no effect, and an effect of 5% would probably have been seen."
+        )
+    return f"{told}: not distinguishable from no effect yet; {more:,} more pages would be enough to see 5%."
+
+
+def _groups(
+    panel: Panel, matches: Matches, treated: Sequence[Treated], rng: np.random.Generator
+) -> list[Estimate]:
+    """Return the effects on clicks by tier and kind of anchor, of the groups that are large enough."""
+    found = list[Estimate]()
+    for names in ([one.tier for one in treated], [one.anchor for one in treated]):
+        of_sets = np.array(names, np.str_)[matches.targets]
+        for name, count in sorted(Counter(of_sets.tolist()).items()):
+            if name and FEWEST_PAGES <= count < len(matches):
+                part = estimate(panel, matches.some(of_sets == name), Outcome.CLICKS, rng, str(name))
+                found += [part[0]] if part else []
+    return found
+
+
+def _placebo(panel: Panel, matches: Matches, rng: np.random.Generator) -> Estimate | None:
+    """Return the effect on each set's most similar control, as if it had been the target."""
+    first = np.diff(matches.sets, prepend=-1) > 0
+    several = np.bincount(matches.sets, minlength=len(matches)) > 1
+    if not several.all() or (matches.controls[first] == matches.controls[0]).all():
+        return None
+    sham = replace(
+        matches, rows=matches.controls[first], sets=matches.sets[~first], controls=matches.controls[~first]
+    )
+    # A page may be the nearest of several targets: it counts once, and is never its own control.
+    _, once = np.unique(np.stack([sham.rows, sham.days]), axis=1, return_index=True)
+    kept: Bools = np.isin(np.arange(len(sham)), once)
+    found = estimate(panel, sham.some(kept), Outcome.CLICKS, rng, "placebo")
+    return found[0] if found else None
+
+
+def _pairs(
+    panel: Panel, matches: Matches, treated: Sequence[Treated], details: Influence
+) -> list[MatchedPair]:
+    before = level(history(panel, Outcome.CLICKS, matches.rows, matches.days))
+    others = level(history(panel, Outcome.CLICKS, matches.controls, matches.days[matches.sets]))
+    ends = np.searchsorted(matches.sets, np.arange(len(matches) + 1))
+    pairs = []
+    for at, target in enumerate(matches.targets.tolist()):
+        one, some = treated[target], slice(int(ends[at]), int(ends[at + 1]))
+        row, day = matches.rows[at : at + 1], matches.days[at : at + 1]
+        after = panel.weekly(Outcome.CLICKS, row, day, 0, int(matches.weeks[at]))
+        pairs.append(
+            MatchedPair(
+                page=one.page,
+                day=one.day,
+                tier=one.tier,
+                anchor=one.anchor,
+                links=one.links,
+                controls=[panel.pages[control] for control in matches.controls[some]],
+                before=float(before[at]),
+                after=float(after[0]),
+                expected_before=float(others[some].mean()),
+                expected_after=max(0.0, float(details.expected[at])),
+            )
+        )
+    return pairs
+
+
+def _remarks(panel: Panel, matches: Matches, chance: float) -> list[str]:
+    found = [
+        f"{counted(count, 'target')} left out: {one.value}."
+        for one, count in matches.dropped.items()
+        if count
+    ]
+    if matches.elsewhere:
+        found.append(
+            f"{counted(matches.elsewhere, 'target')} compared with pages of other sections or languages, because their "
+            "own have too few pages without new links: an update that struck only one section may look like an effect."
+        )
+    if panel.absent:
+        found.append(f"{counted(panel.absent, 'day')} without search data of any page.")
+    if chance < _LIKELY:
+        found.append(
+            f"Targets and controls differed before the links already (p = {chance:.3f}): don't take the difference "
+            "after them for an effect of the links."
+        )
+    return found

@@ -1,0 +1,30 @@
+"""Draws targets at random whose links are held back, so that they can be compared with the others."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+# One of five targets, as far as they go.
+_BLOCK = 5
+
+
+def drawn_at_random(
+    levels: Mapping[str, float], strata: Mapping[str, str], rng: np.random.Generator
+) -> Sequence[str]:
+    """Return one in five targets, drawn from blocks of similar ones.
+
+    Pages are drawn rather than links: what is measured, a page's clicks, can't be told apart by link.
+
+    Args:
+        levels: the clicks a week of each target; 0 where nobody knows.
+        strata: the section and language of each target.
+        rng: draws.
+    """
+    order = sorted(levels, key=lambda page: (strata.get(page, ""), -levels[page], page))
+    held = list[str]()
+    for start in range(0, len(order), _BLOCK):
+        block = order[start : start + _BLOCK]
+        # Of a last block that is not full, one is drawn as often as its size says.
+        at = int(rng.integers(_BLOCK))
+        held += block[at : at + 1]
+    return held

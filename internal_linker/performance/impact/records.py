@@ -1,0 +1,226 @@
+"""The records of the impact of links: what is known of targets, and what was found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+from math import expm1
+
+from internal_linker.core.arrays import Bools, Ints
+
+# Weeks before a link went live that a target and its controls must have in common: eight tell the level, and the
+# last four whether the page was sinking.
+WEEKS_BEFORE, RECENT_WEEKS = 12, 4
+DAYS_A_WEEK = 7
+
+
+class Outcome(StrEnum):
+    """What is measured of a page; the value is its name for people."""
+
+    CLICKS = "clicks"
+    IMPRESSIONS = "impressions"
+    POSITION = "position"
+
+
+class Verdict(StrEnum):
+    """What can be said of an effect; the value is for people."""
+
+    GAIN = "gain"
+    LOSS = "loss"
+    UNCLEAR = "not distinguishable from no effect yet"
+    THIN = "too few data"
+
+
+class Dropped(Enum):
+    """Why a target with a new link is not in the comparison; the value completes "3 targets left out: "."""
+
+    UNKNOWN = "without search data"
+    RECENT = "whose link is too recent"
+    EARLY = "with too few weeks of search data before the link"
+    NO_CONTROL = "without similar pages in the same section and language"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLink:
+    """A link that went live.
+
+    Attributes:
+        target: the key of the page that it leads to.
+        day: the date on which it was first seen or written, as an ordinal number of `datetime.date`.
+        tier: the tier of the link, as people read it.
+        anchor: the kind of its anchor, as people read it.
+    """
+
+    target: str
+    day: int
+    tier: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Treated:
+    """A page that links went live to.
+
+    Attributes:
+        page: its key.
+        day: the date of its first new link, as an ordinal number.
+        links: how many links went live to it until the end of the comparison.
+        tier, anchor: those of the first link; "several" if links of the first day differ.
+    """
+
+    page: str
+    day: int
+    links: int = 1
+    tier: str = ""
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """An effect with its interval.
+
+    Attributes:
+        outcome: what was measured.
+        group: the targets that it is about: "all", or the name of a tier or kind of anchor.
+        effect: of clicks and impressions, the natural logarithm of the ratio of what targets had and what they would
+            have had without the links; of positions, the difference: below 0 is a better position.
+        low, high: the interval that holds the true effect in 95 of 100 such comparisons.
+        error: the standard error of `effect`.
+        pages: how many targets.
+        controls: how many different control pages.
+    """
+
+    outcome: Outcome
+    group: str
+    effect: float
+    low: float
+    high: float
+    error: float
+    pages: int
+    controls: int
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether the effect is the logarithm of a ratio."""
+        return self.outcome is not Outcome.POSITION
+
+    @property
+    def shown(self) -> tuple[float, float, float]:
+        """The effect and its interval as people read them: shares such as 0.06 for 6% more, or positions."""
+        if not self.is_ratio:
+            return self.effect, self.low, self.high
+        return expm1(self.effect), expm1(self.low), expm1(self.high)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the interval leaves out "no effect"."""
+        if self.low <= 0 <= self.high:
+            return Verdict.UNCLEAR
+        return Verdict.GAIN if (self.effect > 0) == self.is_ratio else Verdict.LOSS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventWeek:
+    """The targets compared with their controls in one week.
+
+    Attributes:
+        week: 0 is the week that begins on the day of the link; the one before it is -1.
+        effect, low, high: as in `Estimate`, relative to the weeks before the link.
+    """
+
+    week: int
+    effect: float
+    low: float
+    high: float
+
+    @property
+    def shown(self) -> tuple[float, float, float]:
+        """The effect and its interval as shares, 0.06 for 6% more."""
+        return expm1(self.effect), expm1(self.low), expm1(self.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchedPair:
+    """A target beside the mean of its controls.
+
+    Attributes:
+        page: the target's key.
+        day: the date of its link, as an ordinal number.
+        tier, anchor, links: as in `Treated`.
+        controls: the keys of its controls, the most similar first.
+        before, after: its clicks a week.
+        expected_before, expected_after: those of its controls; `expected_after` is adjusted to the target's own level
+            before the link.
+    """
+
+    page: str
+    day: int
+    tier: str
+    anchor: str
+    links: int
+    controls: Sequence[str]
+    before: float
+    after: float
+    expected_before: float
+    expected_after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What the new links of a site did.
+
+    Attributes:
+        days: how many days after the links were compared.
+        verdict: what can be said of the clicks.
+        sentence: the same for people.
+        estimates: the effects on all targets, clicks first; then those by tier and kind of anchor.
+        events: the weeks before and after the link, for clicks.
+        pre_trend: how probable differences between targets and controls before the link, as large as those found,
+            are by chance, 0 to 1.
+        placebo: the "effect" on similar pages that got no link: it should be none.
+        before_after: the mean change of the targets' clicks without any controls, as a logarithm of a ratio.
+        detectable: the smallest effect that four of five such comparisons would find, as a share.
+        pages_needed: how many targets would show an effect of 5% in four of five comparisons.
+        pairs: the targets with their controls.
+        dropped: the counts of targets left out.
+        randomised: whether the controls are targets whose links were held back at random.
+        remarks: what weakens the comparison, one sentence each.
+    """
+
+    days: int
+    verdict: Verdict
+    sentence: str
+    estimates: Sequence[Estimate] = ()
+    events: Sequence[EventWeek] = ()
+    pre_trend: float = float("nan")
+    placebo: Estimate | None = None
+    before_after: float = float("nan")
+    detectable: float = float("nan")
+    pages_needed: int = 0
+    pairs: Sequence[MatchedPair] = ()
+    dropped: Mapping[Dropped, int] = field(default_factory=dict)
+    randomised: bool = False
+    remarks: Sequence[str] = ()
+
+    @property
+    def before_after_share(self) -> float:
+        """The change of the targets' clicks without controls, as a share."""
+        return expm1(self.before_after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """The pages of a site, by row.
+
+    Attributes:
+        strata: a number for each section and language, (n,) int64: controls come from the target's own.
+        first_links: the day of each page's first new link, (n,) int64; `NEVER` for none.
+        held: whether a page's links are held back for an experiment, (n,) bool.
+    """
+
+    strata: Ints
+    first_links: Ints
+    held: Bools
+
+
+# No day: pages to which no link went live.
+NEVER = 2**40

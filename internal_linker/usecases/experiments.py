@@ -1,0 +1,112 @@
+"""Plan experiments: draw targets at random whose accepted links are held back, and let them go again."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.experiments import DrawnTarget, held_targets
+from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.core.sections import section_of
+from internal_linker.core.sequences import counted
+from internal_linker.performance.impact.draw import drawn_at_random
+from internal_linker.usecases.apply import accepted_links
+from internal_linker.usecases.impact import clicks_by_page
+from internal_linker.usecases.log import new_run_id
+from internal_linker.usecases.project import Project
+
+# Four weeks: what a link does to its target needs two to four to be seen in clicks.
+HELD_DAYS = 28
+
+
+@dataclass(frozen=True, repr=False)
+class PlanResult(Result):
+    """An experiment that was planned or ended.
+
+    Attributes:
+        sentence: what was done.
+        drawn: the targets that were drawn, those to hold back first.
+        links: the accepted links that wait for the end, as source and target.
+    """
+
+    sentence: str
+    drawn: Sequence[DrawnTarget] = ()
+    links: Sequence[tuple[str, str]] = ()
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `held_back`, the links that wait, and `targets`, all that were drawn."""
+        held = {
+            "source": [source for source, _ in self.links],
+            "target": [target for _, target in self.links],
+        }
+        return {
+            "held_back": held,
+            "targets": columns_of(self.drawn, "target", "held", "links", "first", "until"),
+        }
+
+
+def plan_experiment(project: Project, rng: np.random.Generator | None = None) -> PlanResult:
+    """Hold back the accepted links to one in five of their targets, drawn at random, for four weeks.
+
+    Args:
+        project: whose accepted links.
+        rng: draws; None: anew each time.
+
+    Raises:
+        RunActive: a run holds the project folder.
+    """
+    today = datetime.now(UTC).date()
+    with project.lock(), project.applications() as (edges, _), project.experiments(read_only=False) as store:
+        running = {one.target for one in store.drawn() if one.until > today}
+        links = [edge for edge in accepted_links(edges) if edge.target not in running]
+        counts = Counter(edge.target for edge in links)
+        if len(counts) < 2:
+            return PlanResult(_nothing_to_draw(len(counts), len(running)))
+        levels = _levels(project, counts)
+        held = drawn_at_random(
+            levels, {page: section_of(page) for page in counts}, rng or np.random.default_rng()
+        )
+        until, name, chosen = today + timedelta(days=HELD_DAYS), new_run_id(), frozenset(held)
+        drawn = [
+            DrawnTarget(
+                experiment=name, target=page, links=count, held=page in chosen, first=today, until=until
+            )
+            for page, count in sorted(counts.items(), key=lambda item: (item[0] not in chosen, item[0]))
+        ]
+        store.put(drawn)
+    waiting = [(edge.source_url, edge.target_url) for edge in links if edge.target in chosen]
+    sentence = (
+        f"{counted(len(waiting), 'link')} to {counted(len(chosen), 'page')} held back until {until}; "
+        f"{counted(len(links) - len(waiting), 'link')} to {counted(len(counts) - len(chosen), 'page')} may go live. "
+        "Put these live within a week, and none of the others."
+    )
+    return PlanResult(sentence, drawn, waiting)
+
+
+def end_experiment(project: Project) -> PlanResult:
+    """Let all links go live that are held back; what was measured until today stays usable.
+
+    Raises:
+        RunActive: a run holds the project folder.
+    """
+    today = datetime.now(UTC).date()
+    with project.lock(), project.experiments(read_only=False) as store:
+        held = held_targets(store.drawn(), today)
+        store.release(today)
+    return PlanResult(f"Links to {counted(len(held), 'page')} are no longer held back.")
+
+
+def _nothing_to_draw(targets: int, running: int) -> str:
+    if running:
+        return f"An experiment with {counted(running, 'page')} is running, and there are no other accepted links."
+    few = "No accepted link waits" if not targets else "All accepted links lead to one page"
+    return f"{few}: accept links to several pages in the review first."
+
+
+def _levels(project: Project, counts: Counter[str]) -> dict[str, float]:
+    """Return the clicks of the targets in the stored search data; 0 without any."""
+    clicks = clicks_by_page(project, counts, CanonicalHosts())
+    return {page: clicks.get(page, 0.0) for page in counts}

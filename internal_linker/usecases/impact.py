@@ -1,0 +1,239 @@
+"""Measure what links that went live did to the clicks, impressions and positions of their targets."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+from internal_linker.adapters.files.text_spool import TextSpool
+from internal_linker.core.applied_links import PageWrite
+from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.edges import TIER_NAMES, Edge, is_link
+from internal_linker.core.errors import InputError
+from internal_linker.core.experiments import DrawnTarget
+from internal_linker.core.ports import Progress
+from internal_linker.core.records import Collected
+from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.core.search_data import SearchTable
+from internal_linker.core.sections import section_of
+from internal_linker.core.sequences import counted
+from internal_linker.performance.impact.analysis import Experiment, treated_pages
+from internal_linker.performance.impact.analysis import impact as analysed
+from internal_linker.performance.impact.panel import panel_of
+from internal_linker.performance.impact.records import Findings, NewLink, Verdict
+from internal_linker.performance.impact.report.html import ImpactHtml
+from internal_linker.performance.page_keys import match_pages
+from internal_linker.review.former_links import todays
+from internal_linker.usecases.compare import languages_of
+from internal_linker.usecases.options.performance import ImpactOptions
+from internal_linker.usecases.project import Project
+from internal_linker.usecases.site_texts import site_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# The kinds of anchors, as people read them.
+_OWN, _VERBATIM, _TITLE = "an editor's words", "words of the text", "the target's title"
+_NO_DATA = "Too few data: no search data were imported yet. Needed: 12 weeks before the links and 4 weeks after them."
+
+
+@dataclass(frozen=True, repr=False)
+class ImpactResult(Result):
+    """What the links that went live did to their targets.
+
+    Attributes:
+        findings: all that was found.
+        links: how many links went live.
+        remarks: what was unusual about the data, one sentence each.
+        files: the files of files/ that were written.
+    """
+
+    findings: Findings
+    links: int
+    remarks: Sequence[str] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The effect on clicks, or why none can be told, in a sentence."""
+        return self.findings.sentence
+
+    @property
+    def verdict(self) -> Verdict:
+        """What can be said of the effect on clicks."""
+        return self.findings.verdict
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `effects`, `weeks` and `pairs`.
+
+        Effects on clicks and impressions are shares, 0.06 for 6% more; those on positions are differences, below 0 for
+        a better position. `weeks` are clicks relative to the controls', as shares; `pairs` has clicks a week.
+        """
+        found = self.findings
+        shown = [one.shown for one in found.estimates]
+        effects: dict[str, list[object]] = {
+            "outcome": [str(one.outcome) for one in found.estimates],
+            "group": [one.group for one in found.estimates],
+            **{name: [three[at] for three in shown] for at, name in enumerate(("effect", "low", "high"))},
+            "verdict": [str(one.verdict) for one in found.estimates],
+            **columns_of(found.estimates, "pages", "controls"),
+        }
+        weeks: dict[str, list[object]] = {"week": [one.week for one in found.events]}
+        weeks |= {
+            name: [one.shown[at] for one in found.events] for at, name in enumerate(("effect", "low", "high"))
+        }
+        names = ("page", "tier", "anchor", "links", "before", "after", "expected_before", "expected_after")
+        pairs: dict[str, list[object]] = columns_of(found.pairs, *names)
+        pairs["live"] = [date.fromordinal(one.day) for one in found.pairs]
+        pairs["controls"] = [" ".join(one.controls) for one in found.pairs]
+        return {"effects": effects, "weeks": weeks, "pairs": pairs}
+
+
+def impact(project: Project, options: ImpactOptions, progress: Progress) -> ImpactResult:
+    """Measure what links did to their targets.
+
+    Args:
+        project: whose links and search data.
+        options: what is compared.
+        progress: shows the steps.
+
+    Raises:
+        InputError: the table of pages is missing or can't be read.
+        OutputError: the report can't be written.
+    """
+    spool = TextSpool(project.root / "files")
+    try:
+        site = _site(project, spool, progress)
+        languages = dict(zip((page.key for page in site.pages), languages_of(site.pages), strict=True))
+    finally:
+        spool.close()
+    links = new_links(project, site.hosts)
+    progress.start("Search data", 0, "rows")
+    rows, remarks = _rows(project, languages.keys(), site.hosts)
+    progress.finish(f"{len(rows):,} rows of {rows['page'].nunique():,} pages")
+    if rows.empty:
+        findings = Findings(days=options.days, verdict=Verdict.THIN, sentence=_NO_DATA)
+    else:
+        progress.start("Comparison", 0, "targets")
+        strata = {key: f"{language} {section_of(key)}" for key, language in languages.items()}
+        targets = treated_pages(links, options.days)
+        drawn = _experiment(project, site.hosts) if options.experiment else None
+        findings = analysed(panel_of(rows), targets, strata, days=options.days, experiment=drawn)
+        progress.finish(counted(len(findings.pairs), "target"))
+    files: tuple[str, ...] = ()
+    if options.report:
+        path = project.file("impact.html")
+        remarks += ImpactHtml(path).write(project.site, findings, len(links))
+        files = (path.name,)
+    return ImpactResult(findings, len(links), remarks, files)
+
+
+def clicks_by_page(project: Project, keys: Collection[str], hosts: CanonicalHosts) -> Mapping[str, float]:
+    """Return the clicks of these pages in all stored search data; pages without any are left out."""
+    rows, _ = _rows(project, keys, hosts)
+    found = rows.groupby("page", observed=True)["clicks"].sum()
+    return {str(page): float(clicks) for page, clicks in found.items()}
+
+
+def _site(project: Project, spool: TextSpool, progress: Progress) -> Collected:
+    pages = project.table("urls_rawdata.csv", [])
+    if pages is None:
+        raise InputError(
+            "files/urls_rawdata.csv not found: it says which pages the site has. Import a crawl first."
+        )
+    progress.start("Input", 0, "rows")
+    site = site_of(project, pages, spool, progress)
+    progress.finish(counted(len(site.pages), "page"))
+    return site
+
+
+def _rows(project: Project, keys: Collection[str], hosts: CanonicalHosts) -> "tuple[DataFrame, list[str]]":
+    """Return the final search data of the site's pages, and what was left out."""
+    with project.search_data() as store:
+        rows = store.read(SearchTable.PAGES)
+        days = store.days(SearchTable.PAGES)
+    last = max((day for day, stored in days.items() if stored.final), default=date.min)
+    open_days = [day for day in days if day > last]
+    if open_days:
+        # A day that is not complete yet would look like a loss.
+        rows = rows[rows["date"] < min(open_days).isoformat()]
+    matched = match_pages(SearchTable.PAGES, rows, keys, hosts)
+    remarks = list[str]()
+    if matched.unknown_urls:
+        remarks.append(
+            f"{counted(matched.unknown_urls, 'URL')} left out, with {matched.unknown_count:,} clicks: "
+            "not among the pages. Import a newer crawl if they should be."
+        )
+    if open_days:
+        remarks.append(f"{counted(len(open_days), 'day')} left out whose search data are not final.")
+    return matched.rows, remarks
+
+
+def new_links(project: Project, hosts: CanonicalHosts) -> list[NewLink]:
+    """Return the links that a run found on the site after they had been proposed, with the day they went live.
+
+    It is the day on which `apply` wrote the link, or else that of the first run that found it.
+    """
+    with project.applications() as (edges, applied):
+        live = [edge for edge in todays(edges.each("live"), hosts) if is_link(edge)]
+        written = _days_written(applied.writes())
+    found = []
+    for edge in live:
+        days = [written[one] for one in (edge.id, *edge.former_ids) if one in written]
+        if day := _day(edge.at):
+            days.append(day)
+        if days:
+            found.append(
+                NewLink(
+                    target=edge.target,
+                    day=min(days).toordinal(),
+                    tier=TIER_NAMES[edge.tier],
+                    anchor=_kind_of_anchor(edge),
+                )
+            )
+    return found
+
+
+def _days_written(writes: Sequence[PageWrite]) -> Mapping[str, date]:
+    """Return the day on which each link was last written, of those that were not taken back."""
+    found = dict[str, date]()
+    for write in writes:
+        for link in write.links:
+            if write.status == "applied":
+                found[link] = write.at.date()
+            elif write.status == "undone":
+                found.pop(link, None)
+    return found
+
+
+def _day(at: str) -> date | None:
+    """Return the day of an edge's time; None if it has none."""
+    try:
+        return datetime.fromisoformat(at).astimezone(UTC).date()
+    except ValueError:
+        return None
+
+
+def _kind_of_anchor(edge: Edge) -> str:
+    if edge.anchor:
+        return _OWN
+    return _VERBATIM if edge.chosen.verbatim else _TITLE
+
+
+def _experiment(project: Project, hosts: CanonicalHosts) -> Experiment:
+    """Return the last experiment.
+
+    Raises:
+        InputError: there is none.
+    """
+    with project.experiments() as store:
+        drawn = store.drawn()
+    if not drawn:
+        raise InputError("No experiment was planned: plan one with impact --plan.")
+    some: list[DrawnTarget] = [one for one in drawn if one.experiment == drawn[-1].experiment]
+    return Experiment(
+        held=frozenset(hosts.restored(one.target) for one in some if one.held),
+        released=frozenset(hosts.restored(one.target) for one in some if not one.held),
+        first=some[0].first.toordinal(),
+        until=some[0].until.toordinal(),
+    )
