@@ -36,7 +36,7 @@ def apply(
     options: ApplyOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Put accepted links into the site's source files, or into the posts of a WordPress site.
+    """Put accepted links into source files or WordPress posts.
 
     Without --write, --patch or --branch nothing is changed: the links and the changes are shown. Each written file or
     post can be taken back with undo.

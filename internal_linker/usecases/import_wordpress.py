@@ -150,7 +150,7 @@ def _pace(delay: float) -> float:
 
 
 def _site(address: str) -> str:
-    """Return the full address of a site.
+    """Return the full address of a site in one spelling, without a slash at its end.
 
     Raises:
         ConfigurationError: it is not an address.
@@ -161,4 +161,4 @@ def _site(address: str) -> str:
         raise ConfigurationError(
             f"--wordpress {address}: name the site's address, such as https://www.example.com."
         )
-    return site.rstrip("/")
+    return f"{origin_of(site)}{parts.path}".rstrip("/")

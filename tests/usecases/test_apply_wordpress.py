@@ -117,7 +117,7 @@ def test_what_is_written_is_taken_back(project: Path, site: WordPressStandIn) ->
 def test_each_post_that_was_written_has_its_row(project: Path, site: WordPressStandIn) -> None:
     """The store has the site, the post's route, its former content and both hashes."""
     before = site.posts[1].content.encode()
-    result = applied(project, site.url, write=True)
+    result = applied(project, f"{site.url.replace('http', 'HTTP')}/", write=True)
     with open_project(project).applications() as (_, store):
         [row] = store.writes(page=links(site)["green-pot"].source)
         assert store.former(row) == before
