@@ -1,8 +1,8 @@
 """The protocols through which a run reaches the outside: what services, stores and faces must offer."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from internal_linker.core.arrays import Block, Ints, Nearest, Neighbourhood, Vectors
 from internal_linker.core.edges import (
@@ -26,6 +26,10 @@ from internal_linker.core.records import (
     Usage,
 )
 from internal_linker.core.runs import Version, VersionRow
+from internal_linker.core.search_data import SearchTable, StoredDay
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 T = TypeVar("T")
 EdgeOf = Callable[[Source, Link], Edge]
@@ -377,6 +381,38 @@ class RunStore(Protocol):
 
     def is_whole(self, version: Version) -> bool:
         """Return whether all rows of a kept run can be read."""
+
+
+class SearchStore(Protocol):
+    """A site's search data by day, from one source, such as a Search Console property."""
+
+    def sources(self, table: SearchTable) -> Sequence[str]:
+        """Return all sources that have days of this table, the one with the most days first."""
+
+    def days(self, table: SearchTable) -> Mapping[date, StoredDay]:
+        """Return the stored days in their order."""
+
+    def put(self, table: SearchTable, day: date, frame: "DataFrame", *, final: bool = True) -> None:
+        """Replace a day; committed when this returns.
+
+        Args:
+            table: the kind of rows.
+            day: the property's day.
+            frame: the columns of the table, all rows of this day; no rows: the source knows nothing of the day.
+            final: False if the source may still change it.
+        """
+
+    def read(self, table: SearchTable, since: date | None = None, until: date | None = None) -> "DataFrame":
+        """Return the rows from `since` to `until`, both included, by day; texts are categoricals.
+
+        Args:
+            table: the kind of rows.
+            since: the first day; None: the first that is stored.
+            until: the last day; None: the last that is stored.
+        """
+
+    def prune(self, before: date) -> int:
+        """Remove the days before then from all sources and tables of the site; return how many days went."""
 
 
 class PageVectorStore(Protocol):

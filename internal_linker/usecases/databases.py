@@ -18,6 +18,7 @@ from internal_linker.adapters.database import (
     neighbours,
     page_vectors,
     runs,
+    search_days,
     serp_results,
 )
 from internal_linker.adapters.database.damage import (
@@ -57,6 +58,8 @@ _STORED = (
     Stored(neighbours.JOINS, neighbours.soundness),
     Stored(edges.EDGES, lambda _: edges.is_sound, lasting=True),
     Stored(applied_links.APPLIED_LINKS, lambda _: applied_links.is_sound, lasting=True),
+    # Google forgets them after sixteen months, and exports may be gone sooner.
+    Stored(search_days.SEARCH_DAYS, lambda _: search_days.is_sound, lasting=True),
     Stored(runs.RUN_LINKS, lambda _: runs.is_sound, lasting=True, part_of=runs.RUNS),
     Stored(runs.RUNS, lambda _: runs.is_sound_run, lasting=True, mend=runs.mend_sequence),
 )
@@ -285,7 +288,7 @@ def _waste(engine: Engine, days: int) -> list[Waste]:
     before = datetime.now(UTC) - timedelta(days=days)
     stores = (
         *(embeddings, serp_results, llm_answers, neighbours),
-        *(edges, applied_links, runs, fetched_pages),
+        *(edges, applied_links, search_days, runs, fetched_pages),
     )
     found = [waste for store in stores for waste in store.waste(before)]
     return [*found, *page_vectors.waste(engine, before)]

@@ -14,6 +14,7 @@ from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.page_vectors import PageVectorTable
 from internal_linker.adapters.database.run_queue import turn
 from internal_linker.adapters.database.runs import RunStore
+from internal_linker.adapters.database.search_days import SearchDays
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.adapters.files.atomic import ReplaceWhole
 from internal_linker.adapters.files.index_folder import IndexFolder
@@ -107,6 +108,15 @@ class Project:
         engine = self.databases.store(read_only=read_only)
         try:
             yield EdgeStore(engine, self.site), AppliedLinks(engine, self.site)
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def search_data(self, source: str = "", *, read_only: bool = True) -> Iterator[SearchDays]:
+        """Open the search data of a source; "": for reading, of each table the source with the most days."""
+        engine = self.databases.store(read_only=read_only)
+        try:
+            yield SearchDays(engine, self.site, source)
         finally:
             engine.dispose()
 

@@ -206,7 +206,8 @@ def _damaged(engine: Engine, one: Stored, progress: Progress) -> dict[Any, Row[A
     is_sound = one.soundness(engine)
     try:
         with engine.connect() as connection:
-            rows = connection.execution_options(yield_per=_ROWS).execute(select(table, _named(engine)))
+            size = 1 if "content" in table.c else _ROWS  # those are megabytes each
+            rows = connection.execution_options(yield_per=size).execute(select(table, _named(engine)))
             for part in rows.partitions():
                 bad = (row for row in part if not (is_complete(row, table) and is_sound(row)))
                 found |= {row.row_name: row for row in bad}

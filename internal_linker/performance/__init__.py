@@ -1,0 +1,1 @@
+"""What links earn: search data matched to the pages of a site."""

@@ -1,0 +1,98 @@
+"""Which page of the site each URL of the search data is: rows under several spellings of a URL become one."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.search_data import SearchTable
+from internal_linker.core.urls import NormalForms
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedPages:
+    """Search data of the pages of a site.
+
+    Attributes:
+        rows: the rows of known pages, whose `page` is the page's key; one row for each page (and query) and day.
+        pages: how many pages have rows.
+        spellings: how many URLs were another spelling of a page that had one already.
+        unknown_urls: how many URLs are no page of the site, or no URL.
+        unknown_rows: how many rows they have.
+        unknown_count: the sum of their clicks, or of their sessions.
+        unknown_examples: up to ten of them, those with the largest counts first.
+    """
+
+    rows: "DataFrame"
+    pages: int
+    spellings: int = 0
+    unknown_urls: int = 0
+    unknown_rows: int = 0
+    unknown_count: int = 0
+    unknown_examples: tuple[str, ...] = ()
+
+
+def match_pages(
+    table: SearchTable, rows: "DataFrame", keys: Collection[str], hosts: CanonicalHosts
+) -> MatchedPages:
+    """Replace URLs by the keys of the site's pages, and merge rows of one page.
+
+    http and https, www., fragments, tracking parameters, index pages and trailing slashes make no difference, as
+    everywhere; other parameters do. Merged rows have the sum of the counts, and the mean position weighted by
+    impressions.
+
+    Args:
+        table: the kind of rows, which has pages.
+        rows: the columns of the table.
+        keys: the keys of all pages of the site.
+        hosts: in which form the site writes its hosts.
+    """
+    import pandas as pd
+
+    known, forms = frozenset(keys), NormalForms(of=hosts.of)
+    rows = rows.assign(page=rows["page"].astype("category").cat.remove_unused_categories())
+    urls = rows["page"].cat.categories
+    key_of = pd.Series([key if (key := forms[str(url)]) in known else None for url in urls], dtype=object)
+    is_known = key_of.notna().to_numpy()
+    known_rows = is_known[rows["page"].cat.codes.to_numpy()]
+    counted = "clicks" if "clicks" in table.numbers else "sessions"
+    unknown = rows[~known_rows]
+    worst = unknown.groupby("page", observed=True)[counted].sum().sort_values(ascending=False, kind="stable")
+    found = [key for key in key_of if key is not None]
+    pages = [*dict.fromkeys(found)]
+    code_of = pd.Index(pages, dtype=object).get_indexer(key_of)
+    matched = rows[known_rows]
+    codes = code_of[matched["page"].cat.codes.to_numpy()]
+    matched = matched.assign(page=pd.Categorical.from_codes(codes, categories=pages))
+    if len(found) > len(pages):
+        twice = key_of.value_counts()
+        matched = _merged(table, matched, twice.index[twice > 1])
+    return MatchedPages(
+        matched.reset_index(drop=True),
+        len(pages),
+        len(found) - len(pages),
+        len(worst),
+        len(unknown),
+        int(worst.sum()),
+        tuple(map(str, worst.index[:_SHOWN])),
+    )
+
+
+def _merged(table: SearchTable, rows: "DataFrame", pages: Collection[str]) -> "DataFrame":
+    """Merge the rows of pages with several URLs; the others, mostly nearly all, need no work."""
+    import pandas as pd
+
+    several = rows["page"].isin(pages)
+    some = rows[several]
+    if "position" in table.numbers:
+        some = some.assign(position=some["position"] * some["impressions"])
+    merged = some.groupby(["date", *table.texts], observed=True, as_index=False)[[*table.numbers]].sum()
+    if "position" in table.numbers:
+        merged["position"] /= merged["impressions"]
+    every = pd.concat([rows[~several], merged[[*rows.columns]]], ignore_index=True)
+    return every.sort_values("date", kind="stable")
