@@ -43,6 +43,10 @@ _FUNCTIONS = {
         "run",
         "schedule",
     ),
+    "performance": (
+        "import_search_data",
+        "queries",
+    ),
     "stores": (
         "back_up_store",
         "check",

@@ -12,9 +12,13 @@ from internal_linker.usecases.options.imports import ImportOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from internal_linker.ingest.crawl import CrawlTable
     from internal_linker.ingest.import_crawl import Imported
+    from internal_linker.usecases.console import Reporter
+    from internal_linker.usecases.import_search_exports import SearchDataImported
+    from internal_linker.usecases.project import Project
 
 VECTORS = "files/page_vectors.csv"
 # Reasons of rejected rows that the terminal shows; the file has all.
@@ -44,8 +48,14 @@ def import_(
     from internal_linker.cli.output import print_columns, print_rows
     from internal_linker.usecases.console import Reporter, open_console
     from internal_linker.usecases.import_crawl import prepared_import
+    from internal_linker.usecases.import_search_exports import without_search_exports
 
     console, reporter = open_console(stderr=as_json), Reporter(open_console(stderr=True))
+    options, exports = without_search_exports(options)
+    if exports:
+        _import_search_data(opened, exports, reporter, as_json=as_json)
+        if not (options.files or options.sitemap or options.urls or options.wordpress):
+            return
     with prepared_import(opened, options, reporter) as prepared:
         if columns := _columns(prepared.tables):
             print_columns(console, ("File", "Rows are", "Column", "Taken from"), columns)
@@ -68,6 +78,60 @@ def import_(
         print_rows(console, "Imported", _rows(done))
     if done.gaps:
         raise typer.Exit(ExitCode.GAPS)
+
+
+def _import_search_data(
+    project: "Project", exports: "Sequence[Path]", reporter: "Reporter", *, as_json: bool
+) -> None:
+    from internal_linker.cli.output import print_columns, print_rows
+    from internal_linker.usecases.console import open_console
+    from internal_linker.usecases.import_search_exports import import_search_exports
+
+    try:
+        done = import_search_exports(project, exports, reporter)
+    finally:
+        reporter.close()
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(_search_data_as_json(done)))
+        return
+    console = open_console()
+    print_columns(console, ("File", "Rows are", "Column", "Taken from"), done.columns)
+    print_rows(console, "Imported search data", _search_data_rows(done))
+
+
+def _search_data_rows(done: "SearchDataImported") -> list[tuple[str, str]]:
+    rows = [
+        (
+            f"{each.table}: {each.source}",
+            f"{counted(each.rows, 'row')} of {counted(each.days, 'day')}, {each.first} to {each.last}",
+        )
+        for each in done.stored
+    ]
+    rows += [(f"Rejected: {reason}", str(count)) for reason, count in done.rejected.items()]
+    rows += [(f"Left out: {reason}", str(count)) for reason, count in done.left_out.items()]
+    return rows + [(name[:1].upper() + name[1:], str(count)) for name, count in done.facts.items()]
+
+
+def _search_data_as_json(done: "SearchDataImported") -> dict[str, object]:
+    return {
+        "search_data": [
+            {
+                "source": each.source,
+                "table": each.table.value,
+                "rows": each.rows,
+                "days": each.days,
+                "first": str(each.first),
+                "last": str(each.last),
+            }
+            for each in done.stored
+        ],
+        "rejected_because": dict(done.rejected),
+        "left_out": dict(done.left_out),
+        "facts": dict(done.facts),
+        "remarks": list(done.remarks),
+    }
 
 
 def _columns(tables: "Sequence[CrawlTable]") -> list[tuple[str, str, str, str]]:

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import numpy as np
-
 from internal_linker.core.canonical_hosts import bare_host, origin_of
 from internal_linker.core.records import fold_query
 from internal_linker.core.results import Columns, Result, columns_of
@@ -112,9 +110,7 @@ class MainQueries(Result):
     def tables(self) -> dict[str, Columns]:
         """Return the main `queries`, and the tables `cannibalised`, `brands` and `without`."""
         return {
-            "queries": columns_of(
-                self.found, "page", "query", "clicks", "impressions", "position", "others"
-            ),
+            "queries": columns_of(self.found, "page", "query", "clicks", "impressions", "position", "others"),
             "cannibalised": columns_of(self.shared, "query", "page", "clicks", "share", "position"),
             "brands": columns_of(self.brands, "query", "clicks", "why"),
             "without": {"page": [*self.without], "why": [*self.without.values()]},
@@ -289,7 +285,9 @@ def _sought_home(sums: "DataFrame", home: "DataFrame") -> dict[str, str]:
     """Return queries that lead to the home page, first and often, as only a name does."""
     of_home = sums[home].groupby("query", observed=True)[["clicks", "impressions"]].sum()
     weighted = sums[home].assign(weighted=sums["position"] * sums["impressions"])
-    position = weighted.groupby("query", observed=True)["weighted"].sum() / of_home["impressions"].clip(lower=1)
+    position = weighted.groupby("query", observed=True)["weighted"].sum() / of_home["impressions"].clip(
+        lower=1
+    )
     clicks = sums.groupby("query", observed=True)["clicks"].sum().reindex(of_home.index)
     sought = of_home[
         (clicks >= _LEAST_CLICKS)
@@ -298,5 +296,3 @@ def _sought_home(sums: "DataFrame", home: "DataFrame") -> dict[str, str]:
         & (position <= _FIRST)
     ]
     return dict.fromkeys(map(str, sought.index), "leads to the home page, first and often")
-
-

@@ -1,7 +1,7 @@
 """Search data from exported files: which files have some, the period that each is of, and one frame of each kind."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain, islice
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from internal_linker.adapters.tables.columns import fold_header
-from internal_linker.core.canonical_hosts import origin_of
+from internal_linker.core.canonical_hosts import bare_host, origin_of
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.search_data import SearchTable, typed
@@ -25,7 +25,7 @@ from internal_linker.ingest.search.frames import (
     kind_of,
     missing_days,
 )
-from internal_linker.ingest.search.numbers import days_of, days_within
+from internal_linker.ingest.search.numbers import Unclear, days_of, days_within
 from internal_linker.ingest.search.tables import (
     ExportTable,
     Period,
@@ -108,14 +108,9 @@ def read_exports(paths: Sequence[Path], place: Place, progress: Progress) -> Sea
     with TemporaryDirectory(prefix="internal-linker-") as folder:
         for group in _groups(paths, Path(folder)):
             for table, kind, period in _dated(group, noted):
-                at = only(figures_in(table.stream.header))
-                columns += [
-                    (table.stream.name, f"{kind} by day" if period is None else str(kind), figure, table.stream.header[place])
-                    for figure, place in at.items()
-                ]
-                table = _capped(table, period, noted)
-                frame = reader.read(table, kind, period)
+                columns += _recognised(table, kind, period)
                 source = period_source(period) if period else DAILY
+                frame = reader.read(_capped(table, period, noted), kind, period)
                 found.setdefault((source, kind), []).append(frame)
     frames = {
         (source, kind): frame
@@ -144,15 +139,37 @@ def _groups(paths: Sequence[Path], folder: Path) -> Iterator[_Group]:
                 group.periods.append(period)
         elif is_search_table(table.stream.header):
             if kind_of(figures_in(table.stream.header)) is SearchTable.TOTALS:
-                # Few rows: what they say of days is needed before the other tables are read.
-                rows = list(table.stream.rows)
-                table = replace(table, stream=replace(table.stream, rows=iter(rows)))
-                at = only(figures_in(table.stream.header))[Figure.DATE]
-                days = [day for day in days_of([row[at] for _, row in rows if at < len(row)]).values() if day]
-                if days:
-                    group.periods.insert(0, (min(days), max(days)))
-            group.tables.append(table)
+                kept, span = _with_span(table)
+                group.tables.append(kept)
+                if span:
+                    group.periods.insert(0, span)
+            else:
+                group.tables.append(table)
     yield from groups.values()
+
+
+def _with_span(table: ExportTable) -> tuple[ExportTable, Period | None]:
+    """Return a table by day, of few rows, with its first and last day, which the other tables are of as well."""
+    rows = list(table.stream.rows)
+    at = only(figures_in(table.stream.header))[Figure.DATE]
+    try:
+        days = [day for day in days_of([row[at] for _, row in rows if at < len(row)]).values() if day]
+    except Unclear:
+        # Reading the table will name it.
+        days = []
+    kept = replace(table, stream=replace(table.stream, rows=iter(rows)))
+    return kept, (min(days), max(days)) if days else None
+
+
+def _recognised(
+    table: ExportTable, kind: SearchTable, period: Period | None
+) -> list[tuple[str, str, str, str]]:
+    rows_are = f"{kind.value} by day" if period is None else kind.value
+    at = only(figures_in(table.stream.header))
+    return [
+        (table.stream.name, rows_are, figure.value, table.stream.header[place])
+        for figure, place in at.items()
+    ]
 
 
 def _checked_filters(table: ExportTable) -> Period | None:
@@ -215,7 +232,7 @@ def _capped(table: ExportTable, period: Period | None, noted: Noted) -> ExportTa
 def _merged(
     parts: Sequence["DataFrame"], kind: SearchTable, reader: FrameReader, noted: Noted
 ) -> "DataFrame":
-    """Return the rows of all tables of a kind: each once, with its page in the form that most pages of its host have."""
+    """Return the rows of all tables of a kind, each once; # and tracking parameters make no difference."""
     import pandas as pd
 
     frame = pd.concat(parts, ignore_index=True)
@@ -233,7 +250,7 @@ def _merged(
         before = len(frame)
         frame = added_up(frame, labels)
         if count := before - len(frame):
-            noted.facts["rows merged: other forms of a page (http, www, # or tracking)"] += count
+            noted.facts["rows merged: a page with # or tracking parameters"] += count
     return typed(kind, frame)
 
 
@@ -246,8 +263,10 @@ def _with_pages(frame: "DataFrame", reader: FrameReader, noted: Noted) -> "DataF
     numbers = {page: number for number, page in enumerate(pages)}
     codes = np.zeros(len(reader.keys), np.int64)
     codes[used] = [numbers[key] for key in keys]
-    others = {origin for page in pages if (origin := origin_of(page))}
-    noted.facts["hosts"] = max(noted.facts["hosts"], len(others))
+    origins = Counter(map(origin_of, pages))
+    most = {bare_host(origin): origin for origin, _ in reversed(origins.most_common())}
+    if others := sum(count for origin, count in origins.items() if most[bare_host(origin)] != origin):
+        noted.facts["pages under http and https, or with and without www, which count as one"] += others
     page = pd.Categorical.from_codes(codes[frame["written"].to_numpy()], categories=pages)
     return frame.drop(columns="written").assign(page=page)
 

@@ -249,7 +249,7 @@ class FrameReader:
             self._learn_pages()
             no_page = np.array([bool(_NO_PAGE.fullmatch(text)) for text in self.pages], np.bool_)
             leave_out(no_page[codes], "without a page, such as (not set) or (other)")
-            whys = np.array([*Known({why: 0 for why in self._why})], object)
+            whys = np.array([*Known(dict.fromkeys(self._why, 0))], object)
             of_text = np.array(self._why, object)
             for why in whys:
                 if why:
@@ -257,11 +257,11 @@ class FrameReader:
         if "query" in frame:
             blank = np.array([not text for text in self.queries], np.bool_)
             leave_out(blank[frame["query"].to_numpy()], "with an anonymised query")
-        reject(
-            np.isnat(frame["date"].to_numpy()), "its day can't be read: write it as 2026-11-01"
-        )
+        reject(np.isnat(frame["date"].to_numpy()), "its day can't be read: write it as 2026-11-01")
         measures = frame[[*_MEASURES[kind]]].to_numpy()
-        reject(np.isnan(measures).any(axis=1), f"a row {RowProblem.NUMBER.value}: correct it or export it again")
+        reject(
+            np.isnan(measures).any(axis=1), f"a row {RowProblem.NUMBER.value}: correct it or export it again"
+        )
         if kind is not SearchTable.SESSIONS:
             clicks, impressions, position = (
                 frame[name].to_numpy() for name in ("clicks", "impressions", "position")
@@ -319,9 +319,14 @@ class FrameReader:
                     continue
                 said, summed = whole_number(row[at[figure]]), float(np.nansum(frame[measure]))
                 if abs(said - summed) > _CLOSE * max(said, summed):
+                    why = (
+                        "Google Analytics hides rows of few users and cuts long tables: export all rows."
+                        if measure == "sessions"
+                        else "Rows may be missing: export all of them."
+                    )
                     self._noted.remarks.append(
                         f"{name}, row {number}: this row of totals says {said:,.0f} {measure}, but the rows add up to "
-                        f"{summed:,.0f}. Rows may be missing: export all of them."
+                        f"{summed:,.0f}. {why}"
                     )
 
 
@@ -371,4 +376,3 @@ def _positions(numbers: Mapping[Figure, Numbers]) -> Numbers:
     with np.errstate(divide="ignore", invalid="ignore"):
         positions: Numbers = numbers[Figure.SUM_POSITION] / numbers[Figure.IMPRESSIONS] + 1
     return positions
-

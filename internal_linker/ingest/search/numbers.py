@@ -12,9 +12,13 @@ _SPACES = re.compile(r"[ \u00a0\u202f'’]")
 _NOT_DIGITS = re.compile(r"\D")
 _ISO = re.compile(r"(\d{4})[-./]?(\d{2})[-./]?(\d{2})")
 _SHORT = re.compile(r"(\d{1,2})[-./](\d{1,2})[-./](\d{4}|\d{2})")
-_NAMED = re.compile(r"(?:(\d{1,2})\.?\s+)?(?:de\s+)?([^\W\d_]{3,})\.?(?:\s+(?:de\s+)?(\d{1,2}))?,?\s+(?:de\s+)?(\d{4})")
+_NAMED = re.compile(
+    r"(?:(\d{1,2})\.?\s+)?(?:de\s+)?([^\W\d_]{3,})\.?(?:\s+(?:de\s+)?(\d{1,2}))?,?\s+(?:de\s+)?(\d{4})"
+)
 # What may follow a day: a time, and its zone.
-_TIME = re.compile(r"(?<=\d)[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2}|[A-Z]{3,4})?$")
+_TIME = re.compile(
+    r"(?<=\d)[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2}|[A-Z]{3,4})?$"
+)
 # The months by the first letters of their names in five languages; "juin" and "juillet" share three.
 _MONTHS = {
     begin: month
