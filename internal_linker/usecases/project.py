@@ -283,7 +283,10 @@ class Project:
     def exposed(self) -> Iterator[str]:
         """Yield a sentence for each way in which others could read the keys."""
         yield from exposed_keys(self.root)
-        services = ("serper_url", "serpapi_url", "base_url", "anchor_base_url", "google_api_url")
+        services = (
+            *("serper_url", "serpapi_url", "base_url", "anchor_base_url"),
+            *("google_api_url", "search_console_url"),
+        )
         yield from unencrypted({name: getattr(self.settings, name) for name in services})
 
     @property

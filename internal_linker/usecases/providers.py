@@ -165,6 +165,7 @@ def facts_of(encoder: Encoder) -> str:
 if TYPE_CHECKING:
     from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
     from internal_linker.adapters.openai.chat import OpenAIChat
+    from internal_linker.adapters.search_console.client import SearchConsole
     from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
     from internal_linker.review.google_tab import ReviewTab
 
@@ -215,6 +216,22 @@ class Clients:
         settings = self.settings
         account = settings.service_account.get_secret_value()
         return ReviewTab(account, settings.google_sheet_id, api_url=settings.google_api_url)
+
+    def search_console(self) -> "SearchConsole":
+        """Return the client of Search Console.
+
+        Raises:
+            ConfigurationError: there is no service account, or its key can't be used.
+        """
+        from internal_linker.adapters.search_console.client import SearchConsole
+
+        account = self.settings.service_account.get_secret_value()
+        if not account:
+            raise ConfigurationError(
+                "Search Console needs a service account: put its key into config/service_account.txt, and see "
+                "docs/search-console.md for how to grant it access."
+            )
+        return SearchConsole(account, self.settings.search_console_url)
 
     @property
     def market(self) -> SerpMarket:

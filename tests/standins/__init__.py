@@ -1,10 +1,11 @@
-"""Real HTTP servers on loopback that behave like Serper, SerpApi, OpenAI, Google Sheets and WordPress, for tests."""
+"""Real HTTP servers on loopback that behave like Serper, SerpApi, OpenAI, Google and WordPress, for tests."""
 
 from tests.standins.base import Answer, Call, RateLimit, Request, StandIn
 from tests.standins.faults import CutOff, Drip, Fault, Reply, Reset, Stall, Twist
 from tests.standins.google import GoogleStandIn
 from tests.standins.google_token import make_service_account
 from tests.standins.openai import OpenAIStandIn
+from tests.standins.search_console import SearchConsoleStandIn
 from tests.standins.serpapi import SerpApiStandIn
 from tests.standins.serper import SerperStandIn, answers_from_jsonl
 from tests.standins.wordpress import WordPressStandIn
@@ -21,6 +22,7 @@ __all__ = [
     "Reply",
     "Request",
     "Reset",
+    "SearchConsoleStandIn",
     "SerpApiStandIn",
     "SerperStandIn",
     "Stall",

@@ -1,8 +1,6 @@
 """The HTTP client for Google's API: signs in with a service account's key, bounds answers, and supports a proxy."""
 
 import io
-import json
-import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -14,41 +12,7 @@ from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 from urllib3.exceptions import HTTPError
 
-from internal_linker.core.errors import ConfigurationError
-
-KEY_FILE = "config/service_account.txt"
-NEW_KEY = "console.cloud.google.com > IAM & Admin > Service Accounts > Keys > Add key > JSON"
-_NEEDED = ("client_email", "private_key", "token_uri")
-
-
-def key_fields(text: str) -> Mapping[str, Any]:
-    """Return the fields of a key file that was downloaded from Google's console.
-
-    Raises:
-        ConfigurationError: the text is empty, not JSON or incomplete, or is another kind of key.
-    """
-    if not text.strip():
-        raise bad_key("it is empty")
-    try:
-        fields = json.loads(text.strip().removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        raise bad_key("it is not JSON, so part of it may be missing") from None
-    if not isinstance(fields, dict) or fields.get("type") != "service_account":
-        raise bad_key("it is not the key of a service account")
-    if missing := [name for name in _NEEDED if not isinstance(fields.get(name), str)]:
-        raise bad_key(f"it lacks {' and '.join(missing)}")
-    if not re.match(r"https?://[^/]", fields["token_uri"]):
-        raise bad_key("its token_uri is not an address")
-    return fields
-
-
-def bad_key(problem: str) -> ConfigurationError:
-    """Return the error for a key file with this problem; the message quotes nothing from the file."""
-    return ConfigurationError(
-        f"{KEY_FILE} can't be used: {problem}. Make a new key ({NEW_KEY}) and put the whole content of the "
-        f"downloaded file into {KEY_FILE}."
-    )
-
+from internal_linker.adapters.http.service_account import bad_key
 
 GOOGLE = "https://sheets.googleapis.com"
 # google-auth calls this host in the background once it has a token.

@@ -4,8 +4,8 @@ import json
 import re
 from dataclasses import dataclass
 
-from internal_linker.adapters.google_sheets.client import KEY_FILE, NEW_KEY
 from internal_linker.adapters.http.limits import retry_after
+from internal_linker.adapters.http.service_account import KEY_FILE, NEW_KEY
 from internal_linker.core.errors import CredentialsRefused, InputError, InternalLinkerError, ServiceError
 
 SERVICE = "Google Sheets"

@@ -11,9 +11,10 @@ from gspread.utils import absolute_range_name, rowcol_to_a1
 from requests import JSONDecodeError, RequestException
 from requests.exceptions import InvalidJSONError
 
-from internal_linker.adapters.google_sheets.client import Refused, key_fields, make_client
+from internal_linker.adapters.google_sheets.client import Refused, make_client
 from internal_linker.adapters.google_sheets.errors import SERVICE, Refusals
 from internal_linker.adapters.http.limits import Circuit
+from internal_linker.adapters.http.service_account import key_fields
 from internal_linker.core.errors import InternalLinkerError
 
 Cells = Mapping[tuple[int, int], str | float]

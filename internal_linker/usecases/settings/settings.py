@@ -67,6 +67,10 @@ class Settings(BaseSettings):
     google_api_url: Url = Field(
         "https://sheets.googleapis.com", description="Address of the Sheets API; change it only for a proxy."
     )
+    search_console_url: Url = Field(
+        "https://searchconsole.googleapis.com",
+        description="Address of the Search Console API; change it only for a proxy.",
+    )
 
     serp_provider: Literal["auto", "serper", "serpapi", "none"] = Field(
         "auto",
@@ -504,7 +508,7 @@ class Settings(BaseSettings):
         values: list[SecretStr] = [getattr(self, name) for name in KEY_FILES]
         keys = [value.get_secret_value() for value in values if value.get_secret_value()]
         services = (
-            *(self.base_url, self.anchor_base_url, self.google_api_url),
+            *(self.base_url, self.anchor_base_url, self.google_api_url, self.search_console_url),
             *(self.search_url(name) for name in SEARCH_PROVIDERS),
         )
         addresses = (secret for url in (self.store_url, *services) for secret in secrets_in(url))

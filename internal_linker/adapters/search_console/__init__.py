@@ -1,0 +1,1 @@
+"""Search Console: what the API says about a property, and its refusals as errors with a remedy."""
