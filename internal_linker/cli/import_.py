@@ -52,9 +52,12 @@ def import_(
 
     console, reporter = open_console(stderr=as_json), Reporter(open_console(stderr=True))
     options, exports = without_search_exports(options)
+    found: dict[str, object] = {}
     if exports:
-        _import_search_data(opened, exports, reporter, as_json=as_json)
+        found = _import_search_data(opened, exports, reporter, as_json=as_json)
         if not (options.files or options.sitemap or options.urls or options.wordpress):
+            if as_json:
+                _echo_json(found)
             return
     with prepared_import(opened, options, reporter) as prepared:
         if columns := _columns(prepared.tables):
@@ -71,9 +74,7 @@ def import_(
         finally:
             reporter.close()
     if as_json:
-        import json
-
-        typer.echo(json.dumps(_as_json(done)))
+        _echo_json(found | _as_json(done))
     else:
         print_rows(console, "Imported", _rows(done))
     if done.gaps:
@@ -82,7 +83,8 @@ def import_(
 
 def _import_search_data(
     project: "Project", exports: "Sequence[Path]", reporter: "Reporter", *, as_json: bool
-) -> None:
+) -> dict[str, object]:
+    """Import search data, show what was stored, and return it for JSON."""
     from internal_linker.cli.output import print_columns, print_rows
     from internal_linker.usecases.console import open_console
     from internal_linker.usecases.import_search_exports import import_search_exports
@@ -91,24 +93,29 @@ def _import_search_data(
         done = import_search_exports(project, exports, reporter)
     finally:
         reporter.close()
-    if as_json:
-        import json
+    if not as_json:
+        console = open_console()
+        print_columns(console, ("File", "Rows are", "Column", "Taken from"), done.columns)
+        print_rows(console, "Imported search data", _search_data_rows(done))
+    return {"search_data": _search_data_as_json(done)}
 
-        typer.echo(json.dumps(_search_data_as_json(done)))
-        return
-    console = open_console()
-    print_columns(console, ("File", "Rows are", "Column", "Taken from"), done.columns)
-    print_rows(console, "Imported search data", _search_data_rows(done))
+
+def _echo_json(found: dict[str, object]) -> None:
+    import json
+
+    typer.echo(json.dumps(found))
 
 
 def _search_data_rows(done: "SearchDataImported") -> list[tuple[str, str]]:
     rows = [
         (
-            f"{each.table}: {each.source}",
+            f"{each.table.capitalize()} ({each.source})",
             f"{counted(each.rows, 'row')} of {counted(each.days, 'day')}, {each.first} to {each.last}",
         )
         for each in done.stored
     ]
+    if done.rejected:
+        rows.append(("Rejected rows, in files/rejected_search_rows.csv", str(sum(done.rejected.values()))))
     rows += [(f"Rejected: {reason}", str(count)) for reason, count in done.rejected.items()]
     rows += [(f"Left out: {reason}", str(count)) for reason, count in done.left_out.items()]
     return rows + [(name[:1].upper() + name[1:], str(count)) for name, count in done.facts.items()]
@@ -116,7 +123,7 @@ def _search_data_rows(done: "SearchDataImported") -> list[tuple[str, str]]:
 
 def _search_data_as_json(done: "SearchDataImported") -> dict[str, object]:
     return {
-        "search_data": [
+        "stored": [
             {
                 "source": each.source,
                 "table": each.table.value,

@@ -62,7 +62,7 @@ def _show(done: "FilledQueries") -> None:
             markup=False,
         )
     if len(new) > _SHOWN:
-        console.print(f"... and {counted(len(new) - _SHOWN, 'page')} more (--json shows all)")
+        console.print(f"... and {len(new) - _SHOWN} more (--json shows all)")
     shared = dict[str, list[str]]()
     for one in done.chosen.shared:
         shared.setdefault(one.query, []).append(f"{one.page} ({one.share:.0%})")

@@ -31,6 +31,13 @@ _NAVIGATION = frozenset(
     "www com org net de es fr it co uk io gov http https site website web page homepage home login blog official "
     "online seite webseite startseite sitio página inicio accueil pagina sito".split()
 )
+# With more words beside a name than these, a query is about its topic: "how boston uses acme's calculator".
+_MOST_BESIDE = 2
+# Parts of hosts that are nobody's name.
+_PARTS = frozenset(
+    "www blog blogs docs doc help support shop store app dev developer developers api news learn academy community "
+    "forum wiki portal mail staging test get mobile".split()
+)
 _LANGUAGE_HOME = re.compile(r"/[a-z]{2,3}(-[a-zA-Z]{2,4})?")
 
 
@@ -131,19 +138,20 @@ def site_names(pages: Iterable[str], brands: Iterable[str]) -> list[str]:
         brands: brands of its titles.
     """
     hosts = {bare_host(origin_of(page)).partition(":")[0] for page in pages}
-    of_hosts = [name for host in sorted(hosts) if (name := _name_in(host))]
+    of_hosts = [name for host in sorted(hosts) for name in _names_in(host)]
     return list(dict.fromkeys(filter(None, (fold_query(name) for name in (*of_hosts, *brands)))))
 
 
-def _name_in(host: str) -> str:
-    """Return the name in a host: "slowkettle" of shop.slowkettle.co.uk; "" of an address."""
+def _names_in(host: str) -> list[str]:
+    """Return the names in a host: "acme" and "lab" in lab.acme.co.uk; none in an address of numbers."""
     labels = host.split(".")
     if len(labels) < 2 or labels[-1].isdigit():
-        return ""
-    # "co.uk", "com.au", "gov.uk": short labels below a country are not anybody's name.
-    known = ("co", "com", "org", "net", "gov", "gob", "gouv", "ac", "edu")
-    at = -3 if len(labels) > 2 and labels[-2] in known else -2
-    return labels[at]
+        return []
+    # "co.uk" and "com.au" are below a country, and nobody's names.
+    below = len(labels) > 2 and labels[-2] in ("co", "com", "org", "net", "gov", "gob", "gouv", "ac", "edu")
+    domain, parts = (labels[-3], labels[:-3]) if below else (labels[-2], labels[:-2])
+    # Two letters are a language.
+    return [domain, *(part for part in parts if part not in _PARTS and len(part) > 2)]
 
 
 def main_queries(
@@ -276,7 +284,7 @@ def _named(
                 continue
             compact = "".join(_WORD.findall(name))
             rest = [word for word in its if word not in parts | _NAVIGATION and word not in compact]
-            if name not in topics or not rest:
+            if len(rest) <= (0 if name in topics else _MOST_BESIDE):
                 found[query] = f"has the name {name}"
     return found
 

@@ -14,8 +14,9 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sequences import counted
+from internal_linker.core.urls import NormalForms
 from internal_linker.performance.main_queries import MainQueries, main_queries, site_names
-from internal_linker.performance.page_keys import MatchedPages, match_pages
+from internal_linker.performance.page_keys import match_pages
 from internal_linker.text.brands import found_brands
 from internal_linker.usecases.options.performance import QueriesOptions
 from internal_linker.usecases.project import Project
@@ -83,12 +84,14 @@ class _Pages:
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """Search data by query, with the source and the days that they are from."""
+    """Search data by query of all pages of the property, and what is known of their source."""
 
-    matched: MatchedPages
+    rows: "DataFrame"
     source: str
     first: date
     last: date
+    unknown_urls: int
+    unknown_clicks: int
 
 
 def queries(project: Project, options: QueriesOptions, progress: Progress) -> FilledQueries:
@@ -108,10 +111,9 @@ def queries(project: Project, options: QueriesOptions, progress: Progress) -> Fi
         stack.callback(spool.close)
         pages = _pages(project, spool, progress)
         data = _searched(project, pages)
-        rows = data.matched.rows
-        names = site_names(pages.urls or rows["page"].cat.categories, found_brands(pages.titles))
+        names = site_names(pages.urls or data.rows["page"].cat.categories, found_brands(pages.titles))
         progress.start("Main queries", 0, "")
-        chosen = main_queries(rows, names=names, own=options.brand)
+        chosen = main_queries(data.rows, names=names, own=options.brand, pages=pages.urls or None)
         progress.finish(counted(len(chosen.found), "page"))
         place = _place(project, pages, progress, stack)
         done = _fates(chosen, place, pages, data)
@@ -132,9 +134,17 @@ def _fates(chosen: MainQueries, place: QueryPlace, pages: _Pages, data: _Searche
         page = pages.hosts.identity(each.page)
         fate = kept if page in known else filled if page in empty or place.takes_new else absent
         fate.append(each.page)
-    unknown = data.matched.unknown_urls, data.matched.unknown_count
     return FilledQueries(
-        chosen, place.name, filled, kept, absent, data.source, data.first, data.last, *unknown
+        chosen,
+        place.name,
+        filled,
+        kept,
+        absent,
+        data.source,
+        data.first,
+        data.last,
+        data.unknown_urls,
+        data.unknown_clicks,
     )
 
 
@@ -174,19 +184,20 @@ def _searched(project: Project, pages: _Pages) -> _Searched:
             )
         source = store.sources(SearchTable.QUERIES)[0]
         rows = store.read(SearchTable.QUERIES, since=max(days) - timedelta(_DAYS - 1))
-    keys = pages.urls or _keys(rows, pages.hosts)
-    matched = match_pages(SearchTable.QUERIES, rows, keys, pages.hosts)
-    if matched.rows.empty:
-        raise InputError(
-            f"None of the {counted(matched.unknown_urls, 'URL')} of the search data ({source}) is a page in "
-            f"files/urls_rawdata.csv, such as {matched.unknown_examples[0]}. Import the pages of the same site."
-        )
     first, last = rows["date"].min().date(), rows["date"].max().date()
-    return _Searched(matched, source, first, last)
+    # Pages that are not the project's count, too: the home page tells which queries are the site's name.
+    rows = match_pages(SearchTable.QUERIES, rows, _keys(rows, pages.hosts), pages.hosts).rows
+    found = rows["page"].cat.categories
+    unknown = [page for page in found if page not in pages.urls] if pages.urls else []
+    if pages.urls and len(unknown) == len(found):
+        raise InputError(
+            f"None of the {counted(len(unknown), 'URL')} of the search data ({source}) is a page in "
+            f"files/urls_rawdata.csv, such as {unknown[0]}. Import the pages of the same site."
+        )
+    clicks = int(rows["clicks"][rows["page"].isin(unknown)].sum())
+    return _Searched(rows, source, first, last, len(unknown), clicks)
 
 
 def _keys(rows: "DataFrame", hosts: CanonicalHosts) -> set[str]:
-    from internal_linker.core.urls import NormalForms
-
     forms = NormalForms(of=hosts.of)
     return {key for url in rows["page"].cat.categories if (key := forms[str(url)])}

@@ -169,6 +169,7 @@ def _recognised(
     return [
         (table.stream.name, rows_are, figure.value, table.stream.header[place])
         for figure, place in at.items()
+        if figure not in (Figure.CTR, Figure.PART)
     ]
 
 

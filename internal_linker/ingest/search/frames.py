@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _BATCH = 50_000
 # Rejected rows that are listed; all are counted.
 MOST_REJECTS = 100_000
+_OTHER_SITE = "is another site than"
 # Words of Google Analytics in place of a page.
 _NO_PAGE = re.compile(r"\(.{1,60}\)|")
 # A row of totals may differ by what Google rounds or hides without anybody having to look.
@@ -103,7 +104,7 @@ class Place:
             return "", str(error)
         if self.site and not within_site(key, self.site):
             host = key.partition("://")[2].partition("/")[0]
-            return "", f"a page of {host}, which is not {self.site}: export this site's property"
+            return "", f"{host} {_OTHER_SITE} {self.site}: export this site's property"
         return key, ""
 
 
@@ -251,9 +252,9 @@ class FrameReader:
             leave_out(no_page[codes], "without a page, such as (not set) or (other)")
             whys = np.array([*Known(dict.fromkeys(self._why, 0))], object)
             of_text = np.array(self._why, object)
-            for why in whys:
-                if why:
-                    reject((of_text == why)[codes], why)
+            for why in filter(None, whys):
+                reject((of_text == why)[codes], why)
+            self._refuse_other_property(name, of_text[codes][~no_page[codes]])
         if "query" in frame:
             blank = np.array([not text for text in self.queries], np.bool_)
             leave_out(blank[frame["query"].to_numpy()], "with an anonymised query")
@@ -271,6 +272,18 @@ class FrameReader:
             # NaN is not below 1.
             reject(~(position >= 1), f"a row {RowProblem.POSITION.value}: positions count from 1")
         return frame[kept]
+
+    def _refuse_other_property(self, name: str, whys: NDArray[Any]) -> None:
+        """Refuse a table whose pages are all of other sites: the tables beside it are of their property, too.
+
+        Raises:
+            InputError: it is such a table.
+        """
+        if len(whys) and all(_OTHER_SITE in why for why in set(whys.tolist())):
+            raise InputError(
+                f"{name}: none of its pages is of {self._place.site} ({whys[0]}). If the project is right, and the "
+                "site has several hosts, see map_hosts in config/settings.toml. Nothing was stored."
+            )
 
     def _learn_pages(self) -> None:
         for text in [*self.pages][len(self.keys) :]:
