@@ -44,8 +44,11 @@ _FUNCTIONS = {
         "schedule",
     ),
     "performance": (
+        "import_analytics",
+        "import_search_console",
         "import_search_data",
         "queries",
+        "search_data",
     ),
     "stores": (
         "back_up_store",

@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, with_options
+from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, reporting, with_options
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.options.imports import ImportOptions
+from internal_linker.usecases.options.imports import ImportCommandOptions, SearchConsoleOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+    from datetime import date
 
     from internal_linker.ingest.crawl import CrawlTable
     from internal_linker.ingest.import_crawl import Imported
-    from internal_linker.usecases.console import Reporter
+    from internal_linker.usecases.import_search_console import SearchConsoleImport
     from internal_linker.usecases.import_search_exports import SearchDataImported
     from internal_linker.usecases.project import Project
 
@@ -25,40 +25,68 @@ VECTORS = "files/page_vectors.csv"
 _REASONS = 5
 
 
-@with_options(ImportOptions)
+@with_options(ImportCommandOptions)
 def import_(
     context: typer.Context,
     project: ProjectOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask whether the columns are right.")] = False,
     as_json: JsonOption = False,
     *,
-    options: ImportOptions,
+    options: ImportCommandOptions,
 ) -> None:
-    """Import crawls, saved pages, a sitemap or a WordPress site.
+    """Import crawls, saved pages, a sitemap, a WordPress site, or search data.
 
     Write pages to files/urls_rawdata.csv and links to files/existing_links.csv. They come from exports of Screaming
-    Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb, Search Console or Ahrefs, from any table
+    Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb or Ahrefs, from any table
     with a column of URLs, from HTML files or folders of them, from a WordPress site's REST API, or from any site,
     as far as its robots.txt allows. The command shows which columns it recognised and, in a terminal, asks whether
     they are right. It backs up both files before it changes them.
+
+    With --search-console it fetches clicks, impressions and positions of each page and query by day, and stores them:
+    the first time up to 16 months, afterwards the new days and the last week again. With --analytics it does the same
+    with sessions, engaged sessions and key events of landing pages. Exported files of Search Console and Google
+    Analytics (.zip, .csv, .xlsx), and tables of their figures, are recognised by their columns.
     """
-    if not (options.files or options.sitemap or options.urls or options.wordpress):
-        raise typer.BadParameter("name a file, a folder, --sitemap, --urls or --wordpress", param_hint="FILE")
+    if not (options.pages or options.search_console or options.analytics):
+        raise typer.BadParameter(
+            "name a file, a folder, --sitemap, --urls, --wordpress, --search-console or --analytics",
+            param_hint="FILE",
+        )
+    if options.days and not options.search_console:
+        raise typer.BadParameter("it goes with --search-console", param_hint="--days")
     opened = opened_project(context, project)
+    from internal_linker.cli import import_search
+    from internal_linker.usecases.import_search_exports import without_search_exports
+
+    others: dict[str, SearchDataImported] = {}
+    options, exports = without_search_exports(options)
+    if exports:
+        others["search_files"] = import_search.import_files(opened, exports, quiet=as_json)
+    done = _import_pages(opened, options, yes=yes, as_json=as_json) if options.pages else None
+    if options.pages and done is None:
+        return
+    found = _import_search_data(opened, options, as_json=as_json) if options.search_console else None
+    if options.analytics:
+        others["analytics"] = import_search.import_property(opened, options.analytics, quiet=as_json)
+    if as_json:
+        import json
+
+        told = _as_json(done) if done else {}
+        told |= {"search_data": _search_as_json(found)} if found else {}
+        typer.echo(json.dumps(told | {name: import_search.as_json(one) for name, one in others.items()}))
+    if any(each and each.gaps for each in (done, found, *others.values())):
+        raise typer.Exit(ExitCode.GAPS)
+
+
+def _import_pages(
+    opened: "Project", options: ImportCommandOptions, *, yes: bool, as_json: bool
+) -> "Imported | None":
+    """Import pages and links; return None if a person does not want them."""
     from internal_linker.cli.output import print_columns, print_rows
     from internal_linker.usecases.console import Reporter, open_console
     from internal_linker.usecases.import_crawl import prepared_import
-    from internal_linker.usecases.import_search_exports import without_search_exports
 
     console, reporter = open_console(stderr=as_json), Reporter(open_console(stderr=True))
-    options, exports = without_search_exports(options)
-    found: dict[str, object] = {}
-    if exports:
-        found = _import_search_data(opened, exports, reporter, as_json=as_json)
-        if not (options.files or options.sitemap or options.urls or options.wordpress):
-            if as_json:
-                _echo_json(found)
-            return
     with prepared_import(opened, options, reporter) as prepared:
         if columns := _columns(prepared.tables):
             print_columns(console, ("File", "Rows are", "Column", "Taken from"), columns)
@@ -68,76 +96,101 @@ def import_(
                 "Nothing was imported. To choose other columns, use --url-column and --content-column.",
                 soft_wrap=True,
             )
-            return
+            return None
         try:
             done = prepared.execute()
         finally:
             reporter.close()
-    if as_json:
-        _echo_json(found | _as_json(done))
-    else:
+    if not as_json:
         print_rows(console, "Imported", _rows(done))
-    if done.gaps:
-        raise typer.Exit(ExitCode.GAPS)
+    return done
 
 
 def _import_search_data(
-    project: "Project", exports: "Sequence[Path]", reporter: "Reporter", *, as_json: bool
-) -> dict[str, object]:
-    """Import search data, show what was stored, and return it for JSON."""
-    from internal_linker.cli.output import print_columns, print_rows
+    opened: "Project", options: ImportCommandOptions, *, as_json: bool
+) -> "SearchConsoleImport":
+    """Fetch search data, and say what was fetched."""
+    from internal_linker.cli.output import print_rows
     from internal_linker.usecases.console import open_console
-    from internal_linker.usecases.import_search_exports import import_search_exports
+    from internal_linker.usecases.import_search_console import import_search_console
 
-    try:
-        done = import_search_exports(project, exports, reporter)
-    finally:
-        reporter.close()
+    wanted = SearchConsoleOptions(property=options.search_console, days=options.days)
+    with reporting() as reporter:
+        found = import_search_console(opened, wanted, reporter)
     if not as_json:
         console = open_console()
-        print_columns(console, ("File", "Rows are", "Column", "Taken from"), done.columns)
-        print_rows(console, "Imported search data", _search_data_rows(done))
-    return {"search_data": _search_data_as_json(done)}
+        print_rows(console, "Search data", _search_rows(found))
+        for gap in found.gaps:
+            console.print(gap, soft_wrap=True)
+    return found
 
 
-def _echo_json(found: dict[str, object]) -> None:
-    import json
-
-    typer.echo(json.dumps(found))
-
-
-def _search_data_rows(done: "SearchDataImported") -> list[tuple[str, str]]:
+def _search_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
+    """Return what was fetched, what is missing, and how the pages match the crawl."""
+    hidden = found.clicks - found.clicks_by_query
     rows = [
-        (
-            f"{each.table.capitalize()} ({each.source})",
-            f"{counted(each.rows, 'row')} of {counted(each.days, 'day')}, {each.first} to {each.last}",
-        )
-        for each in done.stored
+        ("Property", found.property),
+        ("Fetched", f"{counted(len(found.fetched), 'day')}, {counted(found.clicks, 'click')}"),
+        *((f"Rows: {table}", f"{count:,}") for table, count in found.rows.items()),
     ]
-    if done.rejected:
-        rows.append(("Rejected rows, in files/rejected_search_rows.csv", str(sum(done.rejected.values()))))
-    rows += [(f"Rejected: {reason}", str(count)) for reason, count in done.rejected.items()]
-    rows += [(f"Left out: {reason}", str(count)) for reason, count in done.left_out.items()]
-    return rows + [(name[:1].upper() + name[1:], str(count)) for name, count in done.facts.items()]
+    if found.clicks and hidden > 0:
+        rows.append(
+            ("Clicks without a query", f"{hidden:,} ({hidden / found.clicks:.0%}): Google hides rare queries")
+        )
+    rows += [(f"Left out: rows {reason}", f"{count:,}") for reason, count in sorted(found.left_out.items())]
+    if found.since and found.until:
+        final = f"{found.last_final} is the last final day" if found.last_final else "none of them is final"
+        rows.append(("Stored", f"{found.since} to {found.until}; {final}"))
+    else:
+        rows.append(("Stored", "nothing: Google has no data of this property yet"))
+    rows += [("Days without data", _some(found.missing))] if found.missing else []
+    rows += [("Days with only the top rows", _some(found.cut))] if found.cut else []
+    if found.pruned:
+        rows.append(("Removed", f"{counted(found.pruned, 'table')} of days older than 16 months"))
+    if found.others:
+        rows.append(("Also stored, and never added to these", ", ".join(found.others)))
+    return rows + _matched_rows(found)
 
 
-def _search_data_as_json(done: "SearchDataImported") -> dict[str, object]:
+def _matched_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
+    if found.matched is None:
+        return (
+            [("Pages", "not compared: there is no crawl in files/urls_rawdata.csv yet")]
+            if found.until
+            else []
+        )
+    matched = found.matched
+    rows = [("Pages of the last 28 days", f"{matched.pages:,} are in the crawl")]
+    if matched.unknown_urls:
+        told = f"{matched.unknown_urls:,} with {counted(matched.unknown_count, 'click')}"
+        rows.append(("URLs that are not in the crawl", f"{told}, such as {matched.unknown_examples[0]}"))
+    return rows
+
+
+def _some(days: "Sequence[date]") -> str:
+    shown = ", ".join(map(str, days[:_REASONS]))
+    return shown if len(days) <= _REASONS else f"{len(days)}: {shown}, ..."
+
+
+def _search_as_json(found: "SearchConsoleImport") -> dict[str, object]:
+    matched = found.matched
     return {
-        "stored": [
-            {
-                "source": each.source,
-                "table": each.table.value,
-                "rows": each.rows,
-                "days": each.days,
-                "first": str(each.first),
-                "last": str(each.last),
-            }
-            for each in done.stored
-        ],
-        "rejected_because": dict(done.rejected),
-        "left_out": dict(done.left_out),
-        "facts": dict(done.facts),
-        "remarks": list(done.remarks),
+        "property": found.property,
+        "fetched": [str(day) for day in found.fetched],
+        "rows": {str(table): count for table, count in found.rows.items()},
+        "clicks": found.clicks,
+        "clicks_by_query": found.clicks_by_query,
+        "left_out": dict(found.left_out),
+        "since": found.since and str(found.since),
+        "until": found.until and str(found.until),
+        "last_final": found.last_final and str(found.last_final),
+        "days_without_data": [str(day) for day in found.missing],
+        "days_cut": [str(day) for day in found.cut],
+        "other_sources": list(found.others),
+        "pruned": found.pruned,
+        "pages_matched": matched and matched.pages,
+        "urls_unknown": matched and matched.unknown_urls,
+        "gaps": list(found.gaps),
     }
 
 

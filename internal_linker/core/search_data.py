@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
@@ -61,10 +61,12 @@ class StoredDay:
     Attributes:
         rows: how many rows it has; 0: the source knows nothing of this day.
         final: False if the source may still change it.
+        stored_at: when it was stored; None if that is damaged.
     """
 
     rows: int
     final: bool
+    stored_at: datetime | None = field(default=None, compare=False)
 
 
 class RowProblem(Enum):

@@ -28,6 +28,13 @@ def property_of(text: str) -> str:
     )
 
 
+def host_of(property_: str) -> str:
+    """Return the host of a property without www.; "" for anything else."""
+    if property_.startswith(_DOMAIN):
+        return property_.removeprefix(_DOMAIN)
+    return (urlsplit(property_).hostname or "").removeprefix("www.")
+
+
 def holds(property_: str, url: str) -> bool:
     """Return whether a URL is part of a property; http and https, and www., make no difference."""
     try:

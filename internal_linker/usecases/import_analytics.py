@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from internal_linker.adapters.google_analytics.client import Report
-from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.core.ports import Progress
 from internal_linker.core.search_data import SearchTable, empty, first_kept_day, typed
 from internal_linker.core.sequences import counted
@@ -60,7 +60,7 @@ def import_analytics(
     """
     source, today = source_of(property_), today or datetime.now(UTC).date()
     number, noted, place = source.rpartition(" ")[2], _Noted(), place_of(project)
-    stored = list[StoredRows]()
+    stored, gaps = list[StoredRows](), list[str]()
     with (
         closing(project.clients.analytics()) as client,
         project.lock(),
@@ -70,7 +70,13 @@ def import_analytics(
         wanted = _wanted(known, today)
         progress.start("Google Analytics", len(wanted), "days")
         for first, last in _spans(wanted):
-            report = client.sessions(number, first, last)
+            try:
+                report = client.sessions(number, first, last)
+            except ServiceError as error:
+                if not stored:
+                    raise
+                gaps.append(f"{error} The days from {first} on are missing.")
+                break
             frame = noted.read(report, place)
             noted.refuse_other_site(place, property_)
             by_day = {moment.date(): rows for moment, rows in frame.groupby("date")}
@@ -86,7 +92,7 @@ def import_analytics(
         store.prune(first_kept_day(today))
         progress.finish(f"{counted(len(wanted), 'day')}, {counted(noted.rows, 'row')}")
     remarks = noted.remarks()
-    for remark in remarks:
+    for remark in (*remarks, *gaps):
         progress.warn(remark)
     facts = {"days that were stored already": len(known - {*wanted})}
     return SearchDataImported(
@@ -95,6 +101,7 @@ def import_analytics(
         {reason: count for reason, count in noted.left_out.items() if count},
         {name: count for name, count in facts.items() if count},
         remarks,
+        gaps=gaps,
     )
 
 
@@ -111,9 +118,7 @@ class _Noted:
         import pandas as pd
 
         self.zones |= {report.zone} - {""}
-        self._facts += Counter(
-            thresholded=report.thresholded, sampled=report.sampled, lumped=report.lumped
-        )
+        self._facts += Counter(thresholded=report.thresholded, sampled=report.sampled, lumped=report.lumped)
         rows = report.rows
         found: dict[tuple[str, str], tuple[str, str]] = {
             (host, path): place.page(f"https://{host}{path}") if path.startswith("/") else ("", "")
@@ -123,7 +128,8 @@ class _Noted:
         self.rejected.update(why for _, why in pages if why)
         self.left_out["without a page, such as (not set) or (other)"] += pages.count(("", ""))
         frame = rows.assign(
-            page=[page for page, _ in pages], date=pd.to_datetime(rows["date"], format="%Y%m%d", errors="coerce")
+            page=[page for page, _ in pages],
+            date=pd.to_datetime(rows["date"], format="%Y%m%d", errors="coerce"),
         )
         numbers = [*SearchTable.SESSIONS.numbers]
         for name in numbers:
@@ -168,9 +174,7 @@ class _Noted:
 
 def _wanted(known: Collection[date], today: date) -> list[date]:
     """Return the days to read: all kept ones up to yesterday that are not known for good."""
-    return [
-        day for day in _days(first_kept_day(today), today - timedelta(1)) if day not in known
-    ]
+    return [day for day in _days(first_kept_day(today), today - timedelta(1)) if day not in known]
 
 
 def _days(first: date, last: date) -> list[date]:
@@ -181,10 +185,7 @@ def _spans(days: list[date]) -> Iterator[tuple[date, date]]:
     """Yield first and last of runs of days, short enough for one report."""
     while days:
         length = 1
-        while (
-            length < min(len(days), _DAYS_A_REPORT)
-            and (days[length] - days[0]).days == length
-        ):
+        while length < min(len(days), _DAYS_A_REPORT) and (days[length] - days[0]).days == length:
             length += 1
         yield days[0], days[length - 1]
         days = days[length:]

@@ -17,7 +17,7 @@ from internal_linker.core.search_data import SearchTable, first_kept_day
 from internal_linker.core.urls import NormalForms
 from internal_linker.ingest.search.exports import read_exports, search_exports
 from internal_linker.ingest.search.frames import Place
-from internal_linker.usecases.options.imports import ImportOptions
+from internal_linker.usecases.options.imports import ImportCommandOptions
 from internal_linker.usecases.project import Project
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ class SearchDataImported(Result):
         facts: other counts, by name.
         remarks: what a person should know, one sentence each.
         columns: the columns that were recognised: (table, what its rows are, figure, name).
+        listed: whether rejected rows are listed in files/rejected_search_rows.csv.
+        gaps: what is missing because Google failed or refused, one sentence each.
     """
 
     stored: Sequence[StoredRows]
@@ -66,6 +68,8 @@ class SearchDataImported(Result):
     facts: Mapping[str, int] = field(default_factory=dict)
     remarks: Sequence[str] = ()
     columns: Sequence[tuple[str, str, str, str]] = ()
+    listed: bool = False
+    gaps: Sequence[str] = ()
 
     def tables(self) -> dict[str, Columns]:
         """Return what was `stored`, and the `counts` of other rows."""
@@ -78,7 +82,9 @@ class SearchDataImported(Result):
         }
 
 
-def without_search_exports(options: ImportOptions) -> tuple[ImportOptions, list[Path]]:
+def without_search_exports(
+    options: ImportCommandOptions,
+) -> tuple[ImportCommandOptions, list[Path]]:
     """Return the options without the files that have search data, and those files.
 
     If a column of URLs is named, all files are tables of pages.
@@ -108,7 +114,13 @@ def import_search_exports(project: Project, paths: Sequence[Path], progress: Pro
     left_out = {reason: count for reason, count in noted.left_out.items() if count}
     facts = {name: count for name, count in noted.facts.items() if count}
     return SearchDataImported(
-        stored, dict(noted.reasons.most_common()), left_out, facts, remarks, read.columns
+        stored,
+        dict(noted.reasons.most_common()),
+        left_out,
+        facts,
+        remarks,
+        read.columns,
+        listed=bool(noted.rejects),
     )
 
 

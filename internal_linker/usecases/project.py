@@ -14,7 +14,7 @@ from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.page_vectors import PageVectorTable
 from internal_linker.adapters.database.run_queue import turn
 from internal_linker.adapters.database.runs import RunStore
-from internal_linker.adapters.database.search_days import SearchDays
+from internal_linker.adapters.database.search_days import SearchDays, only_site
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.adapters.files.atomic import ReplaceWhole
 from internal_linker.adapters.files.index_folder import IndexFolder
@@ -42,6 +42,7 @@ from internal_linker.embeddings.embed import Shortened
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.evaluation.labels_csv import LabelsCsv
+from internal_linker.performance.properties import host_of
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.ranking.last_resort import LastResortRules
 from internal_linker.ranking.rules import LinkRules
@@ -113,10 +114,13 @@ class Project:
 
     @contextmanager
     def search_data(self, source: str = "", *, read_only: bool = True) -> Iterator[SearchDays]:
-        """Open the search data of a source; "": for reading, of each table the source with the most days."""
+        """Open the search data of a source; "": for reading, of each table the source with the most days.
+
+        They can come before any page and setting: then the site is that of the source, or the only one there is.
+        """
         engine = self.databases.store(read_only=read_only)
         try:
-            yield SearchDays(engine, self.site, source)
+            yield SearchDays(engine, self.site or host_of(source) or only_site(engine), source)
         finally:
             engine.dispose()
 

@@ -140,7 +140,9 @@ def _checked(body: Any) -> tuple[list[str], list[str], date, date]:
     metrics = [each["name"] for each in body.get("metrics", [])]
     for name in (*dimensions, *metrics):
         if name not in DIMENSIONS | METRICS:
-            raise google_errors.invalid(f"Did you mean sessions? Field {name} is not a valid dimension or metric.")
+            raise google_errors.invalid(
+                f"Did you mean sessions? Field {name} is not a valid dimension or metric."
+            )
     if not 1 <= int(body.get("limit", 10_000)) <= 250_000:
         raise google_errors.invalid("The limit must be between 1 and 250000.")
     [span] = body["dateRanges"]

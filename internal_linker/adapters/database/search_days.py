@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Column, ColumnElement, Connection, Engine, Row, Table, delete, func, select
 
-from internal_linker.adapters.database.engine import key_text, lacks, note_damage, transact, upsert
+from internal_linker.adapters.database.engine import (
+    key_text,
+    lacks,
+    note_damage,
+    noted_damage,
+    transact,
+    upsert,
+)
 from internal_linker.adapters.database.schema import (
     METADATA,
     CheckedBytes,
@@ -79,10 +86,10 @@ class SearchDays:
         if lacks(self._engine, SEARCH_DAYS):
             return {}
         at = SEARCH_DAYS.c
-        wanted = select(at.day, at.row_count, at.final).where(*self._of(table)).order_by(at.day)
+        wanted = select(at.day, at.row_count, at.final, at.stored_at).where(*self._of(table)).order_by(at.day)
         rows = transact(self._engine, lambda connection: connection.execute(wanted).all())
         return {
-            day: StoredDay(row.row_count, bool(row.final))
+            day: StoredDay(row.row_count, bool(row.final), row.stored_at)
             for row in rows
             if (day := _day(row.day)) and row.row_count is not None and row.final is not None
         }
@@ -141,6 +148,11 @@ class SearchDays:
                     filling.add(row.day, columns)
         return filling.frame()
 
+    @property
+    def damaged(self) -> int:
+        """How many days could not be read so far."""
+        return noted_damage(self._engine).get(SEARCH_DAYS.name, 0)
+
     def prune(self, before: date) -> int:
         """Remove the days before then from all sources and tables of the site; return how many days went."""
         at = SEARCH_DAYS.c
@@ -157,6 +169,15 @@ class SearchDays:
         wanted = select(at.kind, at.day, at.row_count, at.content, at.digest)
         wanted = wanted.where(*self._of(table), at.day.in_([day.isoformat() for day in days]))
         return list(connection.execute(wanted.order_by(at.day)))
+
+
+def only_site(engine: Engine) -> str:
+    """Return the site of the search data if they are of one site; "" for none or several."""
+    if lacks(engine, SEARCH_DAYS):
+        return ""
+    wanted = select(SEARCH_DAYS.c.site).distinct().limit(2)
+    found = transact(engine, lambda connection: connection.execute(wanted).scalars().all())
+    return found[0] or "" if len(found) == 1 else ""
 
 
 def waste(before: datetime) -> list[Waste]:

@@ -13,7 +13,7 @@ class ImportOptions(Options):
     """What to import, and which pages to leave out.
 
     Attributes:
-        files: exports of a crawler (.csv, .xlsx), HTML files and folders of them.
+        files: exports of a crawler (.csv, .xlsx), HTML files and folders of them, and exported search data.
         sitemap: URL of a sitemap, or a host that has one, whose pages are fetched; "": none.
         wordpress: the address of a WordPress site, whose posts are read over its REST API; "": none.
         urls: a file with one URL per line, whose pages are fetched; None: none.
@@ -37,7 +37,7 @@ class ImportOptions(Options):
     files: Annotated[
         Sequence[Path],
         Option(
-            "Exports of pages or links (.csv, .xlsx); saved pages (.html, or a folder).",
+            "Exports of pages, links or search data (.csv, .xlsx, .zip); saved pages (.html, or a folder).",
             metavar="FILE",
             argument=True,
         ),
@@ -101,3 +101,48 @@ class ImportOptions(Options):
     ] = True
     min_words: Annotated[int, Option("Leave out pages with fewer than N words.", least=0)] = 0
     limit: Annotated[int, Option("Keep only the first N pages (0: all).", least=0)] = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportCommandOptions(ImportOptions):
+    """What the command `import` reads: pages and links, and search data.
+
+    Attributes:
+        search_console: the Search Console property whose search data are fetched; "": none.
+        days: how many days of search data to fetch at most; 0: all that Google keeps.
+        analytics: the number of the Google Analytics property whose sessions are fetched; "": none.
+    """
+
+    search_console: Annotated[
+        str,
+        Option(
+            "Fetch clicks and impressions of this Search Console property: sc-domain:HOST or https://HOST/.",
+            metavar="PROPERTY",
+        ),
+    ] = ""
+    days: Annotated[
+        int, Option("With --search-console: only the last N days (0: 16 months).", least=0, most=486)
+    ] = 0
+
+    analytics: Annotated[
+        str,
+        Option("Fetch sessions of this Google Analytics property, by its number.", metavar="PROPERTY"),
+    ] = ""
+
+    @property
+    def pages(self) -> bool:
+        """Whether there are pages or links to import."""
+        return bool(self.files or self.sitemap or self.urls or self.wordpress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchConsoleOptions(Options):
+    """Which search data to fetch.
+
+    Attributes:
+        property: "sc-domain:example.com" for a domain property, "https://www.example.com/" for a URL prefix.
+        days: how many days to fetch at most; 0: all that Google keeps, which are those of 16 months.
+    """
+
+    property: Annotated[str, Option("The Search Console property.", metavar="PROPERTY", argument=True)]
+    days: Annotated[int, Option("Only the last N days (0: 16 months).", least=0, most=486)] = 0

@@ -18,7 +18,8 @@ FIRST = date(2026, 11, 1)
 
 
 @pytest.mark.parametrize(
-    "text", ["1234", "1,234", "1.234", "1 234", "1\u00a0234", "1\u202f234", "1'234", "1’234", "1234.0", " 1234,00 "]
+    "text",
+    ["1234", "1,234", "1.234", "1 234", "1\u00a0234", "1\u202f234", "1'234", "1’234", "1234.0", " 1234,00 "],
 )
 def test_a_count_may_have_any_separator_of_thousands(text: str) -> None:
     """Clicks have no fractions, so a separator before three digits is one of thousands."""

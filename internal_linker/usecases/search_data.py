@@ -1,0 +1,65 @@
+"""The stored search data of a site as DataFrames."""
+
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from internal_linker.core.results import Columns, Result
+from internal_linker.core.search_data import SearchTable
+from internal_linker.usecases.project import Project
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True, repr=False)
+class SearchData(Result):
+    """The search data of some days.
+
+    Attributes:
+        queries: what each page earned from each query on each day; Google hides rare queries.
+        pages: what each page earned on each day.
+        totals: what the whole property earned on each day.
+        sessions: the visits that began at each page on each day, from GA4.
+        sources: where each table is from, by its name; tables without days are missing.
+        damaged: how many stored days could not be read; `cache verify --repair` restores or removes them.
+    """
+
+    queries: "DataFrame"
+    pages: "DataFrame"
+    totals: "DataFrame"
+    sessions: "DataFrame"
+    sources: dict[str, str]
+    damaged: int = 0
+
+    def tables(self) -> dict[str, Columns]:
+        """Return the tables `queries`, `pages`, `totals` and `sessions`."""
+        return {name: {column: frame[column] for column in frame} for name, frame in self.frames.items()}
+
+    @cached_property
+    def frames(self) -> "dict[str, DataFrame]":
+        """All tables as pandas DataFrames, by name."""
+        return {table.value: getattr(self, table.value) for table in SearchTable}
+
+
+def search_data(
+    project: Project, since: date | None = None, until: date | None = None, source: str = ""
+) -> SearchData:
+    """Read the stored search data from `since` to `until`, both included.
+
+    Args:
+        project: the project.
+        since: the first day; None: the first that is stored.
+        until: the last day; None: the last that is stored.
+        source: where the data are from, such as "sc-domain:example.com"; "": of each table the source with the most
+            days.
+
+    Raises:
+        ConfigurationError: the store can't be read.
+    """
+    with project.search_data(source) as store:
+        frames = {table.value: store.read(table, since, until) for table in SearchTable}
+        known = {table.value: store.sources(table) for table in SearchTable}
+        sources = {name: source or found[0] for name, found in known.items() if source in found or found}
+        return SearchData(**frames, sources=sources, damaged=store.damaged)
