@@ -38,7 +38,7 @@ _PARTS = frozenset(
     "www blog blogs docs doc help support shop store app dev developer developers api news learn academy community "
     "forum wiki portal mail staging test get mobile".split()
 )
-_LANGUAGE_HOME = re.compile(r"/[a-z]{2,3}(-[a-zA-Z]{2,4})?")
+_LANGUAGE_HOME = re.compile(r"/[a-z]{2}(-[a-zA-Z]{2,4})?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,8 +68,10 @@ def import_analytics(
     ):
         known = {day for day, each in store.days(SearchTable.SESSIONS).items() if each.final}
         wanted = _wanted(known, today)
-        progress.start("Google Analytics", len(wanted), "days")
-        for first, last in _spans(wanted):
+        progress.start("Google Analytics", 0, "days")
+        there = client.days(number, wanted[0], wanted[-1])
+        progress.start("Google Analytics", len(there), "days")
+        for first, last in _spans([day for day in wanted if day in {*there}]):
             try:
                 report = client.sessions(number, first, last)
             except ServiceError as error:
@@ -82,22 +84,28 @@ def import_analytics(
             by_day = {moment.date(): rows for moment, rows in frame.groupby("date")}
             for day in _days(first, last):
                 rows = by_day.get(day, empty(SearchTable.SESSIONS))
-                store.put(SearchTable.SESSIONS, day, rows, final=(today - day).days > _CHANGES_DAYS)
+                store.put(SearchTable.SESSIONS, day, rows, final=_is_final(day, today))
                 progress.advance()
-            if len(frame):
-                days = [*by_day]
+            if by_day:
                 stored.append(
-                    StoredRows(source, SearchTable.SESSIONS, len(frame), len(days), min(days), max(days))
+                    StoredRows(
+                        source, SearchTable.SESSIONS, len(frame), len(by_day), min(by_day), max(by_day)
+                    )
                 )
+        # Earlier days, before the property had any sessions, cost one row of the report by day.
+        begin = min((*known, *there), default=today)
+        for day in wanted:
+            if day > begin and day not in there and _is_final(day, today):
+                store.put(SearchTable.SESSIONS, day, empty(SearchTable.SESSIONS))
         store.prune(first_kept_day(today))
-        progress.finish(f"{counted(len(wanted), 'day')}, {counted(noted.rows, 'row')}")
+        progress.finish(f"{counted(sum(each.days for each in stored), 'day')}, {counted(noted.rows, 'row')}")
     remarks = noted.remarks()
     for remark in (*remarks, *gaps):
         progress.warn(remark)
     facts = {"days that were stored already": len(known - {*wanted})}
     return SearchDataImported(
         _together(stored),
-        dict(noted.rejected.most_common()),
+        {reason: count for reason, count in noted.rejected.most_common() if count},
         {reason: count for reason, count in noted.left_out.items() if count},
         {name: count for name, count in facts.items() if count},
         remarks,
@@ -170,6 +178,10 @@ class _Noted:
                 "Pacific time. So a day of one is not exactly a day of the other."
             )
         return found
+
+
+def _is_final(day: date, today: date) -> bool:
+    return (today - day).days > _CHANGES_DAYS
 
 
 def _wanted(known: Collection[date], today: date) -> list[date]:

@@ -61,8 +61,9 @@ class GoogleAnalyticsStandIn(StandIn):
         return make_service_account(self.url)
 
     def asked(self) -> list[tuple[str, str, int]]:
-        """Return first day, last day and offset of all answered reports."""
-        bodies = [call.body for call in self.calls("runReport") if call.status == 200]
+        """Return first day, last day and offset of all answered reports by page."""
+        answered = [call.body for call in self.calls("runReport") if call.status == 200]
+        bodies = [body for body in answered if len(body["dimensions"]) > 1]
         return [
             (one["dateRanges"][0]["startDate"], one["dateRanges"][0]["endDate"], int(one.get("offset", 0)))
             for one in bodies
@@ -98,6 +99,9 @@ class GoogleAnalyticsStandIn(StandIn):
             raise GoogleError(403, "PERMISSION_DENIED", message)
         dimensions, metrics, first, last = _checked(body)
         rows = sorted(row for row in self.data[number] if first <= date.fromisoformat(row[0]) <= last)
+        if dimensions == ["date"]:
+            days = dict.fromkeys(row[0] for row in rows)
+            rows = [(day, "", "", *_sums([row for row in rows if row[0] == day])) for day in days]
         units = 1 + len(rows) // 1000
         if self.quota.take(units):
             message = (
@@ -120,11 +124,15 @@ class GoogleAnalyticsStandIn(StandIn):
         return Answer(body=answer, units=units)
 
 
+def _sums(rows: Sequence[Row]) -> tuple[int, int, float]:
+    return sum(row[3] for row in rows), sum(row[4] for row in rows), sum(row[5] for row in rows)
+
+
 def _row(row: Row, dimensions: Sequence[str], metrics: Sequence[str]) -> dict[str, Any]:
     texts = [str(row[DIMENSIONS[name]]) for name in dimensions]
     if "date" in dimensions:
         texts[dimensions.index("date")] = row[0].replace("-", "")
-    numbers = [f"{row[METRICS[name]]:g}" for name in metrics]  # type: ignore[str-format]
+    numbers = [f"{row[METRICS[name]]:g}" for name in metrics]
     return {
         "dimensionValues": [{"value": text} for text in texts],
         "metricValues": [{"value": number} for number in numbers],

@@ -8,8 +8,8 @@ from pathlib import Path
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.ingest.search.exports import SearchExports, read_exports
 from internal_linker.ingest.search.frames import Place
+from tests.support.builders import Told
 from tests.support.small_project import write_text
-from tests.support.web_sites import SilentProgress
 
 A = "https://www.tea.example"
 # By language: the tables' names, and the names of their columns.
@@ -79,4 +79,4 @@ def written(folder: Path, text: str, name: str = "export.csv") -> Path:
 
 
 def read(*paths: Path, site: str = "tea.example") -> SearchExports:
-    return read_exports(paths, Place(site, A, CanonicalHosts().key), SilentProgress())
+    return read_exports(paths, Place(site, A, CanonicalHosts().key), Told())

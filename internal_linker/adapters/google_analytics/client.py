@@ -1,9 +1,9 @@
 """The client of the Google Analytics Data API: sessions by landing page and day."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -85,30 +85,43 @@ class GoogleAnalytics:
         """
         import pandas as pd
 
+        rows, facts = self._report(property_, since, until, DIMENSIONS)
+        return Report(
+            pd.DataFrame(rows, columns=[*COLUMNS], dtype=object),
+            str(facts.get("timeZone", "")),
+            bool(facts.get("subjectToThresholding")),
+            bool(facts.get("samplingMetadatas")),
+            bool(facts.get("dataLossFromOtherRow")),
+        )
+
+    def days(self, property_: str, since: date, until: date) -> list[date]:
+        """Return the days with sessions, in their order; the parameters and errors are those of `sessions`."""
+        rows, _ = self._report(property_, since, until, DIMENSIONS[:1])
+        try:
+            return [datetime.strptime(row[0], "%Y%m%d").date() for row in rows]
+        except ValueError:
+            raise _unreadable("a day has another form") from None
+
+    def _report(
+        self, property_: str, since: date, until: date, dimensions: Sequence[str]
+    ) -> tuple[list[tuple[str, ...]], dict[str, Any]]:
+        """Return all rows of a report, and what Google says of its figures."""
         asked = {
             "dateRanges": [{"startDate": since.isoformat(), "endDate": until.isoformat()}],
-            "dimensions": [{"name": name} for name in DIMENSIONS],
+            "dimensions": [{"name": name} for name in dimensions],
             "metrics": [{"name": name} for name in METRICS],
             # Pages of an answer must not overlap.
-            "orderBys": [{"dimension": {"dimensionName": name}} for name in DIMENSIONS],
+            "orderBys": [{"dimension": {"dimensionName": name}} for name in dimensions],
             "limit": str(ROWS_A_PAGE),
         }
-        rows, facts, count = list[tuple[str, ...]](), dict[str, Any](), 1
+        rows, facts = list[tuple[str, ...]](), dict[str, Any]()
         for _ in range(_MOST_PAGES):
-            if len(rows) >= count:
-                return Report(
-                    pd.DataFrame(rows, columns=[*COLUMNS], dtype=object),
-                    str(facts.get("timeZone", "")),
-                    bool(facts.get("subjectToThresholding")),
-                    bool(facts.get("samplingMetadatas")),
-                    bool(facts.get("dataLossFromOtherRow")),
-                )
             answer = self._sent({**asked, "offset": str(len(rows))}, property_)
-            count, some = _read(answer)
+            count, some = _read(answer, len(dimensions) + len(METRICS))
             facts |= {name: value for name, value in answer.get("metadata", {}).items() if value}
             rows += some
-            if not some:
-                count = len(rows)
+            if not some or len(rows) >= count:
+                return rows, facts
         raise _unreadable(f"there are more than {_MOST_PAGES * ROWS_A_PAGE:,} rows")
 
     def _sent(self, asked: Mapping[str, Any], property_: str) -> dict[str, Any]:
@@ -143,7 +156,7 @@ class GoogleAnalytics:
         return body
 
 
-def _read(answer: Mapping[str, Any]) -> tuple[int, list[tuple[str, ...]]]:
+def _read(answer: Mapping[str, Any], width: int) -> tuple[int, list[tuple[str, ...]]]:
     """Return how many rows the report has, and those of this answer.
 
     Raises:
@@ -160,7 +173,7 @@ def _read(answer: Mapping[str, Any]) -> tuple[int, list[tuple[str, ...]]]:
         count = int(answer.get("rowCount", 0))
     except (LookupError, TypeError, ValueError, AttributeError):
         raise _unreadable("its rows have another form") from None
-    if any(len(row) != len(COLUMNS) for row in rows):
+    if any(len(row) != width for row in rows):
         raise _unreadable("a row has other values than those asked for")
     return count, rows
 
