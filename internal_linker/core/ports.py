@@ -402,6 +402,9 @@ class SearchStore(Protocol):
             final: False if the source may still change it.
         """
 
+    def put_empty(self, table: SearchTable, days: Collection[date], *, final: bool = True) -> None:
+        """Store that the source knows nothing of these days; committed when this returns."""
+
     def read(self, table: SearchTable, since: date | None = None, until: date | None = None) -> "DataFrame":
         """Return the rows from `since` to `until`, both included, by day; texts are categoricals.
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from internal_linker.core.errors import ConfigurationError, InputError, Internal
 from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import Collected, Text, Usage
 from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sections import verify
 from internal_linker.core.sequences import counted
 from internal_linker.embeddings.embed import embedding_seconds
@@ -21,6 +22,7 @@ from internal_linker.embeddings.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.ingest.collect import collect, other_forms, without_queries
 from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.ingest.staging import host_hint
+from internal_linker.performance.properties import host_of
 from internal_linker.pipeline.report import duration
 from internal_linker.ranking.fusion_choice import FUSION, FusionEvidence
 from internal_linker.serp.search import require_site
@@ -97,6 +99,8 @@ def check_project(root: Path) -> Iterator[Fact]:
             "Page vectors", None if said else True, said or "other programs can query the table page_vectors"
         )
     yield from _wordpress(project)
+    if cache.ok:
+        yield from _search_console(project)
     yield _tried("Schedule", lambda: _schedule(project))
 
 
@@ -351,6 +355,25 @@ def _wordpress(project: Project) -> Iterator[Fact]:
     if account:
         signs_in = partial(account_facts, project, account)
         yield _tried("WordPress", signs_in)
+
+
+def _search_console(project: Project) -> Iterator[Fact]:
+    """Yield a fact on each Search Console property whose data are stored: whether the account may still read it."""
+    if not project.settings.service_account.get_secret_value():
+        return  # stored data may come from exports
+    with project.search_data() as store:
+        properties = [source for source in store.sources(SearchTable.TOTALS) if host_of(source)]
+    for property_ in properties:
+        yield _tried("Search Console", partial(_property, project, property_))
+
+
+def _property(project: Project, property_: str) -> str:
+    with project.search_data(property_) as store:
+        days = [day for day, one in store.days(SearchTable.TOTALS).items() if one.rows]
+    with closing(project.clients.search_console()) as client:
+        client.require(property_)
+    stored = f"{counted(len(days), 'day')} until {days[-1]}" if days else "no day stored yet"
+    return f"{property_}: {stored}, and new ones can be fetched"
 
 
 def _schedule(project: Project) -> str:

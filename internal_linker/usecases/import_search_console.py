@@ -11,7 +11,7 @@ from internal_linker.adapters.search_console.errors import LoadQuotaReached
 from internal_linker.core.errors import ConfigurationError, ServiceError
 from internal_linker.core.ports import Progress, SearchStore
 from internal_linker.core.results import Columns, Result
-from internal_linker.core.search_data import RowProblem, SearchTable, empty, first_kept_day, sound_rows
+from internal_linker.core.search_data import RowProblem, SearchTable, first_kept_day, sound_rows
 from internal_linker.core.sequences import counted
 from internal_linker.performance.page_keys import MatchedPages, match_pages
 from internal_linker.performance.properties import holds, property_of
@@ -187,10 +187,10 @@ class _Fetching:
         """Store that Google has no data of days before others of which it has some."""
         known = [day for day, one in self._store.days(SearchTable.TOTALS).items() if one.rows]
         last = max([*totals, *known], default=date.min)
-        for day in wanted:
-            if day not in totals and day < last:
-                for table in self._rows:
-                    self._store.put(table, day, empty(table), final=self._is_final(day))
+        lacking = [day for day in wanted if day not in totals and day < last]
+        for final in (True, False):
+            some = [day for day in lacking if self._is_final(day) is final]
+            self._store.put_empty(SearchTable.TOTALS, some, final=final)
 
     def _fetch_day(self, day: date, totals: "DataFrame") -> None:
         for table, dimensions in _TABLES.items():

@@ -61,5 +61,6 @@ def search_data(
     with project.search_data(source) as store:
         frames = {table.value: store.read(table, since, until) for table in SearchTable}
         known = {table.value: store.sources(table) for table in SearchTable}
-        sources = {name: source or found[0] for name, found in known.items() if source in found or found}
+        sources = {name: source or next(iter(found)) for name, found in known.items() if found}
+        sources = {name: one for name, one in sources.items() if one in known[name]}
         return SearchData(**frames, sources=sources, damaged=store.damaged)

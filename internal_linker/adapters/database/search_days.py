@@ -3,7 +3,7 @@
 import io
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
 from hashlib import blake2b
@@ -29,7 +29,7 @@ from internal_linker.adapters.database.schema import (
     Moment,
     Waste,
 )
-from internal_linker.core.search_data import SearchTable, StoredDay, first_kept_day, typed
+from internal_linker.core.search_data import SearchTable, StoredDay, empty, first_kept_day, typed
 from internal_linker.core.sequences import batched
 
 if TYPE_CHECKING:
@@ -106,24 +106,35 @@ class SearchDays:
         Raises:
             ValueError: the store was opened without a source, a column is missing, or a row is of another day.
         """
-        if not self._source:
-            raise ValueError("search data are stored under the name of their source, which is missing")
         rows = typed(table, frame)
         if len(rows) and not (rows["date"] == np.datetime64(day)).all():
             raise ValueError(f"not all rows are of {day}")
+        self._put(table, [day], rows, final)
+
+    def put_empty(self, table: SearchTable, days: Collection[date], *, final: bool = True) -> None:
+        """Store that the source knows nothing of these days; committed when this returns.
+
+        Raises:
+            ValueError: the store was opened without a source.
+        """
+        self._put(table, days, empty(table), final)
+
+    def _put(self, table: SearchTable, days: Collection[date], rows: "DataFrame", final: bool) -> None:
+        if not self._source:
+            raise ValueError("search data are stored under the name of their source, which is missing")
         content = _packed(table, rows)
-        row = {
+        stored = {
             "site": self._site,
             "source": self._source,
             "kind": table.value,
-            "day": day.isoformat(),
             "final": int(final),
             "row_count": len(rows),
             "content": content,
             "digest": _digest(content),
             "stored_at": datetime.now(UTC),
         }
-        transact(self._engine, lambda connection: upsert(connection, SEARCH_DAYS, [row]))
+        found = [{**stored, "day": day.isoformat()} for day in days]
+        transact(self._engine, lambda connection: upsert(connection, SEARCH_DAYS, found))
 
     def read(self, table: SearchTable, since: date | None = None, until: date | None = None) -> "DataFrame":
         """Return the rows from `since` to `until`, both included, by day; texts are categoricals.

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, update
 
 from internal_linker.adapters.database.engine import noted_damage, open_database, transact
 from internal_linker.adapters.database.search_days import SEARCH_DAYS, SearchDays, is_sound, waste
-from internal_linker.core.search_data import SearchTable, StoredDay, empty, first_kept_day, typed
+from internal_linker.core.search_data import SearchTable, StoredDay, first_kept_day, typed
 
 DAY, QUERIES = date(2026, 11, 1), SearchTable.QUERIES
 PROPERTY = "sc-domain:a.example"
@@ -70,7 +70,7 @@ def test_a_day_is_replaced_whole(engine: Engine) -> None:
     store.put(QUERIES, DAY, day_rows(DAY), final=False)
     store.put(QUERIES, DAY, day_rows(DAY, 2))
     assert values(store.read(QUERIES)) == values(day_rows(DAY, 2))
-    store.put(QUERIES, DAY, empty(QUERIES))
+    store.put_empty(QUERIES, [DAY])
     assert store.days(QUERIES) == {DAY: StoredDay(0, True)}
     read = store.read(QUERIES)
     assert len(read) == 0 and {name: str(dtype) for name, dtype in read.dtypes.items()} == QUERIES.columns
