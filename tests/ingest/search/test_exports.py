@@ -171,7 +171,7 @@ def test_exports_of_something_else_are_refused(
 ) -> None:
     """A filtered export, and one of another property, would pass for the whole site: nothing of them is read."""
     with pytest.raises(InputError) as caught:
-        read(zipped(tmp_path / "export.zip", **rows))
+        read(zipped(tmp_path / "export.zip", "English", **rows))
     assert words in str(caught.value)
 
 
