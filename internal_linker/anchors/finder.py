@@ -15,7 +15,7 @@ from internal_linker.anchors.keyphraseness import Habits, Span
 from internal_linker.anchors.link_places import covered, link_places, linked_places, words_in
 from internal_linker.anchors.model import anchor_model
 from internal_linker.anchors.name_table import NameTable
-from internal_linker.anchors.page_words import PageWords
+from internal_linker.anchors.page_words import KeptWords, PageWords
 from internal_linker.anchors.rules import allowed, completed, natural, written
 from internal_linker.anchors.site_names import NameCounts, Owners
 from internal_linker.anchors.site_words import SiteWords
@@ -62,9 +62,10 @@ class Anchoring:
 
     Args:
         site: the pages, their existing links, and the main queries.
+        words: the words of texts that an earlier run read.
     """
 
-    def __init__(self, site: Collected) -> None:
+    def __init__(self, site: Collected, words: KeptWords | None = None) -> None:
         self._site = site
         self._links: defaultdict[str, list[ExistingLink]] = defaultdict(list)
         self._known: defaultdict[str, list[ExistingLink]] = defaultdict(list)
@@ -73,9 +74,8 @@ class Anchoring:
             if link.anchor:
                 self._known[link.target].append(link)
         self._reader = Reader(normalise)
-        self._page_words = PageWords(self._reader)
+        self.page_words = PageWords(self._reader, words)
         self._targets: dict[str, TargetNames] = {}
-
         self._resumed = False
 
     @property
@@ -105,7 +105,7 @@ class Anchoring:
         own = [link for link in site.links if link.source == planned]
         other._links = defaultdict(list, {**self._links, planned: own})
         # Another planned page may have the same key.
-        other._page_words, other._targets = PageWords(self._reader), {}
+        other.page_words, other._targets = PageWords(self._reader), {}
         return other
 
     # These read many pages, so they wait until an anchor is needed: most runs need few.
@@ -487,7 +487,7 @@ class Anchoring:
         return phrases, [span for place in places if (span := words_in(phrases, *place))]
 
     def _read(self, page: Page) -> Phrases:
-        return self._page_words.of(page)
+        return self.page_words.of(page)
 
 
 def _spread(items: Sequence[T], most: int) -> Iterator[T]:

@@ -28,7 +28,7 @@ from internal_linker.ranking.weighed import Facts, History
 
 # The parts of the index.
 PAGES, SITE, HUBNESS, RANKER, ANCHORS = "pages", "site", "hubness", "ranker", "anchors"
-WEIGHED, WORDS = "weighed", "words"
+WEIGHED, WORDS, PHRASES = "weighed", "words", "phrases"
 # What is quickly computed again, so that only an open site keeps it.
 TARGETS = "targets"
 # The hubness of further texts is kept when it is known for this share of all more than before.
@@ -142,15 +142,13 @@ class Prepared:
 
     def tokenized(self, texts: Sequence[Text]) -> Tokenized:
         """Return the pages' texts tokenized: only those that the index doesn't have are split into words."""
-        # The letters of words are those of Python's Unicode.
-        state = _digest(program_digest(), unidata_version) if self._inputs else ""
-        known: Any = self._read(WORDS, state)
+        known: Any = self._read(WORDS, self._texts_state)
         count = len(known) if known else 0
         made = tokenize(texts, known)
         # Windows keeps a file that is mapped into memory from being replaced.
         del known
         if made.new or count != len(texts):
-            self._keep(WORDS, state, made.tokens)
+            self._keep(WORDS, self._texts_state, made.tokens)
         return made
 
     def targets(self, of: Callable[[], Targets]) -> Targets:
@@ -253,17 +251,27 @@ class Prepared:
         known: Anchoring | None = self._known(ANCHORS, self._inputs)
         if known:
             return known
-        site = Anchoring(collected)
         found: Any = self._read(ANCHORS, self._inputs)
-        if found:
-            site.resume(found)
-            self._remember(ANCHORS, self._inputs, site)
+        if not found:
+            words: Any = self._read(PHRASES, self._texts_state)
+            return Anchoring(collected, words)
+        site = Anchoring(collected)
+        site.resume(found)
+        self._remember(ANCHORS, self._inputs, site)
         return site
 
     def keep_anchoring(self, site: Anchoring) -> None:
         """Keep what was counted on the site's pages, unless the index has it or it wasn't needed."""
         if self._inputs and site.counted:
             self._keep(ANCHORS, self._inputs, site.lasting())
+            if site.page_words.new:
+                self._keep(PHRASES, self._texts_state, site.page_words.kept())
+
+    @property
+    def _texts_state(self) -> str:
+        """What the words of a text depend on besides the text, "" without an index."""
+        # The letters of words are those of Python's Unicode.
+        return _digest(program_digest(), unidata_version) if self._inputs else ""
 
     def _state_of(self, collected: Collected, targets: Targets, rules: LinkRules) -> str:
         """Return what the comparison of the pages depends on, "" without an index."""

@@ -25,7 +25,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.benchmarks import audits, commits, encoder, joins, lexical, searches, similar, whole
+from tests.benchmarks import (
+    audits,
+    commits,
+    encoder,
+    joins,
+    lexical,
+    search_days,
+    searches,
+    similar,
+    whole,
+)
 from tests.benchmarks.parts import use_threads
 from tests.benchmarks.results import RESULTS, Row, machine, section, write
 from tests.quality.corpora import CORPORA
@@ -43,6 +53,7 @@ class Scale:
     audited: tuple[int, int] = (200_000, 1_000_000)
     compared: tuple[int, ...] = (1_000, 10_000)
     large: int = 100_000
+    searched: int = 5_000_000
     base: str = "HEAD~1"
     times: int = 3
     encoded: int = 120
@@ -50,7 +61,9 @@ class Scale:
     torch: str = ""
 
 
-QUICK = Scale((1_000, 3_000), 3_000, 300, 1_000, 500, (2_000, 10_000), (300,), 1_000, times=1, encoded=5)
+QUICK = Scale(
+    (1_000, 3_000), 3_000, 300, 1_000, 500, (2_000, 10_000), (300,), 1_000, 50_000, times=1, encoded=5
+)
 Section = Callable[[Scale], tuple[list[Row], list[float]]]
 SECTIONS: dict[str, tuple[str, Section]] = {
     "join": (
@@ -122,6 +135,11 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         lambda scale: commits.compared(
             commits.large, (scale.large,), scale.base, scale.times, commits.LARGE_TARGETS
         ),
+    ),
+    "search-data": (
+        "Search data by page, query and day: stored, then read back, each in a process of its own; the memory is the "
+        "whole process's (VmHWM).",
+        lambda scale: search_days.stored_and_read(scale.searched, scale.times),
     ),
     "audit": (
         "`audit --no-report` without keys or vectors, including reading the files; pages of 30 words.",

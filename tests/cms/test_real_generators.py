@@ -11,7 +11,9 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import pytest
 
 from internal_linker.adapters.files.source_tree import read_tree, write_file
+from internal_linker.cms.insertion import insert
 from internal_linker.cms.link_style import LinkStyle
+from internal_linker.cms.placement import Inserted, Placement, Refusal, Refused
 from internal_linker.cms.source_pages import KnownPage, SourcePages, match_pages, path_key
 from internal_linker.core.source_files import SourceTree
 
@@ -156,17 +158,27 @@ def lay(folder: Path, files: dict[str, str]) -> SourceTree:
     return read_tree(folder)
 
 
-def add_links(folder: Path, tree: SourceTree, found: SourcePages, target: str) -> list[str]:
-    """Write one link to a target at the end of each Markdown file; return the URLs of the pages that got one."""
-    style, linked = LinkStyle.learn(tree, found), list[str]()
+def add_links(folder: Path, tree: SourceTree, found: SourcePages, target: str) -> dict[str, str]:
+    """Link the first word of each file's last line to a target; return the anchors by the URLs of the pages."""
+    style, linked = LinkStyle.learn(tree, found), dict[str, str]()
     for one in found.matched:
         file = tree.files[one.file]
-        if one.url == target or file.text_format != "markdown":
+        if one.url == target:
             continue
         href = style.href(one.file, found.file_of(target), target)
-        write_file(folder, file, f"{file.text}\n[linked]({href})\n")
-        linked.append(one.url)
+        word = re.search(r"\w+", visible(last_line(file.text)))
+        assert word
+        done = insert(file.text, file.text_format, Placement(target, href, word[0], "", lambda href: False))
+        if done == Refused(Refusal.LINKED):
+            continue
+        assert isinstance(done, Inserted), (one.file, done)
+        write_file(folder, file, done.text)
+        linked[one.url] = word[0]
     return linked
+
+
+def last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +198,7 @@ def add_links(folder: Path, tree: SourceTree, found: SourcePages, target: str) -
 def test_real_sites(
     tmp_path: Path, build: object, files: dict[str, str], target: str, href: str, generated: set[str]
 ) -> None:
-    """Each page that the generator builds has its file, and a link added to each file leads to its target there."""
+    """Each built page has its file; a link in the file leads to its target, and the page is otherwise the same."""
     assert callable(build)
     folder = tmp_path / "sources"
     tree = lay(folder, files)
@@ -198,7 +210,7 @@ def test_real_sites(
     assert {one.file for one in found.matched} == sources
     assert found.unsure == ()
     for one in found.matched:
-        body = tree.files[one.file].text.rstrip().rpartition("\n")[2]
+        body = last_line(tree.files[one.file].text)
         word = visible(re.sub(r"[\[\]]|\(.*\)|\.$", "", body)).rstrip(".")
         assert word in visible(before[one.url]), (one, before[one.url])
 
@@ -206,11 +218,12 @@ def test_real_sites(
     build(folder, tmp_path / "after")
     after = built(tmp_path / "after")
     assert set(after) == set(before)
-    for url in linked:
-        (link,) = re.findall(r'<a href="([^"]*)">linked</a>', after[url])
+    assert len(linked) > len(found.matched) - 3
+    for url, anchor in linked.items():
+        (link,) = re.findall(rf'<a href="([^"]*)">{anchor}</a>', after[url])
         led_to = urljoin(url, link)
         assert path_key(urlsplit(led_to).path) == path_key(unquote(urlsplit(target).path)), (url, link)
-        assert visible(after[url]).replace(" linked", "") == visible(before[url])
+        assert after[url].replace(f'<a href="{link}">{anchor}</a>', anchor) == before[url]
     for url in set(before) - set(linked):
         assert after[url] == before[url]
     assert any(href in (folder / path).read_text(encoding="utf-8") for path in sources)

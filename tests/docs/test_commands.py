@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,7 +18,8 @@ from internal_linker.core.errors import ExitCode
 from internal_linker.usecases.review import LinkDecision
 from tests.docs.generated import COMMANDS
 from tests.docs.pages import PAGES, doc
-from tests.standins import WordPressStandIn
+from tests.standins import SearchConsoleStandIn, WordPressStandIn
+from tests.standins.search_console import search_rows
 from tests.standins.wordpress import StoredPost
 from tests.support.small_project import REPOSITORY, command, forget_settings, write_text
 from tests.support.source_site import git
@@ -122,12 +124,29 @@ def wordpress_site() -> Iterator[WordPressStandIn]:
         yield server
 
 
+@pytest.fixture
+def search_console(folder: Path) -> Iterator[None]:
+    """Let the folder's account read the property that the pages name."""
+    today = datetime.now(UTC).date()
+    days = [today - timedelta(days=days) for days in range(3, 8)]
+    rows = search_rows(days, ["https://www.example.com/tea/"])
+    with SearchConsoleStandIn({"sc-domain:example.com": rows}, today=today) as server:
+        write_text(folder / "config/service_account.txt", json.dumps(server.service_account))
+        settings = (folder / "config/settings.toml").read_text(encoding="utf-8")
+        write_text(
+            folder / "config/settings.toml",
+            re.sub("(?m)^search_console_url = .*", f'search_console_url = "{server.url}"', settings),
+        )
+        yield
+
+
 @pytest.mark.parametrize("arguments", SHOWN)
 def test_commands_run(
     arguments: str,
     folder: Path,
     site: Site,
     wordpress_site: WordPressStandIn,
+    request: pytest.FixtureRequest,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Every `$ ./run_main.sh ...` ends with exit code 0 and prints what the page shows below it.
@@ -135,6 +154,8 @@ def test_commands_run(
     URLs, numbers and quotations may differ.
     """
     words = shlex.split(_with_real_runs(arguments, capsys)) or ["run"]
+    if "--search-console" in words:
+        request.getfixturevalue("search_console")
     if words[0] in ("apply", "undo"):
         apply_links(folder)
     if words[0] == "import" and {"--sitemap", "--urls", "--wordpress"} & {*words}:

@@ -111,7 +111,7 @@ def test_a_change_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str], c
     assert looked_up(folder, capsys)[0] == expected
     # Only the newest version of each part stays.
     assert sorted(each.name.partition("-")[0] for each in (folder / "files/index").iterdir()) == [
-        "anchors", "hubness", "pages", "ranker", "site", "words",
+        "anchors", "hubness", "pages", "phrases", "ranker", "site", "words",
     ]  # fmt: skip
 
 
