@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from tempfile import mkdtemp
 
 from internal_linker.adapters.tables.csv_reader import CsvRecords
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
@@ -88,8 +89,10 @@ def _of_zip(path: Path, folder: Path) -> Iterator[ExportTable]:
             members = [each for each in archive.infolist() if each.filename.casefold().endswith(".csv")]
             if len(members) > _MOST_MEMBERS or any(each.file_size > _MOST_BYTES for each in members):
                 raise InputError(f"{path} is too large for an export of search data. {_ZIP_REMEDY}")
+            # Two archives can have the same name.
+            own = Path(mkdtemp(dir=folder))
             for number, member in enumerate(members):
-                unpacked = folder / f"{path.stem}-{number}.csv"
+                unpacked = own / f"{number}.csv"
                 with archive.open(member) as source, unpacked.open("wb") as target:
                     shutil.copyfileobj(source, target)
                 yield from _of_csv(CsvRecords(unpacked, f"{path}, {member.filename}"), str(path))

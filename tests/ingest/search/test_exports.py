@@ -226,6 +226,18 @@ def test_two_files_with_the_same_rows_count_once(tmp_path: Path) -> None:
     assert found.noted.facts["rows that an earlier file had"] == 1
 
 
+def test_archives_with_one_name_are_two(tmp_path: Path) -> None:
+    """Archives of the same name in two folders are read each for itself."""
+    paths = []
+    for folder, page in (("one", "a"), ("two", "b")):
+        (tmp_path / folder).mkdir()
+        rows = {"pages": [f"{A}/{page},9,90,10%,3.1"], "dates": ["2026-08-01,9,90,10%,3.1"]}
+        paths.append(zipped(tmp_path / folder / "export.zip", "English", **rows))
+    frames = read(*paths).frames
+    pages = frames["sums from 2026-08-01 to 2026-08-01", SearchTable.PAGES]
+    assert pages["page"].tolist() == [f"{A}/a", f"{A}/b"]
+
+
 GA4 = """# ----------------------------------------
 # Landing page
 # Account: Tea, Pots
