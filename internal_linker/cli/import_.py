@@ -33,7 +33,7 @@ def import_(
     *,
     options: ImportCommandOptions,
 ) -> None:
-    """Import crawls, saved pages, a sitemap, a WordPress site, or search data from Search Console.
+    """Import crawls, saved pages, a site, or search data.
 
     Write pages to files/urls_rawdata.csv and links to files/existing_links.csv. They come from exports of Screaming
     Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb, Search Console or Ahrefs, from any table
@@ -116,9 +116,15 @@ def _search_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
     hidden = found.clicks - found.clicks_by_query
     rows = [
         ("Property", found.property),
-        ("Fetched", f"{counted(len(found.fetched), 'day')}, {counted(found.clicks, 'click')}"),
-        *((f"Rows: {table}", f"{count:,}") for table, count in found.rows.items()),
+        (
+            "Fetched",
+            f"{counted(len(found.fetched), 'day')}, {found.clicks:,} clicks"
+            if found.fetched
+            else "nothing new",
+        ),
     ]
+    if found.fetched:
+        rows += [(f"Rows: {table}", f"{count:,}") for table, count in found.rows.items()]
     if found.clicks and hidden > 0:
         rows.append(
             ("Clicks without a query", f"{hidden:,} ({hidden / found.clicks:.0%}): Google hides rare queries")
@@ -148,7 +154,7 @@ def _matched_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
     matched = found.matched
     rows = [("Pages of the last 28 days", f"{matched.pages:,} are in the crawl")]
     if matched.unknown_urls:
-        told = f"{matched.unknown_urls:,} with {counted(matched.unknown_count, 'click')}"
+        told = f"{matched.unknown_urls:,} with {matched.unknown_count:,} clicks"
         rows.append(("URLs that are not in the crawl", f"{told}, such as {matched.unknown_examples[0]}"))
     return rows
 

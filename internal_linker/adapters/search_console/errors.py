@@ -79,16 +79,16 @@ class Refusals:
     def no_access(self, property_: str, others: Sequence[str] = ()) -> CredentialsRefused:
         """Return the error for a property that the account can't see; `others` are those that it can."""
         grant = (
-            f"In Search Console, open Settings > Users and permissions of {property_} and add {self.email} as a user "
+            f"open Settings > Users and permissions of {property_} in Search Console, and add {self.email} as a user "
             "(Restricted is enough)."
         )
         if not others:
-            return CredentialsRefused(SERVICE, f"{self.email} is no user of {property_}. {grant}")
+            return CredentialsRefused(SERVICE, f"{self.email} is no user of {property_}: {grant}")
         seen = ", ".join(others[:_SHOWN])
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
         return CredentialsRefused(
             SERVICE,
-            f"{self.email} is no user of {property_}, but it is one of {seen}{more}: name one of these. Or: {grant}",
+            f"{self.email} is no user of {property_}, but it is one of {seen}{more}: name one of these, or {grant}",
         )
 
 

@@ -130,7 +130,7 @@ def _bad_request(google: SearchConsoleStandIn) -> None:
         (
             _not_shared,
             CredentialsRefused,
-            f"{EMAIL} is no user of {PROPERTY}. In Search Console, open Settings",
+            f"{EMAIL} is no user of {PROPERTY}: open Settings > Users and permissions",
         ),
         (_proxy, ServiceError, "something other than the API answered, with status 404"),
         (_other_rows, ServiceError, "a row has other keys than those asked for"),
@@ -159,7 +159,7 @@ def test_the_properties_of_an_account_are_told(google: SearchConsoleStandIn) -> 
     console.require(PROPERTY)
     with pytest.raises(CredentialsRefused) as caught:
         console.require("https://www.a.example/")
-    assert f"but it is one of {PROPERTY}, https://b.example/: name one of these." in str(caught.value)
+    assert f"but it is one of {PROPERTY}, https://b.example/: name one of these, or open" in str(caught.value)
     assert console.email == EMAIL
 
 
