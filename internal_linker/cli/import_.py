@@ -34,7 +34,7 @@ def import_(
     *,
     options: ImportCommandOptions,
 ) -> None:
-    """Import crawls, saved pages, a sitemap, a WordPress site, or search data.
+    """Import crawls, saved pages, a site, or search data.
 
     Write pages to files/urls_rawdata.csv and links to files/existing_links.csv. They come from exports of Screaming
     Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb or Ahrefs, from any table
