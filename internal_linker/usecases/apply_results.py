@@ -46,7 +46,7 @@ class Left(StrEnum):
 
 
 # What a person can do something about, so that a command that was to write all ends with a gap.
-GAPS = frozenset(Left) - {Left.NO_FILE, Left.UNSURE, Left.NO_POST, Left.BUILDER}
+GAPS = frozenset(Left) - {Left.NO_FILE, Left.UNSURE, Left.NO_POST, Left.BUILDER, Left.HELD_BACK}
 
 
 class Kept(StrEnum):

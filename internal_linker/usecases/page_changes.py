@@ -112,8 +112,9 @@ def refused(links: Sequence[AppliedLink], why: Left) -> list[AppliedLink]:
 
 
 def is_for_box(edge: Edge) -> bool:
-    """Return whether a link belongs beside the text: an editor's own anchor is meant for the text."""
-    return edge.tier == "sidebar" and not edge.anchor
+    """Return whether a link belongs beside the text: an anchor that stands there was accepted with the link."""
+    in_text = edge.anchor or (edge.chosen.text and edge.chosen.verbatim)
+    return edge.tier == "sidebar" and not in_text
 
 
 def _with_answer(link: AppliedLink, placed: PlacedLink, waiting: Collection[str]) -> AppliedLink:

@@ -339,6 +339,13 @@ def test_editors_anchors_go_into_the_text(folders: tuple[Path, Path]) -> None:
     assert "[green tea](/care/water/)" in (folders[1] / "blog/green.md").read_text(encoding="utf-8")
 
 
+def test_an_anchor_that_was_accepted_where_it_stands_goes_into_the_text(folders: tuple[Path, Path]) -> None:
+    """Whoever accepts a link with its anchor marked in the text gets it there, even if its tier is "related box"."""
+    with open_project(folders[0]).graph(read_only=False) as (edges, _):
+        edges.put([replace(WATER, tier="sidebar")])
+    assert WATER.chosen.verbatim and by_link(applied(folders, write=True))[WATER.id].outcome is Outcome.APPLIED
+
+
 def test_links_for_boxes_are_written_for_a_template(folders: tuple[Path, Path], tmp_path: Path) -> None:
     """--links-json has the links of the tier "related box" by the page's path, and no source file changes for them."""
     box = tmp_path / "data" / "links.json"
