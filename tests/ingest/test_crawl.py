@@ -156,23 +156,22 @@ def test_several_sheets_of_a_workbook(project: Path, tmp_path: Path) -> None:
     assert links(project) == LINKS
 
 
-EXPORTS = {
-    "Search Console": ("Top pages,Clicks,Impressions,CTR,Position", f"{A},9,90,10%,3.1"),
-    "Search Console in German": (
-        "Die häufigsten Seiten,Klicks,Impressionen,CTR,Position",
-        f"{A},9,90,10 %,3.1",
-    ),
-    "Search Console in Spanish": ("Páginas principales,Clics,Impresiones,CTR,Posición", f"{A},9,90,10 %,3.1"),
-    "Search Console in French": ("Pages les plus populaires,Clics,Impressions,CTR,Position", f"{A},9,90,9,3"),
-    "Ahrefs": ("Keyword\tVolume\tCurrent URL\tPrevious URL", f"tea\t90\t{A}\t{B}"),
-}
-
-
-@pytest.mark.parametrize("case", EXPORTS)
-def test_exports_of_other_tools_are_recognised(case: str, project: Path, tmp_path: Path) -> None:
-    """The pages of Search Console's and Ahrefs' exports are imported; Ahrefs writes UTF-16 with tabs."""
-    (tmp_path / "export.csv").write_text("\n".join(EXPORTS[case]), "utf-16" if case == "Ahrefs" else "utf-8")
+def test_exports_of_other_tools_are_recognised(project: Path, tmp_path: Path) -> None:
+    """The pages of Ahrefs' exports are imported; it writes UTF-16 with tabs."""
+    export = f"Keyword\tVolume\tCurrent URL\tPrevious URL\ntea\t90\t{A}\t{B}"
+    (tmp_path / "export.csv").write_text(export, "utf-16")
     assert imported(project, str(tmp_path / "export.csv")) == 0
+    assert pages(project) == [("URL",), (A,)]
+
+
+def test_a_table_of_search_data_is_a_list_of_pages_on_request(project: Path, tmp_path: Path) -> None:
+    """Search Console's table of pages is search data, unless somebody names the column of pages."""
+    table = f"Die häufigsten Seiten,Klicks,Impressionen,CTR,Position\n{A},9,90,10 %,3.1"
+    (tmp_path / "export.csv").write_text(table, "utf-8")
+    assert imported(project, str(tmp_path / "export.csv")) == 3
+    assert not (project / "files/urls_rawdata.csv").exists()
+    column = ("--url-column", "Die häufigsten Seiten")
+    assert imported(project, str(tmp_path / "export.csv"), *column) == 0
     assert pages(project) == [("URL",), (A,)]
 
 

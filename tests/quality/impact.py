@@ -163,7 +163,7 @@ def _coverage_rows(pool: ProcessPoolExecutor, seeds: "count[int]") -> Iterator[s
 def _experiment_rows(pool: ProcessPoolExecutor, seeds: "count[int]") -> Iterator[str]:
     yield _row("accepted targets", "true effect", "intervals that hold it", "mean estimate", "seen")
     yield _row(*["---"] * 5)
-    for targets in (100, 200):
+    for targets in (150, 300):
         kind = replace(Kind(), targets=targets, campaigns=1, pages=800, experiment=True)
         for effect in (0.0, 0.1, 0.2):
             some = [next(seeds) for _ in range(SITES)]

@@ -343,7 +343,9 @@ def test_an_anchor_that_was_accepted_where_it_stands_goes_into_the_text(folders:
     """Whoever accepts a link with its anchor marked in the text gets it there, even if its tier is "related box"."""
     with open_project(folders[0]).graph(read_only=False) as (edges, _):
         edges.put([replace(WATER, tier="sidebar")])
-    assert WATER.chosen.verbatim and by_link(applied(folders, write=True))[WATER.id].outcome is Outcome.APPLIED
+    assert (
+        WATER.chosen.verbatim and by_link(applied(folders, write=True))[WATER.id].outcome is Outcome.APPLIED
+    )
 
 
 def test_links_for_boxes_are_written_for_a_template(folders: tuple[Path, Path], tmp_path: Path) -> None:

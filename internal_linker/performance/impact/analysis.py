@@ -36,7 +36,7 @@ from internal_linker.performance.impact.records import (
 # Below these, the intervals of the simulated sites (tests/quality/IMPACT.md) no longer hold what they promise.
 FEWEST_PAGES, FEWEST_CONTROLS, FEWEST_CLICKS = 20, 20, 200
 # Held-back targets of an experiment.
-FEWEST_HELD = 15
+FEWEST_HELD = 30
 # Fewer whole weeks after a link are mostly chance.
 _FEWEST_WEEKS = 2
 # Below it, differences before the link are hardly by chance.

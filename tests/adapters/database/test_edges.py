@@ -123,7 +123,9 @@ def test_what_a_later_version_keeps_is_read_over(engine: Engine) -> None:
     store.put([FULL])
     with engine.begin() as connection:
         connection.execute(text("UPDATE edges SET facts = replace(facts, '\"rank\"', '\"from_the_future\"')"))
-        connection.execute(text("UPDATE edges SET facts = replace(facts, '\"tea\",2]', '\"tea\",2,1]')"))
+        connection.execute(
+            text("UPDATE edges SET facts = replace(facts, '\"tea\",2]', '\"tea\",2,0,0,0,-1,1]')")
+        )
     (edge,) = store.each()
     same(edge, replace(FULL, rank=0))
 

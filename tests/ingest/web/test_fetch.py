@@ -376,7 +376,11 @@ def test_files_and_a_site_come_in_at_once(project: Path, site: Site, tmp_path: P
 
 
 ERRORS = {
-    "nothing": ((), 2, "name a file, a folder, --sitemap, --urls or --wordpress"),
+    "nothing": (
+        (),
+        2,
+        "name a file, a folder, --sitemap, --urls, --wordpress, --search-console or --analytics",
+    ),
     "no address": (
         ("--sitemap", "/sitemap.xml"),
         3,
