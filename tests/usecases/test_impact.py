@@ -176,7 +176,7 @@ def test_nothing_to_draw_is_said(made: Path, capsys: pytest.CaptureFixture[str])
 
 def test_held_back_targets_are_the_controls(tmp_path: Path) -> None:
     """The result of an experiment compares targets that went live with those that were drawn to wait."""
-    site = simulated(4, Kind(pages=160, targets=100, clicks=6.0, weeks=24, campaigns=1, experiment=True), 0.6)
+    site = simulated(4, Kind(pages=240, targets=160, clicks=6.0, weeks=24, campaigns=1, experiment=True), 0.6)
     assert site.experiment is not None
     folder = make_impact_project(tmp_path, site)
     project = open_project(folder)
