@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from itertools import chain, islice
 from pathlib import Path
@@ -157,8 +157,7 @@ def _with_span(table: ExportTable) -> tuple[ExportTable, Period | None]:
     except Unclear:
         # Reading the table will name it.
         days = []
-    kept = replace(table, stream=replace(table.stream, rows=iter(rows)))
-    return kept, (min(days), max(days)) if days else None
+    return table.with_rows(rows), (min(days), max(days)) if days else None
 
 
 def _recognised(
@@ -227,7 +226,7 @@ def _capped(table: ExportTable, period: Period | None, noted: Noted) -> ExportTa
             f"{table.stream.name}: it has {_CAP:,} rows, the most that Search Console exports, so pages with fewer "
             "clicks are missing."
         )
-    return replace(table, stream=replace(table.stream, rows=chain(head, table.stream.rows)))
+    return table.with_rows(chain(head, table.stream.rows))
 
 
 def _merged(
