@@ -235,17 +235,20 @@ def _merged(
     """Return the rows of all tables of a kind, each once; # and tracking parameters make no difference."""
     import pandas as pd
 
-    frame = pd.concat(parts, ignore_index=True)
-    labels = [label for label in ("date", "written", "query") if label in frame]
-    repeated = frame.duplicated(labels)
-    if count := int(repeated.sum()):
-        noted.facts["rows that an earlier file had"] += count
-        frame = frame[~repeated]
+    frame = parts[0].reset_index(drop=True)
+    if len(parts) > 1:
+        frame = pd.concat(parts, ignore_index=True)
+        repeated = frame.duplicated([label for label in ("date", "written", "query") if label in frame])
+        if count := int(repeated.sum()):
+            noted.facts["rows that an earlier file had"] += count
+            frame = frame[~repeated]
+    forms = 0
     if "written" in frame:
+        forms = frame["written"].nunique()
         frame = _with_pages(frame, reader, noted)
     if "query" in frame:
         frame["query"] = pd.Categorical.from_codes(frame["query"], categories=[*reader.queries])
-    if "page" in frame:
+    if "page" in frame and frame["page"].cat.categories.size < forms:
         labels = [label for label in ("date", "page", "query") if label in frame]
         before = len(frame)
         frame = added_up(frame, labels)

@@ -160,8 +160,9 @@ class FrameReader:
         days = Known()
         raw = self._cells(table, at, days)
         rows = np.concatenate([np.empty(0, np.int32), *raw.row])
-        codes = {figure: np.concatenate(parts) for figure, parts in raw.texts.items()}
-        numbers = {figure: np.concatenate(parts) for figure, parts in raw.numbers.items()}
+        # Each column is in memory twice only while it is joined.
+        codes = {figure: np.concatenate(raw.texts.pop(figure)) for figure in [*raw.texts]}
+        numbers = {figure: np.concatenate(raw.numbers.pop(figure)) for figure in [*raw.numbers]}
         columns: dict[str, Any] = {"row": rows}
         columns["date"] = (
             np.full(len(rows), np.datetime64(period[1], "s"))
@@ -175,7 +176,7 @@ class FrameReader:
         }
         if kind is not SearchTable.SESSIONS:
             columns["position"] = _positions(numbers)
-        frame = pd.DataFrame(columns)
+        frame = pd.DataFrame(columns, copy=False)
         self._compare_totals(name, at, frame, raw.totals)
         frame = self._sound(name, frame, kind)
         return self._without_repeats(name, frame, summed=Figure.PART in figures)
@@ -263,8 +264,11 @@ class FrameReader:
             leave_out((impressions == 0) & (clicks == 0), RowProblem.UNSEEN.value)
             reject(clicks > impressions, f"a row {RowProblem.CLICKS.value}: columns may be exchanged")
             # NaN is not below 1.
-            reject(~(position >= 1), f"a row {RowProblem.POSITION.value}: positions count from 1")
-        return frame[kept]
+            reject(
+                ~(np.isfinite(position) & (position >= 1)),
+                f"a row {RowProblem.POSITION.value}: positions count from 1",
+            )
+        return frame if kept.all() else frame[kept]
 
     def _refuse_other_property(self, name: str, whys: NDArray[Any]) -> None:
         """Refuse a table whose pages are all of other sites: the tables beside it are of their property, too.
@@ -308,7 +312,7 @@ class FrameReader:
             repeated,
             "the same day, page and query as an earlier row, which counts: remove one of them",
         )
-        return frame[~repeated].drop(columns="row")
+        return (frame[~repeated] if repeated.any() else frame).drop(columns="row")
 
     def _compare_totals(
         self,
@@ -338,13 +342,22 @@ class FrameReader:
 
 def added_up(frame: "DataFrame", labels: Sequence[str]) -> "DataFrame":
     """Sum the measures of rows with the same labels; positions are weighted by impressions."""
-    weighted = (
-        frame.assign(position=frame["position"] * frame["impressions"]) if "position" in frame else frame
-    )
-    summed = weighted.groupby([*labels], as_index=False, sort=False, observed=True).sum()
+    repeated = frame.duplicated([*labels])
+    if not repeated.any():
+        return frame
+    # Few rows share their labels, and sums of all of them would take several times as long.
+    shared = frame.duplicated([*labels], keep=False)
+    parts = frame[shared]
+    if "position" in frame:
+        parts = parts.assign(position=parts["position"] * parts["impressions"])
+    summed = parts.groupby([*labels], as_index=False, sort=False, observed=True).sum()
     if "position" in summed:
         summed["position"] /= summed["impressions"]
-    return summed
+    once = frame[~repeated].reset_index(drop=True)
+    first = np.flatnonzero(shared[~repeated])
+    for measure in once.columns.difference([*labels]):
+        once.loc[first, measure] = summed[measure].to_numpy()
+    return once
 
 
 def missing_days(days: Sequence[date]) -> list[date]:
