@@ -247,11 +247,15 @@ def _packed(table: SearchTable, rows: "DataFrame") -> bytes:
     """Return rows as an .npz file: each text once, and numbers in as few bytes as they take."""
     columns: dict[str, Any] = {}
     for name in table.texts:
-        used = rows[name].cat.remove_unused_categories().cat
-        texts = _BETWEEN.join(str(text).replace(_BETWEEN, " ") for text in used.categories)
+        # Removing unused categories would look at all texts of the frame for each of its days.
+        used, codes = np.unique(rows[name].cat.codes.to_numpy(), return_inverse=True)
+        found = rows[name].cat.categories.take(used).astype(object).tolist()
+        texts = _BETWEEN.join(map(str, found))
+        if texts.count(_BETWEEN) >= max(1, len(found)):
+            texts = _BETWEEN.join(str(text).replace(_BETWEEN, " ") for text in found)
         # No database rejects bytes, but lone surrogates are no text.
         columns[name] = np.frombuffer(texts.encode("utf-8", "replace"), np.uint8)
-        columns[f"{name}_codes"] = _short(used.codes.to_numpy())
+        columns[f"{name}_codes"] = _short(codes)
     for name, dtype in table.numbers.items():
         numbers = rows[name].to_numpy()
         columns[name] = numbers if dtype == "float64" else _short(numbers)

@@ -30,6 +30,25 @@ _QUOTE_REMEDY = "A quotation mark is not closed or the file is cut off: correct 
 Record = tuple[int, Sequence[str]]
 
 
+@dataclass(frozen=True, slots=True)
+class CsvBody:
+    """Where the rows of a CSV file begin, and how to read them.
+
+    Attributes:
+        path: the file.
+        encoding: to open it with errors="replace".
+        separator: the character between two cells.
+        lines: how many lines end with the header.
+        number: the number of the header's record.
+    """
+
+    path: Path
+    encoding: str
+    separator: str
+    lines: int
+    number: int
+
+
 class CsvRecords:
     """The records of one CSV file, which can be read any number of times and are never all in memory.
 
@@ -45,6 +64,8 @@ class CsvRecords:
         self.path, self.name = path, name or str(path)
         self.remarks: tuple[str, ...] = ()
         """Once the first record is read: what was replaced or left out, one sentence each."""
+        self.body: CsvBody | None = None
+        """Once the first record is read: where the rows begin."""
 
     def stream(self) -> Generator[Record, None, None]:
         """Read the file, one record at a time.
@@ -58,11 +79,11 @@ class CsvRecords:
         self.remarks = text.remarks
         try:
             with self.path.open(encoding=text.encoding, errors="replace", newline="") as file:
-                yield from self._parse(line.replace("\0", "") for line in file)
+                yield from self._parse((line.replace("\0", "") for line in file), text.encoding)
         except OSError as error:
             raise unreadable(self.name, error) from error
 
-    def _parse(self, lines: Iterator[str]) -> Iterator[Record]:
+    def _parse(self, lines: Iterator[str], encoding: str) -> Iterator[Record]:
         head = list(islice(lines, 20))
         shape = _shape_of([*io.StringIO("".join(head)[:_HEAD], newline="")])
         reader = csv.reader(chain(head[shape.sep_line :], lines, [_END]), delimiter=shape.separator)
@@ -73,6 +94,8 @@ class CsvRecords:
         number, header = next(records, (0, ()))
         if not header:
             raise InputError(f"{self.name} is empty: add a header row and at least one row below it.")
+        above = shape.sep_line + reader.line_num
+        self.body = CsvBody(self.path, encoding, shape.separator, above, number)
         yield number, tuple(cell.strip(" \t\r\n\ufeff") for cell in header)
         yield from records
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from itertools import chain, islice
 from pathlib import Path
@@ -157,8 +157,7 @@ def _with_span(table: ExportTable) -> tuple[ExportTable, Period | None]:
     except Unclear:
         # Reading the table will name it.
         days = []
-    kept = replace(table, stream=replace(table.stream, rows=iter(rows)))
-    return kept, (min(days), max(days)) if days else None
+    return table.with_rows(rows), (min(days), max(days)) if days else None
 
 
 def _recognised(
@@ -227,7 +226,7 @@ def _capped(table: ExportTable, period: Period | None, noted: Noted) -> ExportTa
             f"{table.stream.name}: it has {_CAP:,} rows, the most that Search Console exports, so pages with fewer "
             "clicks are missing."
         )
-    return replace(table, stream=replace(table.stream, rows=chain(head, table.stream.rows)))
+    return table.with_rows(chain(head, table.stream.rows))
 
 
 def _merged(
@@ -236,17 +235,20 @@ def _merged(
     """Return the rows of all tables of a kind, each once; # and tracking parameters make no difference."""
     import pandas as pd
 
-    frame = pd.concat(parts, ignore_index=True)
-    labels = [label for label in ("date", "written", "query") if label in frame]
-    repeated = frame.duplicated(labels)
-    if count := int(repeated.sum()):
-        noted.facts["rows that an earlier file had"] += count
-        frame = frame[~repeated]
+    frame = parts[0].reset_index(drop=True)
+    if len(parts) > 1:
+        frame = pd.concat(parts, ignore_index=True)
+        repeated = frame.duplicated([label for label in ("date", "written", "query") if label in frame])
+        if count := int(repeated.sum()):
+            noted.facts["rows that an earlier file had"] += count
+            frame = frame[~repeated]
+    forms = 0
     if "written" in frame:
+        forms = frame["written"].nunique()
         frame = _with_pages(frame, reader, noted)
     if "query" in frame:
         frame["query"] = pd.Categorical.from_codes(frame["query"], categories=[*reader.queries])
-    if "page" in frame:
+    if "page" in frame and frame["page"].cat.categories.size < forms:
         labels = [label for label in ("date", "page", "query") if label in frame]
         before = len(frame)
         frame = added_up(frame, labels)

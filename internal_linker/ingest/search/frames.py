@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from internal_linker.adapters.tables.blocks import Texts
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Reject
 from internal_linker.core.search_data import RowProblem, SearchTable
-from internal_linker.core.sequences import batched
 from internal_linker.core.urls import encoded, within_site
 from internal_linker.ingest.search.numbers import Unclear, days_of, decimal_number, whole_number, zones_of
 from internal_linker.ingest.search.tables import ExportTable, Period
@@ -22,8 +22,6 @@ from internal_linker.ingest.search.vocabulary import Figure, figures_in, is_tota
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Rows that are read at once.
-_BATCH = 50_000
 # Rejected rows that are listed; all are counted.
 MOST_REJECTS = 100_000
 _OTHER_SITE = "is another site than"
@@ -42,7 +40,7 @@ _FIGURES = {
     "engaged_sessions": Figure.ENGAGED,
     "key_events": Figure.KEY_EVENTS,
 }
-Codes = NDArray[np.int64]
+Codes = NDArray[np.int32]
 Numbers = NDArray[np.float64]
 
 
@@ -53,11 +51,9 @@ class Known(dict[str, int]):
         self[text] = code = len(self)
         return code
 
-
-class _Counts(dict[str, float]):
-    def __missing__(self, text: str) -> float:
-        self[text] = number = whole_number(text)
-        return number
+    def number(self, text: str) -> int:
+        """Return the number of a text without the spaces around it."""
+        return self[text.strip()]
 
 
 @dataclass
@@ -112,7 +108,7 @@ class Place:
 class _Raw:
     """The cells of a table's columns: texts as codes, and numbers."""
 
-    row: list[NDArray[np.int64]] = field(default_factory=list)
+    row: list[Codes] = field(default_factory=list)
     texts: dict[Figure, list[Codes]] = field(default_factory=dict)
     numbers: dict[Figure, list[Numbers]] = field(default_factory=dict)
     totals: list[tuple[int, Sequence[str]]] = field(default_factory=list)
@@ -163,9 +159,10 @@ class FrameReader:
         self._require(name, kind, at)
         days = Known()
         raw = self._cells(table, at, days)
-        rows = np.concatenate([np.empty(0, np.int64), *raw.row])
-        codes = {figure: np.concatenate(parts) for figure, parts in raw.texts.items()}
-        numbers = {figure: np.concatenate(parts) for figure, parts in raw.numbers.items()}
+        rows = np.concatenate([np.empty(0, np.int32), *raw.row])
+        # Each column is in memory twice only while it is joined.
+        codes = {figure: np.concatenate(raw.texts.pop(figure)) for figure in [*raw.texts]}
+        numbers = {figure: np.concatenate(raw.numbers.pop(figure)) for figure in [*raw.numbers]}
         columns: dict[str, Any] = {"row": rows}
         columns["date"] = (
             np.full(len(rows), np.datetime64(period[1], "s"))
@@ -179,7 +176,7 @@ class FrameReader:
         }
         if kind is not SearchTable.SESSIONS:
             columns["position"] = _positions(numbers)
-        frame = pd.DataFrame(columns)
+        frame = pd.DataFrame(columns, copy=False)
         self._compare_totals(name, at, frame, raw.totals)
         frame = self._sound(name, frame, kind)
         return self._without_repeats(name, frame, summed=Figure.PART in figures)
@@ -195,26 +192,23 @@ class FrameReader:
             )
 
     def _cells(self, table: ExportTable, at: Mapping[Figure, int], days: Known) -> _Raw:
-        raw, counts = _Raw(), _Counts()
+        raw = _Raw()
         known = {Figure.DATE: days, Figure.PAGE: self.pages, Figure.QUERY: self.queries}
-        decimals = (Figure.POSITION, Figure.SUM_POSITION)
-        wanted = [figure for figure in _FIGURES.values() if figure in at]
-        for batch in batched(table.stream.rows, _BATCH):
-            totals = [(number, row) for number, row in batch if _is_totals(row, at)]
-            raw.totals += totals
-            rows = [each for each in batch if each not in totals] if totals else batch
-            raw.row.append(np.array([number for number, _ in rows], np.int64))
-            for figure in known.keys() & at.keys():
-                numbering = known[figure]
-                codes = [numbering[text] for text in _column(rows, at[figure])]
-                raw.texts.setdefault(figure, []).append(np.array(codes, np.int64))
-            for figure in wanted:
-                numbers = [counts[text] for text in _column(rows, at[figure])]
-                raw.numbers.setdefault(figure, []).append(np.array(numbers, np.float64))
-            for figure in decimals:
-                if figure in at:
-                    raw.numbers.setdefault(figure, []).append(_decimals(_column(rows, at[figure])))
-            self._advance(len(batch))
+        for block in table.blocks():
+            of_totals = _of_totals(block.columns, at)
+            for row in np.flatnonzero(of_totals):
+                raw.totals.append((int(block.numbers[row]), [column[row] for column in block.columns]))
+            kept = ~of_totals if of_totals.any() else slice(None)
+            raw.row.append(block.numbers[kept].astype(np.int32))
+            for figure, column in ((figure, block.columns[at[figure]][kept]) for figure in at):
+                if figure in known:
+                    codes = _by_text(column, known[figure].number, np.int32)
+                    raw.texts.setdefault(figure, []).append(codes)
+                elif figure in _FIGURES.values():
+                    raw.numbers.setdefault(figure, []).append(_by_text(column, whole_number, np.float64))
+                elif figure in (Figure.POSITION, Figure.SUM_POSITION):
+                    raw.numbers.setdefault(figure, []).append(_decimals(column))
+            self._advance(len(of_totals))
         return raw
 
     def _days(self, name: str, known: Known) -> NDArray[np.datetime64]:
@@ -270,8 +264,11 @@ class FrameReader:
             leave_out((impressions == 0) & (clicks == 0), RowProblem.UNSEEN.value)
             reject(clicks > impressions, f"a row {RowProblem.CLICKS.value}: columns may be exchanged")
             # NaN is not below 1.
-            reject(~(position >= 1), f"a row {RowProblem.POSITION.value}: positions count from 1")
-        return frame[kept]
+            reject(
+                ~(np.isfinite(position) & (position >= 1)),
+                f"a row {RowProblem.POSITION.value}: positions count from 1",
+            )
+        return frame if kept.all() else frame[kept]
 
     def _refuse_other_property(self, name: str, whys: NDArray[Any]) -> None:
         """Refuse a table whose pages are all of other sites: the tables beside it are of their property, too.
@@ -315,7 +312,7 @@ class FrameReader:
             repeated,
             "the same day, page and query as an earlier row, which counts: remove one of them",
         )
-        return frame[~repeated].drop(columns="row")
+        return (frame[~repeated] if repeated.any() else frame).drop(columns="row")
 
     def _compare_totals(
         self,
@@ -345,13 +342,22 @@ class FrameReader:
 
 def added_up(frame: "DataFrame", labels: Sequence[str]) -> "DataFrame":
     """Sum the measures of rows with the same labels; positions are weighted by impressions."""
-    weighted = (
-        frame.assign(position=frame["position"] * frame["impressions"]) if "position" in frame else frame
-    )
-    summed = weighted.groupby([*labels], as_index=False, sort=False, observed=True).sum()
+    repeated = frame.duplicated([*labels])
+    if not repeated.any():
+        return frame
+    # Few rows share their labels, and sums of all of them would take several times as long.
+    shared = frame.duplicated([*labels], keep=False)
+    parts = frame[shared]
+    if "position" in frame:
+        parts = parts.assign(position=parts["position"] * parts["impressions"])
+    summed = parts.groupby([*labels], as_index=False, sort=False, observed=True).sum()
     if "position" in summed:
         summed["position"] /= summed["impressions"]
-    return summed
+    once = frame[~repeated].reset_index(drop=True)
+    first = np.flatnonzero(shared[~repeated])
+    for measure in once.columns.difference([*labels]):
+        once.loc[first, measure] = summed[measure].to_numpy()
+    return once
 
 
 def missing_days(days: Sequence[date]) -> list[date]:
@@ -363,24 +369,40 @@ def missing_days(days: Sequence[date]) -> list[date]:
     return [day for day in every if day not in there]
 
 
-def _is_totals(row: Sequence[str], at: Mapping[Figure, int]) -> bool:
-    page = row[at[Figure.PAGE]] if Figure.PAGE in at and at[Figure.PAGE] < len(row) else None
-    if page:
-        # Pages begin with "http" or "/"; few others need a look.
-        return page[0] not in "h/" and is_total(page)
-    day = row[at[Figure.DATE]] if Figure.DATE in at and at[Figure.DATE] < len(row) else ""
-    return (is_total(day) if day else False) or (page == "" and any(map(is_total, row)))
+def _of_totals(columns: Sequence[Texts], at: Mapping[Figure, int]) -> NDArray[np.bool_]:
+    """Return which rows are totals: the page or the day says so, or any cell of a row without a page."""
+    found = (
+        _are_totals(columns[at[Figure.DATE]]) if Figure.DATE in at else np.zeros(len(columns[0]), np.bool_)
+    )
+    if Figure.PAGE not in at:
+        return found
+    pages = columns[at[Figure.PAGE]]
+    without = np.flatnonzero(pages == "")
+    for column in columns if len(without) else ():
+        found[without] |= _are_totals(column[without])
+    return np.where(pages == "", found, _are_totals(pages))
 
 
-def _column(rows: Sequence[tuple[int, Sequence[str]]], at: int) -> list[str]:
-    return [row[at].strip() if at < len(row) else "" for _, row in rows]
+def _are_totals(cells: Texts) -> NDArray[np.bool_]:
+    # Most pages begin with "http" or "/" and need no closer look.
+    return _by_text(cells, lambda text: text[:1] not in "h/" and is_total(text), np.bool_)
 
 
-def _decimals(texts: Sequence[str]) -> Numbers:
+def _by_text(cells: Texts, function: Callable[[str], Any], dtype: Any) -> NDArray[Any]:
+    """Return the function's value for each cell; it is called once for each text."""
+    import pandas as pd
+
+    codes, texts = pd.factorize(cells)
+    found: NDArray[Any] = np.array([function(text) for text in texts], dtype)[codes]
+    return found
+
+
+def _decimals(cells: Texts) -> Numbers:
     try:
-        return np.array(texts, np.float64)
+        numbers: Numbers = cells.astype(np.float64)
     except ValueError:
-        return np.array([decimal_number(text) for text in texts], np.float64)
+        return _by_text(cells, decimal_number, np.float64)
+    return numbers
 
 
 def _positions(numbers: Mapping[Figure, Numbers]) -> Numbers:

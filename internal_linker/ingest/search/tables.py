@@ -3,13 +3,14 @@
 import re
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from tempfile import mkdtemp
 
-from internal_linker.adapters.tables.csv_reader import CsvRecords
+from internal_linker.adapters.tables.blocks import Block, csv_blocks, stream_blocks
+from internal_linker.adapters.tables.csv_reader import CsvBody, CsvRecords
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import TableStream
@@ -35,11 +36,28 @@ class ExportTable:
         stream: its header and rows.
         export: what it was exported with: the archive or workbook, or the folder of a csv file.
         period: the first and the last day that the file itself names; None: it names none.
+        body: where the rows of a csv file with no other table begin, none of which has been read.
     """
 
     stream: TableStream
     export: str
     period: Period | None = None
+    body: CsvBody | None = None
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows by columns.
+
+        Raises:
+            InputError: the file is damaged.
+        """
+        # pandas' fast parser takes separators of one byte.
+        if self.body and self.body.separator.isascii():
+            return csv_blocks(self.stream, self.body)
+        return stream_blocks(self.stream)
+
+    def with_rows(self, rows: Iterable[tuple[int, Sequence[str]]]) -> "ExportTable":
+        """Return the table with these rows, some of which have been read."""
+        return replace(self, stream=replace(self.stream, rows=iter(rows)), body=None)
 
 
 def is_search_export(path: Path, folder: Path) -> bool:
@@ -104,7 +122,7 @@ def _of_csv(source: CsvRecords, export: str) -> Iterator[ExportTable]:
     records = source.stream()
     _, header = next(records)
     if not header[0].startswith("#"):
-        yield ExportTable(TableStream(source.name, tuple(header), records), export)
+        yield ExportTable(TableStream(source.name, tuple(header), records), export, body=source.body)
         return
     yield from _blocks(source, export)
 
