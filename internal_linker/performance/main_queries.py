@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from internal_linker.core.canonical_hosts import bare_host, origin_of
 from internal_linker.core.records import fold_query
 from internal_linker.core.results import Columns, Result, columns_of
@@ -166,12 +168,7 @@ def main_queries(
         pages: the keys of the pages that count; None: all. Shares of queries count all pages.
     """
     sums = _sums(rows)
-    home = sums["page"].map({page: is_home(page) for page in sums["page"].cat.categories}).astype(bool)
-    words = {query: _WORD.findall(query) for query in sums["query"].cat.categories}
-    topics = [
-        name for name in names if name not in map(fold_query, own) and _is_topic(name, sums[~home], words)
-    ]
-    why = _named(names, own, topics, words) | _sought_home(sums, home)
+    why, topics = _of_the_name(sums, names, own)
     branded = sums["query"].isin([*why])
     if pages is not None:
         kept = sums["page"].isin([*pages])
@@ -193,6 +190,31 @@ def main_queries(
         if page not in chosen
     }
     return MainQueries(found, _shared(others), _brands(sums[branded], why), without, topics)
+
+
+def without_names(rows: "DataFrame", names: Sequence[str]) -> "DataFrame":
+    """Return the rows without those of queries for the site's name, whose searchers click at any position.
+
+    Args:
+        rows: search data by page and query.
+        names: the site's names, by `site_names`.
+    """
+    why, _ = _of_the_name(_sums(rows), names, ())
+    queries = rows["query"].cat.categories
+    branded = np.fromiter((fold_query(query) in why for query in queries), bool, len(queries))
+    return rows[~branded[rows["query"].cat.codes.to_numpy()]] if why else rows
+
+
+def _of_the_name(
+    sums: "DataFrame", names: Sequence[str], own: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the queries for the site's name with why they are, and the names that are what the site is about."""
+    home = sums["page"].map({page: is_home(page) for page in sums["page"].cat.categories}).astype(bool)
+    words = {query: _WORD.findall(query) for query in sums["query"].cat.categories}
+    topics = [
+        name for name in names if name not in map(fold_query, own) and _is_topic(name, sums[~home], words)
+    ]
+    return _named(names, own, topics, words) | _sought_home(sums, home), topics
 
 
 def _sums(rows: "DataFrame") -> "DataFrame":
