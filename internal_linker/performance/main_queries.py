@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -276,12 +277,17 @@ def _brands(sums: "DataFrame", why: Mapping[str, str]) -> list[BrandQuery]:
 
 def _has_name(name: str, words: Sequence[str]) -> bool:
     """Return whether some consecutive words are a name, however it is divided into words."""
-    compact = "".join(_WORD.findall(name))
-    return any(
+    compact = _compact(name)
+    return compact in "".join(words) and any(
         "".join(words[at : at + length]) == compact
         for length in range(1, _MOST_WORDS + 1)
         for at in range(len(words) - length + 1)
     )
+
+
+@lru_cache
+def _compact(name: str) -> str:
+    return "".join(_WORD.findall(name))
 
 
 def _is_topic(name: str, sums: "DataFrame", words: Mapping[str, Sequence[str]]) -> bool:
@@ -304,7 +310,7 @@ def _named(
         for query, its in words.items():
             if query in found or not parts or not _has_name(name, its):
                 continue
-            compact = "".join(_WORD.findall(name))
+            compact = _compact(name)
             rest = [word for word in its if word not in parts | _NAVIGATION and word not in compact]
             if len(rest) <= (0 if name in topics else _MOST_BESIDE):
                 found[query] = f"has the name {name}"

@@ -278,7 +278,9 @@ class Memory:
             before = self.store.by_id(edge.id for edge in pairs)
             # A pair is no proposal that could go live, but a link that somebody accepted earlier can.
             decided = {key for key, old in before.items() if old.status != "proposed"}
-            live = {edge.id for edge in pairs if edge.id in decided and targets.links(edge.source, edge.target)}
+            live = {
+                edge.id for edge in pairs if edge.id in decided and targets.links(edge.source, edge.target)
+            }
             self.store.put(
                 [remembered(before.get(edge.id), edge, edge.id in live, self.at) for edge in pairs]
             )
