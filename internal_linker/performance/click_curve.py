@@ -22,8 +22,6 @@ PRIOR = np.array(
 # The prior counts as so many impressions at each position: at position 8 it expects 16 clicks of them, which vary by
 # a quarter.
 PRIOR_IMPRESSIONS = 500
-# A host's name with fewer letters is in too many queries that don't mean the site.
-_LEAST_LETTERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +63,3 @@ def click_curve(rows: "DataFrame") -> ClickCurve:
     shares = (clicks + PRIOR_IMPRESSIONS * PRIOR) / weights
     falling = isotonic_regression(shares, weights=weights, increasing=False).x
     return ClickCurve(np.clip(falling, 0.0, 1.0), impressions.astype(np.int64))
-
-
-def without_brand(rows: "DataFrame", site: str) -> "DataFrame":
-    """Return the rows whose query does not contain the name in the site's host, in whatever spacing.
-
-    Args:
-        rows: column `query`, categorical.
-        site: the host, such as "www.ironing-boards.example"; its name is "ironingboards". One of fewer than four
-            letters is no sign of a brand.
-    """
-    import pandas as pd
-
-    labels = site.lower().removeprefix("www.").split(".")
-    longest = max(labels[:-1] or labels, key=len)
-    name = "".join(letter for letter in longest if letter.isalnum())
-    if len(name) < _LEAST_LETTERS:
-        return rows
-    queries = rows["query"].cat.categories
-    plain = pd.Series(queries, dtype=object).astype(str).str.lower().str.replace(r"[\W_]+", "", regex=True)
-    branded = plain.str.contains(name, regex=False).to_numpy(bool)
-    return rows[~branded[rows["query"].cat.codes.to_numpy()]] if len(queries) else rows

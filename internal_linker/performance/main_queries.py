@@ -3,8 +3,11 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+import numpy as np
 
 from internal_linker.core.canonical_hosts import bare_host, origin_of
 from internal_linker.core.records import fold_query
@@ -166,12 +169,7 @@ def main_queries(
         pages: the keys of the pages that count; None: all. Shares of queries count all pages.
     """
     sums = _sums(rows)
-    home = sums["page"].map({page: is_home(page) for page in sums["page"].cat.categories}).astype(bool)
-    words = {query: _WORD.findall(query) for query in sums["query"].cat.categories}
-    topics = [
-        name for name in names if name not in map(fold_query, own) and _is_topic(name, sums[~home], words)
-    ]
-    why = _named(names, own, topics, words) | _sought_home(sums, home)
+    why, topics = _of_the_name(sums, names, own)
     branded = sums["query"].isin([*why])
     if pages is not None:
         kept = sums["page"].isin([*pages])
@@ -193,6 +191,31 @@ def main_queries(
         if page not in chosen
     }
     return MainQueries(found, _shared(others), _brands(sums[branded], why), without, topics)
+
+
+def without_names(rows: "DataFrame", names: Sequence[str]) -> "DataFrame":
+    """Return the rows without those of queries for the site's name, whose searchers click at any position.
+
+    Args:
+        rows: search data by page and query.
+        names: the site's names, by `site_names`.
+    """
+    why, _ = _of_the_name(_sums(rows), names, ())
+    queries = rows["query"].cat.categories
+    branded = np.fromiter((fold_query(query) in why for query in queries), bool, len(queries))
+    return rows[~branded[rows["query"].cat.codes.to_numpy()]] if why else rows
+
+
+def _of_the_name(
+    sums: "DataFrame", names: Sequence[str], own: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the queries for the site's name with why they are, and the names that are what the site is about."""
+    home = sums["page"].map({page: is_home(page) for page in sums["page"].cat.categories}).astype(bool)
+    words = {query: _WORD.findall(query) for query in sums["query"].cat.categories}
+    topics = [
+        name for name in names if name not in map(fold_query, own) and _is_topic(name, sums[~home], words)
+    ]
+    return _named(names, own, topics, words) | _sought_home(sums, home), topics
 
 
 def _sums(rows: "DataFrame") -> "DataFrame":
@@ -254,12 +277,17 @@ def _brands(sums: "DataFrame", why: Mapping[str, str]) -> list[BrandQuery]:
 
 def _has_name(name: str, words: Sequence[str]) -> bool:
     """Return whether some consecutive words are a name, however it is divided into words."""
-    compact = "".join(_WORD.findall(name))
-    return any(
+    compact = _compact(name)
+    return compact in "".join(words) and any(
         "".join(words[at : at + length]) == compact
         for length in range(1, _MOST_WORDS + 1)
         for at in range(len(words) - length + 1)
     )
+
+
+@lru_cache
+def _compact(name: str) -> str:
+    return "".join(_WORD.findall(name))
 
 
 def _is_topic(name: str, sums: "DataFrame", words: Mapping[str, Sequence[str]]) -> bool:
@@ -282,7 +310,7 @@ def _named(
         for query, its in words.items():
             if query in found or not parts or not _has_name(name, its):
                 continue
-            compact = "".join(_WORD.findall(name))
+            compact = _compact(name)
             rest = [word for word in its if word not in parts | _NAVIGATION and word not in compact]
             if len(rest) <= (0 if name in topics else _MOST_BESIDE):
                 found[query] = f"has the name {name}"

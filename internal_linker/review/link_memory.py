@@ -260,7 +260,7 @@ class Memory:
             self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
                 self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
-        self._keep_duplicates(duplicates)
+        self._keep_duplicates(duplicates, targets)
         self._withdraw(gone)
         self.statuses = Counter(self.store.counts())
         progress.finish(self.counted)
@@ -273,10 +273,17 @@ class Memory:
         )
         self.store.put([as_decided(edge, now.get(edge.id), read.get(edge.id)) for edge in edges])
 
-    def _keep_duplicates(self, duplicates: Iterable[Edge]) -> None:
+    def _keep_duplicates(self, duplicates: Iterable[Edge], targets: Targets) -> None:
         for pairs in batched(duplicates, BLOCK):
             before = self.store.by_id(edge.id for edge in pairs)
-            self.store.put([remembered(before.get(edge.id), edge, False, self.at) for edge in pairs])
+            # A pair is no proposal that could go live, but a link that somebody accepted earlier can.
+            decided = {key for key, old in before.items() if old.status != "proposed"}
+            live = {
+                edge.id for edge in pairs if edge.id in decided and targets.links(edge.source, edge.target)
+            }
+            self.store.put(
+                [remembered(before.get(edge.id), edge, edge.id in live, self.at) for edge in pairs]
+            )
             self._copies.update(edge.id for edge in pairs)
 
     @property

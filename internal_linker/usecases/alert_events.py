@@ -10,9 +10,14 @@ from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.edges import COPIES, Edge
 from internal_linker.core.errors import ExitCode, InternalLinkerError
 from internal_linker.core.reasons import NoTarget
+from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sequences import counted
+from internal_linker.performance.impact.records import Verdict
 from internal_linker.pipeline.report import Report
+from internal_linker.usecases.impact import impact
+from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.quiet import Notes
 
 T = TypeVar("T")
 # Bytes of a mark: among a million links, no two have the same one by chance.
@@ -214,6 +219,35 @@ def accepted_not_live(ended: Ended) -> Event | None:
     )
 
 
+def impact_changed(ended: Ended) -> Event | None:
+    """Report that another thing can be said of the links' effect than in the last message.
+
+    It is measured once for each week of search data, since clicks are compared by week. As long as there have never
+    been enough data, nothing is reported.
+    """
+    project, report = ended.project, ended.report
+    if not (project and report and report.collected.pages):
+        return None
+    with project.graph() as (edges, _):
+        if not any(edges.each("live")):
+            return None
+    with project.search_data() as store:
+        newest = max(store.days(SearchTable.PAGES), default=None)
+    if not newest or not ended.told.new("impact measured", {f"{newest:%G-%V}": newest}):
+        return None
+    found = impact(project, ImpactOptions(report=False), Notes())
+    first = ended.told.first("impact")
+    if first and found.verdict is Verdict.THIN:
+        return None
+    if not ended.told.new("impact", {found.verdict: found}):
+        return None
+    return Event(
+        f"impact of links: {found.verdict}",
+        found.sentence,
+        advice="`impact` writes files/impact.html, which has the weeks before and after and each page.",
+    )
+
+
 # In the order of the message. Each takes a run and returns what it has to report of one kind.
 EVENTS: Sequence[Callable[[Ended], Event | None]] = (
     failed,
@@ -223,6 +257,7 @@ EVENTS: Sequence[Callable[[Ended], Event | None]] = (
     new_orphans,
     links_to_errors,
     accepted_not_live,
+    impact_changed,
 )
 
 

@@ -258,7 +258,7 @@ def _with_opportunities(project: Project, found: Audit, collected: Collected, pr
         if not any(store.sources(table) for table in (SearchTable.QUERIES, SearchTable.PAGES)):
             return found
         progress.start("Search data", 0, "rows")
-        gains = query_gains(store, project.site, [*rows], collected.hosts, MOST_OPPORTUNITIES)
+        gains = query_gains(store, collected, [*rows], MOST_OPPORTUNITIES)
     every = opportunities(found, gains, rows)
     progress.finish(counted(len(every), "opportunity", "opportunities"))
     return replace(found, opportunities=every)

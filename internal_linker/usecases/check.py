@@ -11,6 +11,7 @@ from typing import Any
 from internal_linker.adapters.tables.columns import Kind, find_column
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError
+from internal_linker.core.hints import command
 from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import Collected, Text, Usage
 from internal_linker.core.results import Columns, Result, columns_of
@@ -131,6 +132,10 @@ def _input(project: Project) -> Generator[Fact, None, int]:
     of_queries, queried = _table("Main queries", queries, known.hosts, is_pages=False)
     if sheet.ok is False:
         of_queries = Fact(of_queries.name, None, "not checked, because the Google Sheet can't be read")
+    elif not queried.sources and _has_queries(project):
+        of_queries = replace(
+            of_queries, text=f"none; `{command('queries')}` chooses them from the search data"
+        )
     yield of_queries
     yield of_pages
     yield from _hosts(queried, known)
@@ -140,6 +145,15 @@ def _input(project: Project) -> Generator[Fact, None, int]:
     if keys:
         yield _tried("Sections", lambda: _sections(project, keys))
     return len(known.pages)
+
+
+def _has_queries(project: Project) -> bool:
+    """Return whether search data by query are stored; a cache that can't be read is another fact."""
+    try:
+        with project.search_data() as store:
+            return bool(store.sources(SearchTable.QUERIES))
+    except InternalLinkerError:
+        return False
 
 
 def _queries(project: Project) -> tuple[StreamSource | None, Fact]:

@@ -13,7 +13,7 @@ from internal_linker.core.records import Collected
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sequences import counted
 from internal_linker.matching.url_dates import days
-from internal_linker.performance.click_curve import click_curve, without_brand
+from internal_linker.performance.click_curve import click_curve
 from internal_linker.performance.clicks_to_gain import (
     WINDOW_DAYS,
     clicks_to_gain,
@@ -21,8 +21,10 @@ from internal_linker.performance.clicks_to_gain import (
     last_day,
     last_days,
 )
+from internal_linker.performance.main_queries import site_names, without_names
 from internal_linker.performance.needs import page_needs
 from internal_linker.performance.page_keys import MatchedPages, match_pages
+from internal_linker.text.brands import found_brands
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -33,12 +35,11 @@ NO_DATA = (
 )
 
 
-def needs_of(store: SearchStore, site: str, collected: Collected) -> tuple[PageNeeds | None, str]:
+def needs_of(store: SearchStore, collected: Collected) -> tuple[PageNeeds | None, str]:
     """Return the needs of the input's pages, and a sentence about their search data; None if there are no data.
 
     Args:
         store: the search data.
-        site: the site's host.
         collected: the input.
     """
     matched = _matched(store, [page.key for page in collected.pages], collected.hosts)
@@ -54,24 +55,21 @@ def needs_of(store: SearchStore, site: str, collected: Collected) -> tuple[PageN
     targets = [rows[target] for _, target in linking if target in rows]
     inlinks = np.bincount(np.array(targets, np.int64), minlength=len(collected.pages))
     published = days(page.key for page in collected.pages)
-    needs = page_needs(_found(matched.rows, site), rows, inlinks, published, day)
+    needs = page_needs(_found(matched.rows, collected), rows, inlinks, published, day)
     return needs, _sentence(matched, f"{day}")
 
 
-def query_gains(
-    store: SearchStore, site: str, keys: Sequence[str], hosts: CanonicalHosts, most: int
-) -> list[QueryGain]:
+def query_gains(store: SearchStore, collected: Collected, keys: Sequence[str], most: int) -> list[QueryGain]:
     """Return the largest gains of pages from queries at better positions; none without search data.
 
     Args:
         store: the search data.
-        site: the site's host.
-        keys: the keys of the pages.
-        hosts: in which form the site writes its hosts.
+        collected: the input.
+        keys: the keys of the pages that count.
         most: how many are returned.
     """
-    matched = _matched(store, keys, hosts)
-    return gains(_found(matched.rows, site), most) if matched else []
+    matched = _matched(store, keys, collected.hosts)
+    return gains(_found(matched.rows, collected), most) if matched else []
 
 
 def _matched(store: SearchStore, keys: Sequence[str], hosts: CanonicalHosts) -> MatchedPages | None:
@@ -83,9 +81,12 @@ def _matched(store: SearchStore, keys: Sequence[str], hosts: CanonicalHosts) -> 
     return None
 
 
-def _found(rows: "DataFrame", site: str) -> "DataFrame":
-    plain = without_brand(rows, site) if "query" in rows else rows
-    return clicks_to_gain(plain, click_curve(plain))
+def _found(rows: "DataFrame", collected: Collected) -> "DataFrame":
+    if "query" in rows:
+        pages = collected.pages
+        brands = found_brands([page.title for page in pages])
+        rows = without_names(rows, site_names((page.key for page in pages), brands))
+    return clicks_to_gain(rows, click_curve(rows))
 
 
 def _sentence(matched: MatchedPages, day: str) -> str:

@@ -377,7 +377,7 @@ class Project:
         # pandas takes most of a second.
         from internal_linker.usecases.priorities import needs_of
 
-        return functools.partial(needs_of, SearchDays(engine, self.site), self.site)
+        return functools.partial(needs_of, SearchDays(engine, self.site))
 
     def _shortened(self, encoder: Encoder) -> Encoder:
         """Truncate the encoder's vectors as the settings say; word statistics are short already."""

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from internal_linker.performance.click_curve import PRIOR, click_curve, without_brand
+from internal_linker.performance.click_curve import PRIOR, click_curve
 
 
 def rows(positions: Sequence[float], impressions: Sequence[int], clicks: Sequence[int]) -> pd.DataFrame:
@@ -50,12 +50,3 @@ def test_no_position_earns_more_than_a_better_one(seed: int) -> None:
     assert 0 <= found.rates.min() <= found.rates.max() <= 1
     middle = found.at(np.array([4.5, 20.0, 90.0]))
     assert middle == pytest.approx([found.rates[3:5].mean(), found.rates[19], found.rates[19]])
-
-
-def test_the_brand_is_left_out_in_any_spacing() -> None:
-    """Queries with the host's name don't count; a host with a name of three letters has no brand."""
-    queries = ["slow kettle", "SlowKettle review", "slow-kettle.example", "kettle", "slow tea"]
-    some = pd.DataFrame({"query": pd.Categorical(queries)})
-    assert without_brand(some, "www.slow-kettle.example")["query"].tolist() == ["kettle", "slow tea"]
-    assert without_brand(some, "tea.example")["query"].tolist() == queries
-    assert without_brand(some[:0], "www.slow-kettle.example").empty

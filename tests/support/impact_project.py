@@ -34,12 +34,17 @@ def make_impact_project(folder: Path, site: Simulated, *, days: Sequence[date] =
     source = next(page for page in site.panel.pages if page not in targets)
     with project.graph(read_only=False) as (edges, _):
         edges.put([live_link(source, one.page, date.fromordinal(one.day)) for one in site.treated])
-    with project.search_data(PROPERTY, read_only=False) as store:
+    add_search_data(folder, site, days)
+    return folder
+
+
+def add_search_data(folder: Path, site: Simulated, days: Sequence[date] = ()) -> None:
+    """Store the search data of these days; empty: of all days."""
+    with open_project(folder).search_data(PROPERTY, read_only=False) as store:
         for at in range(site.panel.clicks.shape[1]):
             day = date.fromordinal(site.panel.first + at)
             if not days or day in days:
                 store.put(SearchTable.PAGES, day, _rows(site, at, day))
-    return folder
 
 
 def live_link(source: str, target: str, day: date, **more: object) -> Edge:
