@@ -225,7 +225,12 @@ def match_pages(
 
 
 def _take_saved(search: _Search, saved: Mapping[str, str]) -> Iterator[str]:
-    """Match what a person named; yield a sentence for each file that is gone."""
+    """Match what a person named; yield a sentence for each file that is gone, one for all if none is there."""
+    folder = search.tree.folder
+    asked = {url: file for url, file in saved.items() if normal_form(url) in search.pages}
+    if len(asked) > 1 and not any(file in search.tree.files for file in asked.values()):
+        yield f"None of the {len(asked)} saved files is in {folder}, so none was used. Is it the right folder?"
+        return
     for url, file in saved.items():
         key = normal_form(url)
         if key not in search.pages:  # a page that is gone
@@ -233,7 +238,6 @@ def _take_saved(search: _Search, saved: Mapping[str, str]) -> Iterator[str]:
         if file in search.tree.files:
             search.match(key, file, How.SAVED)
         else:
-            folder = search.tree.folder
             yield f"{file}, the saved file of {url}, is not in {folder}, so it was not used. Correct its row."
 
 

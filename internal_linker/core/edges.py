@@ -160,12 +160,14 @@ class Verdict:
 
     Attributes:
         id: the link's id.
-        status: one of the statuses; "" if the cell is empty or has any other text.
+        status: one of the statuses; "" if the cell is empty, or is `unread`.
         anchor: the text of the anchor's cell.
         notes: the text of the notes' cell.
         by: who decided, as far as the place tells: "Review tab", "review.xlsx", or a name.
         proposed: the anchor that a run last wrote into the row; None: the place does not tell.
         written: the status that a run last wrote into the row; None: the place does not tell.
+        unread: which of "status", "anchor" and "notes" say nothing, because their column is missing or the text is
+            no status.
     """
 
     id: str
@@ -175,6 +177,7 @@ class Verdict:
     by: str = ""
     proposed: str | None = None
     written: str | None = None
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -480,6 +480,9 @@ class ReviewDesk(ListSink[ReviewRow], Protocol):
             ServiceError: the service behind it failed.
         """
 
+    def remarks(self) -> Sequence[str]:
+        """Return what the last `read` couldn't take as a decision, one sentence each."""
+
     def write(self, items: Iterable[ReviewRow]) -> Sequence[str]:
         """Show these links; return what could not be done, one sentence each.
 

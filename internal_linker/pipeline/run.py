@@ -301,7 +301,7 @@ class Run:
         if self.context.sinks and self.context.past:
             last = last_whole(self.context.past)
             self._untouched = last is not None and is_untouched(last[1].get("heard"), self.context, memory)
-        gaps = memory.recall(None if self._untouched else desk)
+        gaps = memory.recall(None if self._untouched else desk, self.progress)
         if self.context.sinks:
             memory.recalled = memory.recalled or memory.store.state()
         return memory, gaps

@@ -120,14 +120,16 @@ def scope_of(rules: Rules) -> str:
 
 
 def heard(context: RunContext, memory: Memory, *, read: bool) -> dict[str, Any]:
-    """Return what the stored links and the editors' cells are like; {} if nobody knows.
+    """Return what the stored links and the editors' cells are like; {} if nobody knows,
+    or if editors wrote what can't be read.
 
     `read` says whether all cells have been read and stored as they are now. Otherwise, they are those that the run
     wrote: "cells" has those that differ from the stored ones, if it is known that they say nothing new.
     """
     edges = memory.store.state()
     desk = context.desk.state() if context.desk else "none"
-    if not (edges and desk):
+    # What is no decision is told again by each run until somebody mends it.
+    if not (edges and desk) or (context.desk and context.desk.remarks()):
         return {}
     found = {"edges": edges, "desk": desk, "hosts": str(memory.hosts), "read": read}
     written = context.desk.written() if context.desk and not read else None

@@ -7,7 +7,7 @@ from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import Cells, Edge, Verdict, altered, with_hosts
 from internal_linker.core.ports import EdgeStore
 from internal_linker.core.sequences import batched
-from internal_linker.review.transitions import cells_of, heard, says_nothing_new
+from internal_linker.review.transitions import as_read, cells_of, heard, says_nothing_new
 
 # Edges that are moved together.
 _BLOCK = 1000
@@ -63,7 +63,7 @@ def new_cells(
             seen.add(each.id)
             if not says_nothing_new(edge, each):
                 return None
-            if (cells := cells_of(each)) != edge.cells:
+            if (cells := cells_of(as_read(edge, each))) != edge.cells:
                 found[each.id] = cells
     return found
 

@@ -22,7 +22,7 @@ from internal_linker.review.google_tab_format import (
     wrong_runs,
 )
 from internal_linker.review.google_tab_placing import MAX_RUNS, Line, Placing, parts_of, require_ids
-from internal_linker.review.merge import ANCHOR, LINK_ID, SENTENCE, Board, insertions, verdicts
+from internal_linker.review.merge import ANCHOR, LINK_ID, SENTENCE, Board, insertions, remarks, verdicts
 from internal_linker.review.rows import anchor_span
 
 _TITLE = "Review"
@@ -53,6 +53,7 @@ class ReviewTab:
         ours, remedy = f"cells of the tab {_TITLE} are", "Run again."
         self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, ours, remedy)
         self._is_renewed = False
+        self._remarks: Sequence[str] = ()
 
     def state(self) -> str:
         """Return "": only reading the tab shows what changed."""
@@ -76,7 +77,12 @@ class ReviewTab:
             require_ids(board)
         except OutputError as error:
             raise InputError(str(error)) from None
+        self._remarks = remarks(board, self.name)
         return verdicts(board, f"{tab.title} tab")
+
+    def remarks(self) -> Sequence[str]:
+        """Return what the last `read` couldn't take as a decision, one sentence each."""
+        return self._remarks
 
     def write(self, items: Iterable[ReviewRow]) -> list[str]:
         """Show these links; return what could not be done, one sentence each.

@@ -162,12 +162,19 @@ class Memory:
     _barred: Callable[[str], bool] = lambda _: False
     _unlinked: Callable[[str], bool] = lambda _: False
 
-    def recall(self, desk: ReviewDesk | None) -> list[str]:
-        """Read what editors wrote and store their decisions; return what went wrong, one sentence each."""
+    def recall(self, desk: ReviewDesk | None, progress: Progress) -> list[str]:
+        """Read what editors wrote and store their decisions; return what went wrong, one sentence each.
+
+        Args:
+            desk: the editors' place; None: there is none, or it is known what it says.
+            progress: receives what is no decision, as warnings.
+        """
         gaps = []
         try:
             for some in batched(desk.read() if desk else (), BLOCK):
                 hear(self.store, self.hosts, some, self.at)
+            for remark in desk.remarks() if desk else ():
+                progress.warn(remark)
         except (InputError, ServiceError) as error:
             self.heard = False
             gaps.append(f"Editors' decisions could not be read, so the review was not updated: {error}")

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from hashlib import blake2b
 from typing import Any, cast, get_args
 from urllib.parse import unquote
 
+from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.columns import Cell, fold_header, text_of
 from internal_linker.core.edges import TIER_NAMES, VERDICTS, ReviewRow, Status, Tier, Verdict, score_of
 from internal_linker.core.sections import section_of
@@ -52,6 +54,10 @@ EXPLAINED = {
     NOTES: "Your own notes. The tool never changes what you write here.",
 }
 
+# What editors write into their columns.
+_UNREAD = {STATUS: "decisions", ANCHOR: "anchors", NOTES: "notes"}
+# How many rows a sentence names.
+_NAMED = 3
 # Excel's limit in UTF-16 units; Google's is 50,000.
 LONGEST_CELL = 32_767
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]+")
@@ -76,6 +82,8 @@ class Board:
         """The positions of our columns, from 0; other columns may be between them."""
         self.missing = [name for name in COLUMNS if name not in self.columns]
         self._restored = restored
+        self.unread = [name for name in EDITORS if name in self.missing or name in restored]
+        """The columns of editors that are missing or were just added: they say nothing about what editors decided."""
         self._homes = self._moved_apart()
 
     def cell(self, row: int, column: int | None) -> Any:
@@ -112,10 +120,11 @@ class Board:
         return self.text(row, STATUS).strip().casefold()
 
     def touched(self, row: int) -> bool:
-        """Return whether an editor left a decision, an anchor or a note in the row."""
+        """Return whether an editor left a decision, an anchor or a note in the row, or may have left one elsewhere."""
         anchor = self.text(row, ANCHOR).strip()
         own_anchor = bool(anchor) and anchor != self.text(row, PROPOSED).strip()
-        return self.status(row) not in UNDECIDED or own_anchor or bool(self.text(row, NOTES).strip())
+        noted = bool(self.text(row, NOTES).strip())
+        return bool(self.unread) or self.status(row) not in UNDECIDED or own_anchor or noted
 
     def _raw(self, row: int, name: str) -> str:
         return text_of(self.cell(row, self.columns.get(name)))
@@ -213,9 +222,56 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
             board.text(at, WHO).strip() or by,
             board.proposed(at),
             board.text(at, WRITTEN).strip() or None,
+            _unread(board, at),
         )
         for at in rows
     ]
+
+
+def remarks(board: Board, desk: str) -> list[str]:
+    """Return what editors wrote that `verdicts` can't take, one sentence per kind; `desk` names the place."""
+    found = list[str]()
+    if not any(board.link_id(at) for at in range(len(board.rows))):
+        return found
+    for name in board.unread:
+        what = _UNREAD[name]
+        other = next((each for each in board.header if name == STATUS and _has_statuses(board, each)), "")
+        where = f"in the column '{other}'" if other else "under another heading"
+        found.append(
+            f"{desk} has no column '{name}' in row 1, so {what} {where} were not read: stored {what} stay, and the "
+            f"column comes back with them. Enter {what} there, and keep its heading '{name}'."
+        )
+    odd = [at for at in range(len(board.rows)) if board.link_id(at) and _is_odd(board, at)]
+    if odd:
+        named = [_named(board, at) for at in odd[:_NAMED]]
+        more = [f"{len(odd) - _NAMED:,} more"] * (len(odd) > _NAMED)
+        found.append(
+            f"{desk} has texts in the column '{STATUS}' that are no status, so they were not read: "
+            f"{', '.join([*named, *more])}. Choose a status from the list."
+        )
+    return found
+
+
+def _unread(board: Board, at: int) -> tuple[str, ...]:
+    names = [name for name in EDITORS if name in board.unread or (name == STATUS and _is_odd(board, at))]
+    return tuple(name.lower() for name in names)
+
+
+def _is_odd(board: Board, at: int) -> bool:
+    return board.status(at) not in ("", *STATUSES)
+
+
+def _has_statuses(board: Board, name: str) -> bool:
+    """Return whether a column that is not ours contains editors' decisions."""
+    place = board.header.index(name)
+    cells = (text_of(board.cell(at, place)).strip().casefold() for at in range(len(board.rows)))
+    return place not in board.columns.values() and any(cell in VERDICTS for cell in cells)
+
+
+def _named(board: Board, at: int) -> str:
+    text = shortened(board.text(at, STATUS).strip())
+    near = get_close_matches(board.status(at), STATUSES, n=1)
+    return f"row {at + 2} '{text}'" + (f" (did you mean {near[0]}?)" if near else "")
 
 
 def same(cell: Any, wanted: Cell) -> bool:
@@ -253,7 +309,8 @@ def _changes(board: Board, at: int, row: ReviewRow | None) -> dict[str, Cell]:
     if row is None:
         return _different(board, at, {**board.restored(at), **_upgraded(board, at)})
     cells = _cells(row)
-    if board.text(at, NOTES).strip() != row.read.notes.strip():
+    notes = board.text(at, NOTES).strip()
+    if notes != row.read.notes.strip() and (notes or NOTES not in board.unread):
         del cells[NOTES]
     undecided = board.status(at) in UNDECIDED
     if not undecided:

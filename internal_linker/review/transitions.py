@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 from internal_linker.core.edges import VERDICTS, Cells, Decided, Edge, Status, Verdict, altered
@@ -20,6 +21,7 @@ def heard(edge: Edge, said: Verdict, at: str) -> Edge:
         said: the cells as they are now.
         at: the time, ISO 8601.
     """
+    said = as_read(edge, said)
     cells = cells_of(said)
     if cells == edge.cells:
         return edge
@@ -37,6 +39,11 @@ def heard(edge: Edge, said: Verdict, at: str) -> Edge:
     return altered(edge, verdict=verdict, status=verdict or "proposed", by=said.by, at=at)
 
 
+def as_read(edge: Edge, said: Verdict) -> Verdict:
+    """Return what an editor said; cells that say nothing are as they were when they were last read."""
+    return replace(said, **{name: getattr(edge.cells, name) for name in said.unread}) if said.unread else said
+
+
 def cells_of(said: Verdict) -> Cells:
     """Return the cells in which an editor said this."""
     return Cells(said.status, said.anchor, said.notes)
@@ -44,6 +51,7 @@ def cells_of(said: Verdict) -> Cells:
 
 def says_nothing_new(edge: Edge, said: Verdict) -> bool:
     """Return whether `heard` changes nothing but the cells of an edge."""
+    said = as_read(edge, said)
     if cells_of(said) == edge.cells:
         return True
     noted = said.notes in (edge.cells.notes, edge.notes)

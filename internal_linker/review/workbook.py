@@ -42,6 +42,7 @@ from internal_linker.review.merge import (
     clean,
     insertions,
     merge,
+    remarks,
     verdicts,
 )
 from internal_linker.review.rows import anchor_span
@@ -103,6 +104,7 @@ class ReviewWorkbook:
         self._replace, self._pauses = replace, pauses
         self._last_read: tuple[bytes, list[list[list[Any]]]] | None = None
         self._written: tuple[str, Board] | None = None
+        self._remarks: Sequence[str] = ()
 
     def state(self) -> str:
         """Return a digest of the file's content, "" if the file is missing or unreadable."""
@@ -114,7 +116,16 @@ class ReviewWorkbook:
         Raises:
             InputError: the file is damaged, locked, or not one of our workbooks.
         """
-        return verdicts(self._board(), self.name) if self.path.exists() else []
+        self._remarks = ()
+        if not self.path.exists():
+            return []
+        board = self._board()
+        self._remarks = remarks(board, self.name)
+        return verdicts(board, self.name)
+
+    def remarks(self) -> Sequence[str]:
+        """Return what the last `read` couldn't take as a decision, one sentence each."""
+        return self._remarks
 
     def write(self, items: Iterable[ReviewRow]) -> list[str]:
         """Rebuild the file; return sentences on what was unusual.
@@ -126,7 +137,7 @@ class ReviewWorkbook:
         Raises:
             OutputError: the existing file can't be read, so it stays unchanged, or the new one can't be written.
         """
-        wanted, remarks = list(items), list[str]()
+        wanted, told = list(items), list[str]()
         board, ours, self._written = Board(COLUMNS, []), True, None
         for attempt in range(_ATTEMPTS):
             seen = self._digest()
@@ -138,8 +149,8 @@ class ReviewWorkbook:
                     lines = _merged(board, wanted, ours=ours)
                     if lines == board.rows and not before.missing and self._is_as_written:
                         self._written = seen.hex(), board
-                        return remarks
-                    remarks += self._set_aside()
+                        return told
+                    told += self._set_aside(before.unread)
                 else:
                     lines = _merged(board, wanted, ours=ours)
             except InputError as error:
@@ -150,11 +161,11 @@ class ReviewWorkbook:
                 landed = self._rewrite(self.path, board, lines, seen, ours=ours)
             except _SavedMeanwhileError:
                 continue
-            return [*remarks, *remarks_on(self.path, landed)]
+            return [*told, *remarks_on(self.path, landed)]
         lines = _merged(board, wanted, ours=ours)
         landed = self._rewrite(dated_name(self.path), board, lines, None, ours=ours)
         saved = f"{self.name} was being saved by another program and stays as it was saved;"
-        return [*remarks, f"{saved} the new one is {landed.name}. Run again when nobody is saving it."]
+        return [*told, f"{saved} the new one is {landed.name}. Run again when nobody is saving it."]
 
     def written(self) -> tuple[str, Sequence[Verdict]] | None:
         """Return the state in which `write` left the file, and what `read` returns in it.
@@ -248,15 +259,21 @@ class ReviewWorkbook:
         self._last_read = (digest, tables) if digest and digest == self._digest() else None
         return tables
 
-    def _set_aside(self) -> list[str]:
-        """Copy a file with content that the new one can't contain."""
+    def _set_aside(self, unread: Sequence[str]) -> list[str]:
+        """Copy a file with content that the new one can't contain, or whose columns of editors are `unread`."""
         with readable(self.path, _REMEDY), zipfile.ZipFile(self.path) as parts:
             names = parts.namelist()
             sheets = [name for name in names if name.startswith("xl/worksheets/sheet")]
             more = any(map(_MORE.match, names)) or any(_FORMULA.search(parts.read(name)) for name in sheets)
-        if not more and sum(map(bool, self._tables())) == 1:
+        more = more or sum(map(bool, self._tables())) != 1
+        if not more and not unread:
             return []
         copy = copy_aside(self.path).name
+        if not more:
+            columns = ", ".join(unread)
+            return [
+                f"{copy} is a copy of {self.name} as it was before the run added columns again: {columns}."
+            ]
         return [f"{self.name} had more than rows of links (sheets, comments or formulas); {copy} is a copy."]
 
 

@@ -282,7 +282,7 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         project.graph(read_only=False) as (edges, runs),
     ):
         memory = Memory(edges, project.rules().edges, run_id, version.encoder, hosts=hosts)
-        gaps = memory.recall(context.desk)
+        gaps = memory.recall(context.desk, progress)
         allowed = [_allowed(row, memory.decided.rejected) for row in rows]
         items = [row.recommendation for row in allowed]
         memory.hashes = {row.end: row.text_hash for row in rows}

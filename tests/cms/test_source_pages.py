@@ -284,6 +284,15 @@ def test_a_saved_file_that_is_gone_is_a_problem() -> None:
     )
 
 
+def test_saved_files_of_another_folder_are_told_once() -> None:
+    """If none of several saved files is in the folder, one sentence asks whether it is the right one."""
+    pages = [KnownPage(f"{HOST}/{name}/") for name in "ab"]
+    found = match_pages(tree_of({"c.md": ""}), pages, {f"{HOST}/{name}/": f"{name}.md" for name in "ab"})
+    assert found.problems == (
+        "None of the 2 saved files is in site, so none was used. Is it the right folder?",
+    )
+
+
 def test_rows_name_what_is_unsure() -> None:
     """The rows for a person have each doubtful page once, with the files that it may be."""
     settings = {"hugo.toml": "baseURL = '/'"}

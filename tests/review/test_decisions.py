@@ -106,6 +106,73 @@ def reword(project: Path) -> None:
     write_csv(path, [header, *([url, title, texts[at - 3]] for at, (url, title, _) in enumerate(pages))])
 
 
+def rename(project: Path, old: str, new: str | None) -> None:
+    """Rename a column of review.xlsx; None deletes it."""
+    path = project / "files/review.xlsx"
+    book = openpyxl.load_workbook(path)
+    sheet = book.worksheets[0]
+    (cell,) = (cell for cell in sheet[1] if cell.value == old)
+    if new is None:
+        sheet.delete_cols(cell.column)
+    else:
+        cell.value = new
+    book.save(path)
+
+
+@pytest.mark.parametrize("heading", ["Stand", None])
+def test_without_the_column_of_statuses_all_decisions_stay(project: Path, heading: str | None) -> None:
+    """Renamed or deleted, the column withdraws no decision; it comes back, and sentences say so once."""
+    first, second, third = [*rows(project)][:3]
+    typed(project, "a")
+    before = decided(project)
+
+    def mark(cells: dict[str, Any]) -> None:
+        if cells["Link ID"].value not in before and cells["Link ID"].value in (first, second, third):
+            cells["Status"].value, cells["Notes"].value = "rejected", "off topic"
+
+    edit(project, mark)
+    do(project)
+    before = decided(project)
+    assert len(before) >= 3
+    rename(project, "Status", heading)
+    rename(project, "Notes", None)
+    _, told = do(project)
+    assert decided(project) == before
+    shown = rows(project)
+    assert {key: shown[key]["Status"] for key in before} == {key: one[0] for key, one in before.items()}
+    assert sum(row["Notes"] == "off topic" for row in shown.values()) >= 2
+    if heading:
+        assert sum(row[heading] == "rejected" for row in shown.values()) >= 2
+    (said,) = [one for one in told.warnings if "'Status'" in one]
+    where = "in the column 'Stand'" if heading else "under another heading"
+    assert f"review.xlsx has no column 'Status' in row 1, so decisions {where} were not read" in said
+    assert len([*(project / "files").glob("review*.xlsx")]) == 2
+    _, told = do(project)
+    assert decided(project) == before
+    assert not [one for one in told.warnings if "'Status'" in one]
+
+
+def test_a_mistyped_status_is_told_by_each_run_until_it_is_mended(project: Path) -> None:
+    """A mistyped status is no decision and takes none back; each run names row and value, and the cell stays."""
+    typed(project, "a")
+    before = decided(project)
+    (accepted,) = before
+    do(project)
+
+    def mistype(cells: dict[str, Any]) -> None:
+        if cells["Link ID"].value == accepted:
+            cells["Status"].value = "Rejectd"
+
+    edit(project, mistype)
+    at = [*rows(project)].index(accepted) + 2
+    for _ in range(3):
+        _, told = do(project)
+        (said,) = [one for one in told.warnings if "Rejectd" in one]
+        assert f"row {at} 'Rejectd' (did you mean rejected?)" in said
+        assert decided(project) == before
+        assert rows(project)[accepted]["Status"] == "Rejectd"
+
+
 def test_an_older_cache_takes_no_row_for_an_editors(project: Path) -> None:
     """After the cache was restored from a backup, rows that newer runs wrote decide nothing."""
     cache = project / "files/cache.sqlite3"

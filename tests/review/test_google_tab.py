@@ -80,7 +80,7 @@ def test_a_tab_is_not_made_twice_where_the_answer_got_lost(google: GoogleStandIn
 
 
 def test_words_are_read_as_they_stand(google: GoogleStandIn) -> None:
-    """The status is read in any case, anchor and notes as typed, and an unknown status as none."""
+    """The status is read in any case, anchor and notes as typed, and an unknown status says nothing."""
     review_tab(google).write([A, B, C])
     put(google, A, "Status", " Accepted")
     put(google, B, "Anchor", "my anchor")
@@ -89,7 +89,7 @@ def test_words_are_read_as_they_stand(google: GoogleStandIn) -> None:
     assert review_tab(google).read() == [
         verdict(A, status="accepted"),
         verdict(B, anchor="my anchor", notes="ask Ann"),
-        verdict(C, status=""),
+        verdict(C, status="", unread=("status",)),
     ]
 
 
@@ -174,6 +174,21 @@ def test_a_column_of_ours_that_was_deleted_comes_back(google: GoogleStandIn) -> 
     assert shown(google)[0] == [*COLUMNS, "own"]
     assert shown(google)[1][:-1] == cells(A)
     assert google.tab("Review").looks.hidden == {12, 13, 14, 15}
+
+
+def test_a_renamed_column_of_decisions_says_nothing(google: GoogleStandIn) -> None:
+    """Without the heading Status, no row goes and nothing is a decision; the column comes back from the store."""
+    review_tab(google).write([A, B])
+    put(google, A, "Status", "accepted")
+    rearrange(google, lambda grid: [["Stand", *grid[0][1:]], *grid[1:]])()
+    desk = review_tab(google)
+    assert desk.read() == [verdict(each, status="", unread=("status",)) for each in (A, B)]
+    (said,) = desk.remarks()
+    assert "no column 'Status' in row 1, so decisions in the column 'Stand' were not read" in said
+    assert desk.write([row("a", status="rejected")]) == []
+    grid = shown(google)
+    at, own = grid[0].index("Status"), grid[0].index("Stand")
+    assert [(line[at], line[own]) for line in grid[1:]] == [("rejected", "accepted"), ("", "proposed")]
 
 
 def test_without_the_ids_nothing_is_touched(google: GoogleStandIn) -> None:

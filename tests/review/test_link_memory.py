@@ -66,7 +66,7 @@ def store(tmp_path: Path) -> EdgeStore:
 
 def remember(store: EdgeStore, run: str, items: Sequence[Recommendation], known: Targets) -> Memory:
     memory = Memory(store, EdgeRules(), run, "local/x")
-    memory.recall(None)
+    memory.recall(None, Told())
     memory.keep(items, known, Names(), (), Told(), gone=lambda _: True)
     return memory
 
@@ -116,7 +116,7 @@ def test_a_text_gets_no_more_links_than_it_can_carry(
     """Strong links beyond five, or five per 100 words, belong beside the text; accepted ones come first."""
     of = source(of=page("x", "word " * words))
     memory = Memory(store, EdgeRules(), "1", "local/x", text_links={url("x"): links})
-    memory.recall(None)
+    memory.recall(None, Told())
     items = [item(of, "abcdefg", score=12.0)]
     memory.keep(items, targets(*"abcdefg"), Everywhere(), (), Told(), gone=lambda _: True)
     tiers = {edge.target[-1]: edge.tier for edge in store.each()}
@@ -126,7 +126,7 @@ def test_a_text_gets_no_more_links_than_it_can_carry(
     last = edge_id(url("x"), url("g"))
     store.put([replace(store.by_id([last])[last], verdict="accepted", status="accepted")])
     memory = Memory(store, EdgeRules(), "2", "local/x", text_links={url("x"): links})
-    memory.recall(None)
+    memory.recall(None, Told())
     memory.keep(items, targets(*"abcdefg"), Everywhere(), (), Told(), gone=lambda _: True)
     assert store.by_id([last])[last].tier == "inline"
     assert memory.tiers["inline"] == max(1, len(inline))

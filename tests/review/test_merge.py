@@ -231,7 +231,7 @@ def test_columns_are_known_by_name() -> None:
     board = Board(["LINK_ID", " status ", None, "Own", "score"], [["x", "Live", 3]])
     assert (board.link_id(0), board.status(0), board.text(0, "Score")) == ("x", "live", "")
     assert board.missing == [name for name in COLUMNS if name not in (LINK_ID, STATUS, "Score")]
-    told = {"proposed": None, "written": None}
+    told = {"proposed": None, "written": None, "unread": ("anchor", "notes")}
     assert verdicts(board, "tab") == [verdict(row("x", status="live", anchor=""), by="tab", id="x", **told)]
 
 

@@ -102,7 +102,7 @@ def test_the_page_creates_and_lists(app: RunningApp, browser: AppBrowser, tmp_pa
         page.get_by_role("button", name="Create the sample").click()
     page.goto(app.url)
     page.get_by_role("link", name="tour").wait_for()
-    page.get_by_role("button", name="Take off the list: tour").click()
+    page.get_by_role("button", name="Remove from list: tour").click()
     page.get_by_text("tour is off the list").wait_for()
 
 

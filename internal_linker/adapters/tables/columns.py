@@ -63,12 +63,14 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
     # A crawler's custom extraction adds a number to the name.
     Kind.CONTENT: (
         *("main content", "content", "text", "body", "main text", "page content", "article"),
-        *("main content 1", "content 1", "text 1"),
+        *("main content 1", "content 1", "text 1", "hauptinhalt", "inhalt", "contenu principal", "contenu"),
+        *("contenido principal", "contenido", "contenuto principale", "contenuto", "texte", "texto", "testo"),
     ),
     Kind.TITLE: (
         *("title", "title 1", "page title", "seo title", "titel 1", "título 1", "titre 1", "titolo 1"),
+        *("titel", "seitentitel", "titre", "título", "titolo"),
     ),
-    Kind.H1: ("h1", "h1 1"),
+    Kind.H1: ("h1", "h1 1", "überschrift", "hauptüberschrift"),
     Kind.LANG: ("lang", "language", "locale", "hreflang", "sprache", "idioma", "langue", "lingua"),
     Kind.INDEXABILITY: (
         *("indexability", "indexierbarkeit", "indexabilidad", "indexabilité", "indicizzabilità"),

@@ -15,7 +15,7 @@ MOST_ACTIONS = 10
 # So that a site with hundreds of orphans also sees its broken links.
 MOST_OF_A_KIND = 4
 RULE = (
-    "What mends errors (orphans, links to pages with errors) comes first, then what helps the most pages, then the "
+    "Fixes for errors (orphans, links to pages with errors) come first, then what helps the most pages, then the "
     f"link with the highest score; at most {MOST_OF_A_KIND} actions are of one kind, as long as there are others."
 )
 _WEAK: Mapping[Rule | None, str] = {
@@ -138,7 +138,8 @@ def _circles(audit: Audit, strong: Sequence[ProposedLink], name: Callable[[int],
         into = (one for one in strong if one.target in rows and one.source not in rows)
         if (one := next(into, None)) and audit.urls[min(rows)] in told:
             link = _one_link(Rule.CLOSED_CIRCLE, one, name)
-            detail = f"{len(rows)} pages link to each other, but no other page links to any of them."
+            any_one = "either" if len(rows) == 2 else "any"
+            detail = f"{len(rows)} pages link to each other, but no other page links to {any_one} of them."
             yield Action(Rule.CLOSED_CIRCLE, len(rows), link.what, detail=detail, links=(one,))
 
 

@@ -22,8 +22,8 @@ function card(project) {
     element("h3", {}, name),
     element("p", { class: "path", dir: "ltr" }, project.folder),
     element("p", { class: "help" }, `${state(project)} · opened ${new Date(project.opened_at).toLocaleString()}`),
-    opens && element("button", { type: "button", class: "quiet", "aria-label": `Take off the list: ${project.name}`,
-      onclick: () => forget(project) }, "Take off the list"));
+    opens && element("button", { type: "button", class: "quiet", "aria-label": `Remove from list: ${project.name}`,
+      onclick: () => forget(project) }, "Remove from list"));
 }
 
 async function forget(project) {

@@ -93,3 +93,19 @@ def test_names_for_messages() -> None:
     assert display(Kind.MAIN_QUERY) == "Main Query"
     assert all(find_column([display(kind)], kind) == 0 for kind in Kind)
     assert fold_header("\ufeffMain_Query ") == "main query"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Adresse;Titel;H1;Inhalt",
+        "Adresse;Titre;H1;Contenu",
+        "URL;Título;H1;Contenido",
+        "URL;Titolo;H1;Contenuto",
+    ],
+)
+def test_plain_words_name_titles_and_contents(header: str) -> None:
+    """A table that somebody made by hand names its columns by plain words, in five languages."""
+    names = header.split(";")
+    kinds = (Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT)
+    assert [find_column(names, kind) for kind in kinds] == [0, 1, 2, 3]
