@@ -38,6 +38,7 @@ PAGES = (
     ProjectPage("similar", "Similar pages"),
     ProjectPage("clusters", "Clusters"),
     ProjectPage("audit", "Audit"),
+    ProjectPage("impact", "Impact"),
     ProjectPage("history", "History"),
     ProjectPage("settings", "Settings"),
 )

@@ -12,7 +12,9 @@ from internal_linker.core.errors import InternalLinkerError, Interrupted, RunAct
 from internal_linker.core.ports import Progress
 
 LOGGER = logging.getLogger("internal_linker.web")
-Kind = Literal["survey", "import", "similar", "clusters", "audit", "rollback", "changes", "apply", "undo"]
+Kind = Literal[
+    "survey", "import", "similar", "clusters", "audit", "impact", "rollback", "changes", "apply", "undo"
+]
 Status = Literal["none", "running", "done", "failed", "cancelled"]
 Work = Callable[[Progress, Callable[[], bool]], Any]
 # Those whose results are asked for; a result may be as large as a whole project.
