@@ -46,8 +46,11 @@ _FUNCTIONS = {
     "performance": (
         "end_experiment",
         "impact",
-        "plan_experiment",
+        "import_analytics",
         "import_search_console",
+        "import_search_data",
+        "plan_experiment",
+        "queries",
         "search_data",
     ),
     "stores": (

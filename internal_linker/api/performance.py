@@ -1,4 +1,4 @@
-"""What links earn: search data, the impact of links, and experiments that make it certain."""
+"""What links earn: search data, main queries from them, the impact of links, and experiments."""
 
 from datetime import date
 from pathlib import Path
@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from internal_linker.api.opening import opened_project, shown_reporter
 from internal_linker.usecases.option_records import takes
-from internal_linker.usecases.options.performance import ImpactOptions
+from internal_linker.usecases.options.performance import ImpactOptions, QueriesOptions
 
 # Each function imports its own use case: scikit-learn alone takes a second to load.
 if TYPE_CHECKING:
     from internal_linker.usecases.experiments import PlanResult
     from internal_linker.usecases.impact import ImpactResult
     from internal_linker.usecases.import_search_console import SearchConsoleImport
+    from internal_linker.usecases.import_search_exports import SearchDataImported
+    from internal_linker.usecases.queries import FilledQueries
     from internal_linker.usecases.search_data import SearchData
 
 
@@ -121,3 +123,70 @@ def end_experiment(project: str | Path = ".") -> "PlanResult":
     from internal_linker.usecases import experiments as usecase
 
     return usecase.end_experiment(opened_project(project))
+
+
+def import_search_data(
+    *files: str | Path, project: str | Path = ".", progress: bool = False
+) -> "SearchDataImported":
+    """Store search data of exported files, as the command `import` does.
+
+    Args:
+        files: exports of Search Console or Google Analytics (.zip, .csv, .xlsx), or tables of their figures.
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+
+    Returns:
+        In `.stored` what was stored of each kind, in `.rejected` and `.left_out` how many rows were not, and the
+        DataFrames `.frames["stored"]` and `.frames["counts"]`.
+
+    Raises:
+        InternalLinkerError: it could not be done; nothing was stored.
+    """
+    from internal_linker.usecases.import_search_exports import import_search_exports
+
+    with shown_reporter(progress) as reporter:
+        return import_search_exports(opened_project(project), [Path(file) for file in files], reporter)
+
+
+def import_analytics(
+    property: str, project: str | Path = ".", *, progress: bool = False
+) -> "SearchDataImported":
+    """Fetch sessions of a Google Analytics property, as `import --analytics` does.
+
+    Args:
+        property: the property's number, such as "123456789".
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+
+    Returns:
+        As `import_search_data`, and in `.gaps` what is missing because Google refused to answer.
+
+    Raises:
+        InternalLinkerError: nothing could be fetched.
+    """
+    from internal_linker.usecases import import_analytics as usecase
+
+    with shown_reporter(progress) as reporter:
+        return usecase.import_analytics(opened_project(project), property, reporter)
+
+
+@takes(QueriesOptions)
+def queries(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "FilledQueries":
+    """Choose main queries from search data, as the command `queries` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        The main queries in the DataFrame `.frames["queries"]`, others in `.frames["cannibalised"]`, `["brands"]` and
+        `["without"]`.
+
+    Raises:
+        InternalLinkerError: it could not be done; no main query was changed.
+    """
+    from internal_linker.usecases import queries as usecase
+
+    with shown_reporter(progress) as reporter:
+        return usecase.queries(opened_project(project), QueriesOptions(**options), reporter)

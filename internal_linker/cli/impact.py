@@ -43,10 +43,10 @@ def impact(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure what links that went live did to the clicks, impressions and positions of their targets.
+    """Measure what new links earned.
 
-    Compare the targets with similar pages without new links, before and after, and say how sure the difference is.
-    Write a report to files/impact.html. Search data must be imported before.
+    Compare clicks, impressions and positions of their targets with similar pages without new links, before and after,
+    and say how sure the difference is. Write a report to files/impact.html. Search data must be imported before.
     """
     if plan and release:
         raise ConfigurationError("--plan and --release can't be used together: choose one of them.")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from internal_linker.ingest.crawl import CrawlTable
     from internal_linker.ingest.import_crawl import Imported
     from internal_linker.usecases.import_search_console import SearchConsoleImport
+    from internal_linker.usecases.import_search_exports import SearchDataImported
     from internal_linker.usecases.project import Project
 
 VECTORS = "files/page_vectors.csv"
@@ -33,34 +34,47 @@ def import_(
     *,
     options: ImportCommandOptions,
 ) -> None:
-    """Import crawls, saved pages, a sitemap, a WordPress site, or search data from Search Console.
+    """Import crawls, saved pages, a site, or search data.
 
     Write pages to files/urls_rawdata.csv and links to files/existing_links.csv. They come from exports of Screaming
-    Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb, Search Console or Ahrefs, from any table
+    Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb or Ahrefs, from any table
     with a column of URLs, from HTML files or folders of them, from a WordPress site's REST API, or from any site,
     as far as its robots.txt allows. The command shows which columns it recognised and, in a terminal, asks whether
     they are right. It backs up both files before it changes them.
 
     With --search-console it fetches clicks, impressions and positions of each page and query by day, and stores them:
-    the first time up to 16 months, afterwards the new days and the last week again.
+    the first time up to 16 months, afterwards the new days and the last week again. With --analytics it does the same
+    with sessions, engaged sessions and key events of landing pages. Exported files of Search Console and Google
+    Analytics (.zip, .csv, .xlsx), and tables of their figures, are recognised by their columns.
     """
-    if not (options.pages or options.search_console):
+    if not (options.pages or options.search_console or options.analytics):
         raise typer.BadParameter(
-            "name a file, a folder, --sitemap, --urls, --wordpress or --search-console", param_hint="FILE"
+            "name a file, a folder, --sitemap, --urls, --wordpress, --search-console or --analytics",
+            param_hint="FILE",
         )
     if options.days and not options.search_console:
         raise typer.BadParameter("it goes with --search-console", param_hint="--days")
     opened = opened_project(context, project)
+    from internal_linker.cli import import_search
+    from internal_linker.usecases.import_search_exports import without_search_exports
+
+    others: dict[str, SearchDataImported] = {}
+    options, exports = without_search_exports(options)
+    if exports:
+        others["search_files"] = import_search.import_files(opened, exports, quiet=as_json)
     done = _import_pages(opened, options, yes=yes, as_json=as_json) if options.pages else None
     if options.pages and done is None:
         return
     found = _import_search_data(opened, options, as_json=as_json) if options.search_console else None
+    if options.analytics:
+        others["analytics"] = import_search.import_property(opened, options.analytics, quiet=as_json)
     if as_json:
         import json
 
         told = _as_json(done) if done else {}
-        typer.echo(json.dumps(told | ({"search_data": _search_as_json(found)} if found else {})))
-    if (done and done.gaps) or (found and found.gaps):
+        told |= {"search_data": _search_as_json(found)} if found else {}
+        typer.echo(json.dumps(told | {name: import_search.as_json(one) for name, one in others.items()}))
+    if any(each and each.gaps for each in (done, found, *others.values())):
         raise typer.Exit(ExitCode.GAPS)
 
 

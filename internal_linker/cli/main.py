@@ -28,6 +28,7 @@ from internal_linker.cli.import_ import import_
 from internal_linker.cli.mcp import mcp
 from internal_linker.cli.pairs import pairs
 from internal_linker.cli.project import check, export_vectors, init
+from internal_linker.cli.queries import queries
 from internal_linker.cli.review import review
 from internal_linker.cli.run import content_brief, lookup, run, schedule
 from internal_linker.core.errors import ExitCode
@@ -55,6 +56,7 @@ for command in (
     lookup,
     content_brief,
     import_,
+    queries,
     check,
     pairs,
     clusters,

@@ -304,7 +304,7 @@ class Project:
         yield from exposed_keys(self.root)
         services = (
             *("serper_url", "serpapi_url", "base_url", "anchor_base_url"),
-            *("google_api_url", "search_console_url"),
+            *("google_api_url", "search_console_url", "analytics_url"),
         )
         yield from unencrypted({name: getattr(self.settings, name) for name in services})
 

@@ -163,6 +163,7 @@ def facts_of(encoder: Encoder) -> str:
 
 # Importing the services' libraries takes a quarter of a command's start, and most commands need none of them.
 if TYPE_CHECKING:
+    from internal_linker.adapters.google_analytics.client import GoogleAnalytics
     from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
     from internal_linker.adapters.openai.chat import OpenAIChat
     from internal_linker.adapters.search_console.client import SearchConsole
@@ -232,6 +233,22 @@ class Clients:
                 "docs/search-console.md for how to grant it access."
             )
         return SearchConsole(account, self.settings.search_console_url)
+
+    def analytics(self) -> "GoogleAnalytics":
+        """Return the client of Google Analytics.
+
+        Raises:
+            ConfigurationError: there is no service account, or its key can't be used.
+        """
+        from internal_linker.adapters.google_analytics.client import GoogleAnalytics
+
+        account = self.settings.service_account.get_secret_value()
+        if not account:
+            raise ConfigurationError(
+                "Google Analytics needs a service account: put its key into config/service_account.txt, and see "
+                "docs/search-exports.md for how to grant it access."
+            )
+        return GoogleAnalytics(account, self.settings.analytics_url)
 
     @property
     def market(self) -> SerpMarket:

@@ -125,13 +125,31 @@ def test_a_link_of_an_earlier_version_gets_its_level_from_its_score() -> None:
 
 def test_evidence_is_read_back_whole_and_from_other_versions() -> None:
     """A later version may keep more values, an earlier one fewer."""
-    some = Evidence(VERY, 15, 2, 9, 0, 1, 3, "tea", 2)
-    assert Evidence.unpacked(list(some.packed())) == some
-    assert Evidence.unpacked([*some.packed(), 7]) == some
+    plain = Evidence(VERY, 15, 2, 9, 0, 1, 3, "tea", 2)
+    needed = replace(plain, needed=4, impressions=1200, position=8, age=3)
+    for some in (plain, needed):
+        assert Evidence.unpacked(list(some.packed())) == some
+        assert Evidence.of_counts(some.counts, some.title_words, some.need) == some
+    assert Evidence.unpacked([*needed.packed(), 7]) == needed
     assert Evidence.unpacked([VERY, 15, 2]) == Evidence(VERY, 15, 2)
     for damaged in (["4"], [VERY, None], [VERY, 15, 2, 9, 0, 1, 3, 4]):
         with pytest.raises(TypeError):
             Evidence.unpacked(damaged)
+
+
+def test_a_link_that_came_by_need_says_so() -> None:
+    """It says what the target earns, its in-links if they are few, and that it is new, and the in-links only once."""
+    some = Evidence(VERY, 15, 0, 2, needed=4, impressions=1200, position=8)
+    told = (
+        "Very similar topic. Chosen by priority: the target earns 1,200 impressions in 28 days at position 8"
+    )
+    assert sentences(some) == f"{told} and has 2 in-links."
+    assert sentences(replace(some, inlinks=0, age=3)) == f"{told}, has no in-links and is new."
+    assert sentences(replace(some, inlinks=9)) == f"{told}."
+    bare = Evidence(VERY, needed=1)
+    assert (
+        sentences(bare) == "Very similar topic. Chosen by priority: the target needs links more than others."
+    )
 
 
 def test_levels_begin_at_their_thresholds() -> None:

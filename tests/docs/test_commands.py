@@ -62,10 +62,22 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_text(folder / "crawl.csv", pages.replace("URL,Title,H1", "Address,Title 1,H1-1", 1))
     write_text(folder / "saved-pages/brewing/index.html", html_page("Brewing"))
     write_text(folder / "draft.md", "# Oat milk latte art\n\nSteam oat milk to 55 °C and swirl the jug.\n")
+    write_text(folder / "search-data.csv", search_data(pages))
     with pytest.MonkeyPatch.context() as patch:
         forget_settings(patch)
+        assert command("import", str(folder / "search-data.csv"), "--project", str(folder)) == 0
         assert [command("run", "--project", str(folder)) for _ in range(2)] == [0, 0]
     return folder
+
+
+def search_data(pages: str) -> str:
+    """Return a table by day, page and query in which each page earns from its title."""
+    table = io.StringIO()
+    write = csv.writer(table).writerow
+    write(("Date", "Page", "Query", "Clicks", "Impressions", "Position"))
+    for number, row in enumerate(csv.DictReader(io.StringIO(pages))):
+        write(("2026-10-01", row["URL"], row["Title"].casefold(), number % 7, 50 + number, 2 + number % 9))
+    return table.getvalue()
 
 
 def apply_links(folder: Path) -> None:

@@ -3,8 +3,8 @@
 `python -m tests.quality.impact Power` measures one part only.
 
 The method was chosen on sites with seeds below 1,000,000. A first report, on seeds from there on, called 5.9% of 2,000
-sites without effect significant; since then Student's t bounds the intervals from below. A second one, from 2,000,000 on,
-showed estimates far off on one harder site in a hundred; since then growth is bounded, and seeds begin at `SEED`.
+sites without effect significant; since then Student's t bounds the intervals from below. A second one, from 2,000,000
+on, showed estimates far off on one harder site in a hundred; since then growth is bounded, and seeds begin at `SEED`.
 """
 
 import sys

@@ -3,6 +3,7 @@
 from tests.standins.base import Answer, Call, RateLimit, Request, StandIn
 from tests.standins.faults import CutOff, Drip, Fault, Reply, Reset, Stall, Twist
 from tests.standins.google import GoogleStandIn
+from tests.standins.google_analytics import GoogleAnalyticsStandIn
 from tests.standins.google_token import make_service_account
 from tests.standins.openai import OpenAIStandIn
 from tests.standins.search_console import SearchConsoleStandIn
@@ -16,6 +17,7 @@ __all__ = [
     "CutOff",
     "Drip",
     "Fault",
+    "GoogleAnalyticsStandIn",
     "GoogleStandIn",
     "OpenAIStandIn",
     "RateLimit",

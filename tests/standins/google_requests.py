@@ -9,7 +9,7 @@ from typing import Any
 from tests.standins import google_looks, google_schema
 from tests.standins.a1 import Box
 from tests.standins.google_errors import GoogleError, invalid, unknown_name
-from tests.standins.grid import EMPTY, MAX_CELL, Cell, Tab, Value, entered
+from tests.standins.grid import EMPTY, MAX_CELL, Cell, Tab, Value, entered, worked_out
 
 MAX_CELLS = 10_000_000  # per spreadsheet
 GRID_FIELDS = frozenset({"rowCount", "columnCount", "frozenRowCount", "frozenColumnCount"})
@@ -239,6 +239,24 @@ def _update_cells(tabs: Tabs, args: Args) -> None:
             tab.put(row, column, _updated(tab.at(row, column), given, fields))
 
 
+def _copy_paste(tabs: Tabs, args: Args) -> None:
+    """Paste values over a range of the same size; formulas are worked out where they stand."""
+    source, to = args["source"], args["destination"]
+    if args.get("pasteType") != "PASTE_VALUES":
+        raise invalid("Invalid request: this stand-in pastes values only")
+    tab, other = _tab(tabs, source.get("sheetId")), _tab(tabs, to.get("sheetId"))
+    height = source["endRowIndex"] - source["startRowIndex"]
+    width = source["endColumnIndex"] - source["startColumnIndex"]
+    block = [
+        [
+            worked_out(tab, source["startRowIndex"] + row, source["startColumnIndex"] + column)
+            for column in range(width)
+        ]
+        for row in range(height)
+    ]
+    other.write(to["startRowIndex"], to["startColumnIndex"], block)
+
+
 def _long(given: Args) -> None:
     text = given.get("userEnteredValue", {}).get("stringValue", "")
     if len(text) > MAX_CELL:
@@ -277,4 +295,5 @@ KINDS: dict[str, Callable[[Tabs, Args], Args | None]] = {
     "sortRange": _sort_range,
     "updateCells": _update_cells,
     "appendCells": _append_cells,
+    "copyPaste": _copy_paste,
 }

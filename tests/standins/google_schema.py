@@ -68,6 +68,9 @@ TYPES: dict[str, dict[str, Any]] = {
         **{"rows": ["RowData"], "fields": str, "start": "GridCoordinate", "range": "GridRange"}
     },
     "AppendCellsRequest": {"sheetId": int, "rows": ["RowData"], "fields": str},
+    "CopyPasteRequest": {
+        **{"source": "GridRange", "destination": "GridRange", "pasteType": str, "pasteOrientation": str}
+    },
     "RepeatCellRequest": {"range": "GridRange", "cell": "CellData", "fields": str},
     "SetDataValidationRequest": {
         **{"range": "GridRange", "rule": "DataValidationRule", "filteredRowsIncluded": bool}

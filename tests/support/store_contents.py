@@ -7,9 +7,11 @@ makes the file of a version that is about to be released; it is never made again
 
 import sqlite3
 import sys
+from datetime import date
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sqlalchemy import Engine
 
 from internal_linker.adapters.database.edges import EdgeStore
@@ -18,11 +20,13 @@ from internal_linker.adapters.database.engine import open_database
 from internal_linker.adapters.database.llm_answers import StoredAnswers
 from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.runs import RunStore
+from internal_linker.adapters.database.search_days import SearchDays
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.arrays import Nearest, Neighbourhood, Vectors
 from internal_linker.core.edges import Anchor, Cells, Edge
 from internal_linker.core.records import Candidate, Link, Recommendation, SerpMarket, SerpPage, Source
 from internal_linker.core.runs import Version, VersionRow
+from internal_linker.core.search_data import SearchTable, typed
 from tests.support.builders import Letters
 from tests.support.chats import Model
 
@@ -56,6 +60,12 @@ ROW = VersionRow(
 )
 
 
+DAY = date(2026, 11, 1)
+EARNED = pd.DataFrame(
+    {"date": [DAY], "page": ["https://a.example/s"], "clicks": [2], "impressions": [9], "position": [3.5]}
+)
+
+
 def joined() -> Neighbourhood:
     """Return twenty texts with three neighbours each."""
     rows = np.add.outer(np.arange(20), np.arange(1, 4)).astype(np.int32) % 20
@@ -78,6 +88,9 @@ def fill(engine: Engine) -> None:
     StoredJoins(engine).put_block("other", "block", joined().nearest)
     EdgeStore(engine, SITE).put([EDGE])
     RunStore(engine, SITE).put(VERSION, [ROW])
+    SearchDays(engine, SITE, f"sc-domain:{SITE}").put(
+        SearchTable.PAGES, DAY, typed(SearchTable.PAGES, EARNED)
+    )
 
 
 def check(engine: Engine) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from internal_linker.adapters.google_sheets.client import GOOGLE
+from internal_linker.adapters.google_sheets.empty_queries import MOST_ROWS, fill_requests
 from internal_linker.adapters.google_sheets.reconcile import Grid, Strays
 from internal_linker.adapters.google_sheets.spreadsheet import (
     Cells,
@@ -17,6 +18,7 @@ from internal_linker.adapters.google_sheets.spreadsheet import (
 )
 from internal_linker.adapters.http.limits import FEW_ATTEMPTS, with_retries
 from internal_linker.adapters.tables.columns import Kind, display, find_column, link_column, link_name
+from internal_linker.adapters.tables.query_rows import QueryRows, query_rows
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.hints import command
@@ -352,6 +354,66 @@ class GoogleSheet:
             return False
         self._spreadsheet.change(new_header(tab, template_columns(self._links)))
         return True
+
+    def main_queries(self) -> QueryRows:
+        """Return which pages have a main query in the tab, by the keys of `CanonicalHosts.identity`.
+
+        Raises:
+            InputError: the tab has no column of URLs or of main queries.
+            ServiceError: Google refused or failed.
+        """
+        tab = self._find_tab(with_retries(self._spreadsheet.metadata))
+        return self._query_rows(with_retries(lambda: self._values(tab)))
+
+    def fill_queries(self, wanted: Mapping[str, str]) -> list[str]:
+        """Fill empty main queries; return what could not be filled, one sentence each.
+
+        A query that an editor types meanwhile stays, and rows may move: see `empty_queries`.
+
+        Args:
+            wanted: main queries by the page's key, as in `main_queries`.
+
+        Raises:
+            InputError, ServiceError: as in `main_queries`; what was filled so far stays.
+        """
+        # One request more for rows that moved just before they were to be filled.
+        left = -(-len(wanted) // MOST_ROWS) + _REPAIRS
+        while left and with_retries(lambda: self._fill_some(wanted)):
+            left -= 1
+        rows = self.main_queries()
+        return [
+            f"{page}: row {rows.empty[page]} did not take its main query. Check whether it is merged or protected."
+            for page in wanted
+            if page in rows.empty
+        ]
+
+    def _fill_some(self, wanted: Mapping[str, str]) -> bool:
+        """Read the tab and fill some of the queries that it lacks; return False if it lacks none."""
+        tab = self._find_tab(self._spreadsheet.metadata())
+        values = self._values(tab)
+        rows = self._query_rows(values)
+        some = [page for page in wanted if page in rows.empty][:MOST_ROWS]
+        if not some:
+            return False
+        urls = {page: values[rows.empty[page] - 1][rows.url] for page in some}
+        self._spreadsheet.change(fill_requests(tab, rows, urls, {page: wanted[page] for page in some}))
+        return True
+
+    def _query_rows(self, values: Sequence[Sequence[str]]) -> QueryRows:
+        hosts = self._hosts or CanonicalHosts()
+        top = header_row(values) or 0
+        header = values[top] if values else []
+        rows = query_rows(
+            header,
+            enumerate(values[top + 1 :], top + 2),
+            lambda url: hosts.identity(hosts.key(url)),
+        )
+        if rows is None or rows.query is None:
+            raise InputError(
+                f"{self.name} has no column {Kind.URL if rows is None else Kind.MAIN_QUERY}, so no main queries can "
+                "be written. Add the column and run again."
+            )
+        return rows
 
     def close(self) -> None:
         """Close the connections."""

@@ -83,7 +83,11 @@ class CsvRecords:
             for number, cells in enumerate(reader, 1):
                 if cells and cells[-1].endswith(_END):
                     break
-                if any(cell and not cell.isspace() for cell in cells):
+                # Of most records, the first cell tells.
+                if cells and (
+                    (cells[0] and not cells[0].isspace())
+                    or any(cell and not cell.isspace() for cell in cells)
+                ):
                     yield number, cells
         except csv.Error as error:
             raise InputError(f"{self.name}, row {number + 1}: {error}. {_QUOTE_REMEDY}") from None

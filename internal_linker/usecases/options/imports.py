@@ -13,7 +13,7 @@ class ImportOptions(Options):
     """What to import, and which pages to leave out.
 
     Attributes:
-        files: exports of a crawler (.csv, .xlsx), HTML files and folders of them.
+        files: exports of a crawler (.csv, .xlsx), HTML files and folders of them, and exported search data.
         sitemap: URL of a sitemap, or a host that has one, whose pages are fetched; "": none.
         wordpress: the address of a WordPress site, whose posts are read over its REST API; "": none.
         urls: a file with one URL per line, whose pages are fetched; None: none.
@@ -37,7 +37,7 @@ class ImportOptions(Options):
     files: Annotated[
         Sequence[Path],
         Option(
-            "Exports of pages or links (.csv, .xlsx); saved pages (.html, or a folder).",
+            "Exports of pages, links or search data (.csv, .xlsx, .zip); saved pages (.html, or a folder).",
             metavar="FILE",
             argument=True,
         ),
@@ -110,6 +110,7 @@ class ImportCommandOptions(ImportOptions):
     Attributes:
         search_console: the Search Console property whose search data are fetched; "": none.
         days: how many days of search data to fetch at most; 0: all that Google keeps.
+        analytics: the number of the Google Analytics property whose sessions are fetched; "": none.
     """
 
     search_console: Annotated[
@@ -122,6 +123,11 @@ class ImportCommandOptions(ImportOptions):
     days: Annotated[
         int, Option("With --search-console: only the last N days (0: 16 months).", least=0, most=486)
     ] = 0
+
+    analytics: Annotated[
+        str,
+        Option("Fetch sessions of this Google Analytics property, by its number.", metavar="PROPERTY"),
+    ] = ""
 
     @property
     def pages(self) -> bool:

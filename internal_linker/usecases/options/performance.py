@@ -1,5 +1,6 @@
-"""What is measured of links that went live, and when they are held back."""
+"""How main queries are chosen from search data, and what is measured of links that went live."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -26,3 +27,21 @@ class ImpactOptions(Options):
         ),
     ] = False
     report: Annotated[bool, Option("Write no files/impact.html.", flag="--no-report")] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueriesOptions(Options):
+    """Which queries count, and whether they are written.
+
+    Attributes:
+        brand: further names of the site; queries with one are left out.
+        write: fill the empty main queries; otherwise they are only shown.
+    """
+
+    brand: Annotated[
+        Sequence[str],
+        Option("Also leave out queries with this name of the site; may be repeated.", metavar="WORD"),
+    ] = ()
+    write: Annotated[
+        bool, Option("Fill empty main queries; without this option, only show what would be filled.")
+    ] = False

@@ -72,6 +72,10 @@ class Settings(BaseSettings):
         "https://searchconsole.googleapis.com",
         description="Address of the Search Console API; change it only for a proxy.",
     )
+    analytics_url: Url = Field(
+        "https://analyticsdata.googleapis.com",
+        description="Address of the Google Analytics Data API; change it only for a proxy.",
+    )
 
     serp_provider: Literal["auto", "serper", "serpapi", "none"] = Field(
         "auto",
@@ -540,6 +544,7 @@ class Settings(BaseSettings):
         keys = [value.get_secret_value() for value in values if value.get_secret_value()]
         services = (
             *(self.base_url, self.anchor_base_url, self.google_api_url, self.search_console_url),
+            self.analytics_url,
             *(self.search_url(name) for name in SEARCH_PROVIDERS),
         )
         addresses = (secret for url in (self.store_url, *services) for secret in secrets_in(url))

@@ -20,10 +20,12 @@ from internal_linker.adapters.database.fetched_pages import StoredPages
 from internal_linker.adapters.database.llm_answers import StoredAnswers
 from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.runs import RunStore
+from internal_linker.adapters.database.search_days import SearchDays
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.records import FetchedPage, SerpPage
+from internal_linker.core.search_data import SearchTable
 from internal_linker.usecases.cache import verify_cache
 from internal_linker.usecases.databases import KEPT_DAYS
 from internal_linker.usecases.options.stores import VerifyCacheOptions
@@ -45,6 +47,7 @@ TABLES = (
     "joins",
     "join_chunks",
     "join_blocks",
+    "search_days",
     "edges",
     "runs",
     "run_links",
@@ -110,6 +113,10 @@ def read_all(engine: Engine) -> None:
         list(runs.rows(version.run, damaged=True))
     runs.duplicates()
     StoredPages(engine).get(PAGE.url)
+    search = SearchDays(engine, SITE)
+    search.sources(SearchTable.PAGES)
+    search.days(SearchTable.PAGES)
+    search.read(SearchTable.PAGES)
 
 
 @pytest.mark.parametrize("first", range(len(VALUES)))

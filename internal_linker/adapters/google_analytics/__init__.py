@@ -1,0 +1,1 @@
+"""Google Analytics: what its Data API says about the landing pages of a property."""

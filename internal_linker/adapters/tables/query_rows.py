@@ -1,0 +1,49 @@
+"""Which pages of a table of main queries have one, and which rows lack one."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from internal_linker.adapters.tables.columns import Kind, find_column
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRows:
+    """The rows of a table of main queries.
+
+    Attributes:
+        url: the position (from 0) of the column of URLs.
+        query: that of the main queries; None: there is none.
+        queries: the main queries of each page that has any, by its key.
+        empty: the number of the first row of each page that has none, by its key.
+    """
+
+    url: int
+    query: int | None
+    queries: Mapping[str, frozenset[str]]
+    empty: Mapping[str, int]
+
+
+def query_rows(
+    header: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]], key_of: Callable[[str], str]
+) -> QueryRows | None:
+    """Return which pages have a main query; None without a column of URLs.
+
+    Args:
+        header: the names of the columns.
+        rows: the rows with their numbers.
+        key_of: returns the key of a URL; raises ValueError for a text that is none.
+    """
+    url, query = find_column(header, Kind.URL), find_column(header, Kind.MAIN_QUERY)
+    if url is None:
+        return None
+    queries, empty = dict[str, frozenset[str]](), dict[str, int]()
+    for number, row in rows:
+        try:
+            page = key_of(row[url] if url < len(row) else "")
+        except ValueError:
+            continue
+        if text := row[query].strip() if query is not None and query < len(row) else "":
+            queries[page] = queries.get(page, frozenset()) | {text}
+        else:
+            empty.setdefault(page, number)
+    return QueryRows(url, query, queries, {page: row for page, row in empty.items() if page not in queries})

@@ -1,0 +1,321 @@
+"""Search data from exported files: which files have some, the period that each is of, and one frame of each kind."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from internal_linker.adapters.tables.columns import fold_header
+from internal_linker.core.canonical_hosts import bare_host, origin_of
+from internal_linker.core.errors import InputError
+from internal_linker.core.ports import Progress
+from internal_linker.core.search_data import SearchTable, typed
+from internal_linker.core.sequences import counted
+from internal_linker.ingest.search.frames import (
+    FrameReader,
+    Noted,
+    Place,
+    added_up,
+    kind_of,
+    missing_days,
+)
+from internal_linker.ingest.search.numbers import Unclear, days_of, days_within
+from internal_linker.ingest.search.tables import (
+    ExportTable,
+    Period,
+    export_tables,
+    filters_in,
+    is_search_export,
+)
+from internal_linker.ingest.search.vocabulary import (
+    DATE_FILTER,
+    SEARCH_TYPE,
+    Figure,
+    figures_in,
+    is_filter_table,
+    is_search_table,
+    only,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+DAILY = "exported files"
+"""The source under which days from exported files are stored."""
+# What Search Console exports of each table at most.
+_CAP = 1_000
+# Days that a message names.
+_SHOWN = 5
+
+
+def period_source(period: Period) -> str:
+    """Return the source under which sums over a period are stored, at its last day."""
+    first, last = period
+    return f"sums from {first} to {last}"
+
+
+@dataclass(frozen=True)
+class SearchExports:
+    """Search data of exported files.
+
+    Attributes:
+        frames: the rows by source and kind.
+        noted: what was unusual.
+        columns: the columns that were recognised: (table, what its rows are, figure, name).
+    """
+
+    frames: Mapping[tuple[str, SearchTable], "DataFrame"]
+    noted: Noted
+    columns: Sequence[tuple[str, str, str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The tables of one export, and the period that its own tables name."""
+
+    tables: list[ExportTable] = field(default_factory=list)
+    periods: list[Period] = field(default_factory=list)
+
+
+def search_exports(paths: Sequence[Path]) -> list[Path]:
+    """Return the files that have search data."""
+    with TemporaryDirectory(prefix="internal-linker-") as folder:
+        return [path for path in paths if is_search_export(path, Path(folder))]
+
+
+def read_exports(paths: Sequence[Path], place: Place, progress: Progress) -> SearchExports:
+    """Read all tables of exported files.
+
+    Args:
+        paths: csv files, zip archives and workbooks.
+        place: the site.
+        progress: shows the rows.
+
+    Raises:
+        InputError: a file can't be read, lacks a column or a period, is filtered, or has no row for this site.
+    """
+    noted = Noted()
+    reader = FrameReader(place, noted, progress.advance)
+    found: dict[tuple[str, SearchTable], list[DataFrame]] = {}
+    columns = list[tuple[str, str, str, str]]()
+    progress.start("Search data", 0, "rows")
+    with TemporaryDirectory(prefix="internal-linker-") as folder:
+        for group in _groups(paths, Path(folder)):
+            for table, kind, period in _dated(group, noted):
+                columns += _recognised(table, kind, period)
+                source = period_source(period) if period else DAILY
+                frame = reader.read(_capped(table, period, noted), kind, period)
+                found.setdefault((source, kind), []).append(frame)
+    frames = {
+        (source, kind): frame
+        for (source, kind), parts in found.items()
+        if len(frame := _merged(parts, kind, reader, noted))
+    }
+    progress.finish(counted(sum(map(len, frames.values())), "row"))
+    if not frames:
+        raise InputError(_nothing(paths, noted))
+    _note_days(frames, noted)
+    _note_sums(frames, noted)
+    return SearchExports(frames, noted, columns)
+
+
+def _groups(paths: Sequence[Path], folder: Path) -> Iterator[_Group]:
+    """Yield the tables of each export, with the period that its filters or its rows by day name.
+
+    Raises:
+        InputError: the export is filtered, so that its sums are of a part of the site.
+    """
+    groups: dict[str, _Group] = {}
+    for table in export_tables(paths, folder):
+        group = groups.setdefault(table.export, _Group())
+        if is_filter_table(table.stream.header):
+            if period := _checked_filters(table):
+                group.periods.append(period)
+        elif is_search_table(table.stream.header):
+            if kind_of(figures_in(table.stream.header)) is SearchTable.TOTALS:
+                kept, span = _with_span(table)
+                group.tables.append(kept)
+                if span:
+                    group.periods.insert(0, span)
+            else:
+                group.tables.append(table)
+    yield from groups.values()
+
+
+def _with_span(table: ExportTable) -> tuple[ExportTable, Period | None]:
+    """Return a table by day, of few rows, with its first and last day, which the other tables are of as well."""
+    rows = list(table.stream.rows)
+    at = only(figures_in(table.stream.header))[Figure.DATE]
+    try:
+        days = [day for day in days_of([row[at] for _, row in rows if at < len(row)]).values() if day]
+    except Unclear:
+        # Reading the table will name it.
+        days = []
+    kept = replace(table, stream=replace(table.stream, rows=iter(rows)))
+    return kept, (min(days), max(days)) if days else None
+
+
+def _recognised(
+    table: ExportTable, kind: SearchTable, period: Period | None
+) -> list[tuple[str, str, str, str]]:
+    rows_are = f"{kind.value} by day" if period is None else kind.value
+    at = only(figures_in(table.stream.header))
+    return [
+        (table.stream.name, rows_are, figure.value, table.stream.header[place])
+        for figure, place in at.items()
+        if figure not in (Figure.CTR, Figure.PART)
+    ]
+
+
+def _checked_filters(table: ExportTable) -> Period | None:
+    period = None
+    for name, value in filters_in(table).items():
+        folded = fold_header(name)
+        if folded in DATE_FILTER:
+            period = days_within(value)
+        elif not (folded in SEARCH_TYPE and value.casefold() == "web"):
+            raise InputError(
+                f"{table.stream.name}: the export is filtered by {name} ({value}), so it has the figures of a part of "
+                "the site only. Export it again for web searches and without other filters."
+            )
+    return period
+
+
+def _dated(group: _Group, noted: Noted) -> Iterator[tuple[ExportTable, SearchTable, Period | None]]:
+    """Yield the tables that say something about pages or days, with their period; None: they have a column of days.
+
+    Raises:
+        InputError: nothing says which days a table is of.
+    """
+    for table in group.tables:
+        figures = figures_in(table.stream.header)
+        kind = kind_of(figures)
+        if kind is None:
+            what = "queries without pages" if Figure.QUERY in figures else "neither pages nor days"
+            noted.facts[f"tables left out: {what}"] += 1
+            if Figure.QUERY in figures:
+                noted.remarks.append(
+                    f"{table.stream.name}: it doesn't say which page each query led to, so it is left out. Queries by "
+                    "page come from Search Console's API or the tools that read it."
+                )
+            continue
+        if Figure.DATE in figures:
+            yield table, kind, None
+        elif period := table.period or next(iter(group.periods), None):
+            yield table, kind, period
+        else:
+            raise InputError(
+                f"{table.stream.name}: it has no column of days, and nothing says which days it is of. Import the "
+                "whole zip archive, or name the table of dates of the same export as well. To import only its pages, "
+                f'add --url-column "{table.stream.header[only(figures)[Figure.PAGE]]}".'
+            )
+
+
+def _capped(table: ExportTable, period: Period | None, noted: Noted) -> ExportTable:
+    """Return the table; note it if Search Console has cut it."""
+    if period is None:
+        return table
+    head = list(islice(table.stream.rows, _CAP + 1))
+    if len(head) == _CAP:
+        noted.remarks.append(
+            f"{table.stream.name}: it has {_CAP:,} rows, the most that Search Console exports, so pages with fewer "
+            "clicks are missing."
+        )
+    return replace(table, stream=replace(table.stream, rows=chain(head, table.stream.rows)))
+
+
+def _merged(
+    parts: Sequence["DataFrame"], kind: SearchTable, reader: FrameReader, noted: Noted
+) -> "DataFrame":
+    """Return the rows of all tables of a kind, each once; # and tracking parameters make no difference."""
+    import pandas as pd
+
+    frame = pd.concat(parts, ignore_index=True)
+    labels = [label for label in ("date", "written", "query") if label in frame]
+    repeated = frame.duplicated(labels)
+    if count := int(repeated.sum()):
+        noted.facts["rows that an earlier file had"] += count
+        frame = frame[~repeated]
+    if "written" in frame:
+        frame = _with_pages(frame, reader, noted)
+    if "query" in frame:
+        frame["query"] = pd.Categorical.from_codes(frame["query"], categories=[*reader.queries])
+    if "page" in frame:
+        labels = [label for label in ("date", "page", "query") if label in frame]
+        before = len(frame)
+        frame = added_up(frame, labels)
+        if count := before - len(frame):
+            noted.facts["rows merged: a page with # or tracking parameters"] += count
+    return typed(kind, frame)
+
+
+def _with_pages(frame: "DataFrame", reader: FrameReader, noted: Noted) -> "DataFrame":
+    import pandas as pd
+
+    used = np.unique(frame["written"].to_numpy())
+    keys = [reader.keys[code] for code in used]
+    pages = list(dict.fromkeys(keys))
+    numbers = {page: number for number, page in enumerate(pages)}
+    codes = np.zeros(len(reader.keys), np.int64)
+    codes[used] = [numbers[key] for key in keys]
+    origins = Counter(map(origin_of, pages))
+    most = {bare_host(origin): origin for origin, _ in reversed(origins.most_common())}
+    if others := sum(count for origin, count in origins.items() if most[bare_host(origin)] != origin):
+        noted.facts["pages under http and https, or with and without www, which count as one"] += others
+    page = pd.Categorical.from_codes(codes[frame["written"].to_numpy()], categories=pages)
+    return frame.drop(columns="written").assign(page=page)
+
+
+def _note_days(frames: Mapping[tuple[str, SearchTable], "DataFrame"], noted: Noted) -> None:
+    for (source, kind), frame in frames.items():
+        if source != DAILY:
+            continue
+        days = [day.date() for day in frame["date"].drop_duplicates().dt.to_pydatetime()]
+        if missing := missing_days(days):
+            shown = ", ".join(map(str, missing[:_SHOWN])) + (" and others" if len(missing) > _SHOWN else "")
+            noted.facts[f"days without {kind}"] += len(missing)
+            noted.remarks.append(
+                f"No rows of {kind} for {counted(len(missing), 'day')} between {min(days)} and {max(days)}: {shown}. "
+                "If the site had visitors then, export these days as well."
+            )
+
+
+def _note_sums(frames: Mapping[tuple[str, SearchTable], "DataFrame"], noted: Noted) -> None:
+    """Note pages that have more clicks than the whole site in the same days."""
+    totals = frames.get((DAILY, SearchTable.TOTALS))
+    if totals is None:
+        return
+    for (source, kind), frame in frames.items():
+        if kind is not SearchTable.PAGES:
+            continue
+        first, last = _span(source, frame)
+        within = totals[(totals["date"] >= np.datetime64(first)) & (totals["date"] <= np.datetime64(last))]
+        pages, all_pages = int(frame["clicks"].sum()), int(within["clicks"].sum())
+        if pages > 1.01 * all_pages:
+            noted.remarks.append(
+                f"The pages have {pages:,} clicks together, but the table of dates has {all_pages:,} from {first} to "
+                f"{last}: the tables are not of the same export. Export all of them again."
+            )
+
+
+def _span(source: str, frame: "DataFrame") -> tuple[Any, Any]:
+    if source == DAILY:
+        return frame["date"].min().date(), frame["date"].max().date()
+    first, last = source.removeprefix("sums from ").split(" to ")
+    return date.fromisoformat(first), date.fromisoformat(last)
+
+
+def _nothing(paths: Sequence[Path], noted: Noted) -> str:
+    reasons = [f"{count} because {reason}" for reason, count in noted.reasons.most_common(3)]
+    reasons += [f"{count} {reason}" for reason, count in noted.left_out.most_common(3) if count]
+    return (
+        f"{', '.join(map(str, paths))}: no rows of search data are left"
+        + (f" ({'; '.join(reasons)})" if reasons else "")
+        + ". Nothing was stored."
+    )

@@ -1,0 +1,391 @@
+"""Rows of exported tables as frames of search data; a row that can't be used is set aside with the reason."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from internal_linker.core.errors import InputError
+from internal_linker.core.records import Reject
+from internal_linker.core.search_data import RowProblem, SearchTable
+from internal_linker.core.sequences import batched
+from internal_linker.core.urls import encoded, within_site
+from internal_linker.ingest.search.numbers import Unclear, days_of, decimal_number, whole_number, zones_of
+from internal_linker.ingest.search.tables import ExportTable, Period
+from internal_linker.ingest.search.vocabulary import Figure, figures_in, is_total, only
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# Rows that are read at once.
+_BATCH = 50_000
+# Rejected rows that are listed; all are counted.
+MOST_REJECTS = 100_000
+_OTHER_SITE = "is another site than"
+# Words of Google Analytics in place of a page.
+_NO_PAGE = re.compile(r"\(.{1,60}\)|")
+# A row of totals may differ by what Google rounds or hides without anybody having to look.
+_CLOSE = 0.01
+_MEASURES = {
+    **dict.fromkeys((SearchTable.QUERIES, SearchTable.PAGES, SearchTable.TOTALS), ("clicks", "impressions")),
+    SearchTable.SESSIONS: ("sessions", "engaged_sessions", "key_events"),
+}
+_FIGURES = {
+    "clicks": Figure.CLICKS,
+    "impressions": Figure.IMPRESSIONS,
+    "sessions": Figure.SESSIONS,
+    "engaged_sessions": Figure.ENGAGED,
+    "key_events": Figure.KEY_EVENTS,
+}
+Codes = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+class Known(dict[str, int]):
+    """Texts with numbers from 0, in the order in which they were first asked for."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = code = len(self)
+        return code
+
+
+class _Counts(dict[str, float]):
+    def __missing__(self, text: str) -> float:
+        self[text] = number = whole_number(text)
+        return number
+
+
+@dataclass
+class Noted:
+    """What was unusual about exported tables.
+
+    Attributes:
+        rejects: rows that can't be used, the first of them.
+        reasons: how many rows can't be used, by the reason.
+        left_out: how many rows were left out on purpose, by the reason.
+        facts: other counts, by name.
+        remarks: what a person should know, one sentence each.
+    """
+
+    rejects: list[Reject] = field(default_factory=list)
+    reasons: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    facts: Counter[str] = field(default_factory=Counter)
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The site whose pages count.
+
+    Attributes:
+        site: its host, without www.; "": any host counts, and there is none for paths.
+        origin: the scheme and host that paths such as /about belong to.
+        key: returns the key of a URL; raises ValueError with the reason if it has none.
+    """
+
+    site: str
+    origin: str
+    key: Callable[[str], str]
+
+    def page(self, text: str) -> tuple[str, str]:
+        """Return the key of a page, or why it has none."""
+        url = encoded(text)
+        if url.startswith("/") and self.origin:
+            url = self.origin + url
+        try:
+            key = self.key(url)
+        except ValueError as error:
+            return "", str(error)
+        if self.site and not within_site(key, self.site):
+            host = key.partition("://")[2].partition("/")[0]
+            return "", f"{host} {_OTHER_SITE} {self.site}: export this site's property"
+        return key, ""
+
+
+@dataclass
+class _Raw:
+    """The cells of a table's columns: texts as codes, and numbers."""
+
+    row: list[NDArray[np.int64]] = field(default_factory=list)
+    texts: dict[Figure, list[Codes]] = field(default_factory=dict)
+    numbers: dict[Figure, list[Numbers]] = field(default_factory=dict)
+    totals: list[tuple[int, Sequence[str]]] = field(default_factory=list)
+
+
+def kind_of(figures: Mapping[Figure, Any]) -> SearchTable | None:
+    """Return what the rows of a table with these columns are; None for rows that no page or day goes with."""
+    if Figure.SESSIONS in figures and Figure.CLICKS not in figures:
+        return SearchTable.SESSIONS
+    if Figure.PAGE in figures:
+        return SearchTable.QUERIES if Figure.QUERY in figures else SearchTable.PAGES
+    if Figure.DATE in figures and Figure.QUERY not in figures and Figure.PART not in figures:
+        return SearchTable.TOTALS
+    return None
+
+
+class FrameReader:
+    """Reads tables; texts of all tables have one numbering.
+
+    Args:
+        place: the site.
+        noted: gets what is unusual.
+        advance: called with the count of rows now and then.
+    """
+
+    def __init__(self, place: Place, noted: Noted, advance: Callable[[int], None]) -> None:
+        self._place, self._noted, self._advance = place, noted, advance
+        self.pages, self.queries = Known(), Known()
+        self.keys: list[str] = []
+        """The key of each page text; "" if it is none."""
+        self._why: list[str] = []
+
+    def read(self, table: ExportTable, kind: SearchTable, period: Period | None) -> "DataFrame":
+        """Return the sound rows of a table: date, written and query (codes), and the measures.
+
+        Args:
+            table: the table.
+            kind: what its rows are.
+            period: the period that all rows are sums of; None: the table has a column of days.
+
+        Raises:
+            InputError: a column is missing, or its days can be read in two ways.
+        """
+        import pandas as pd
+
+        name, figures = table.stream.name, figures_in(table.stream.header)
+        at = only(figures)
+        self._require(name, kind, at)
+        days = Known()
+        raw = self._cells(table, at, days)
+        rows = np.concatenate([np.empty(0, np.int64), *raw.row])
+        codes = {figure: np.concatenate(parts) for figure, parts in raw.texts.items()}
+        numbers = {figure: np.concatenate(parts) for figure, parts in raw.numbers.items()}
+        columns: dict[str, Any] = {"row": rows}
+        columns["date"] = (
+            np.full(len(rows), np.datetime64(period[1], "s"))
+            if period
+            else self._days(name, days)[codes[Figure.DATE]]
+        )
+        columns |= {"written": codes[Figure.PAGE]} if Figure.PAGE in codes else {}
+        columns |= {"query": codes[Figure.QUERY]} if kind is SearchTable.QUERIES else {}
+        columns |= {
+            measure: numbers.get(_FIGURES[measure], np.zeros(len(rows))) for measure in _MEASURES[kind]
+        }
+        if kind is not SearchTable.SESSIONS:
+            columns["position"] = _positions(numbers)
+        frame = pd.DataFrame(columns)
+        self._compare_totals(name, at, frame, raw.totals)
+        frame = self._sound(name, frame, kind)
+        return self._without_repeats(name, frame, summed=Figure.PART in figures)
+
+    def _require(self, name: str, kind: SearchTable, at: Mapping[Figure, int]) -> None:
+        if kind is SearchTable.SESSIONS:
+            for figure in (Figure.ENGAGED, Figure.KEY_EVENTS):
+                if figure not in at:
+                    self._noted.remarks.append(f"{name}: there is no column of {figure}; they count as 0.")
+        elif Figure.POSITION not in at and Figure.SUM_POSITION not in at:
+            raise InputError(
+                f"{name}: the header row has no column 'Position'. Export it again with average positions."
+            )
+
+    def _cells(self, table: ExportTable, at: Mapping[Figure, int], days: Known) -> _Raw:
+        raw, counts = _Raw(), _Counts()
+        known = {Figure.DATE: days, Figure.PAGE: self.pages, Figure.QUERY: self.queries}
+        decimals = (Figure.POSITION, Figure.SUM_POSITION)
+        wanted = [figure for figure in _FIGURES.values() if figure in at]
+        for batch in batched(table.stream.rows, _BATCH):
+            totals = [(number, row) for number, row in batch if _is_totals(row, at)]
+            raw.totals += totals
+            rows = [each for each in batch if each not in totals] if totals else batch
+            raw.row.append(np.array([number for number, _ in rows], np.int64))
+            for figure in known.keys() & at.keys():
+                numbering = known[figure]
+                codes = [numbering[text] for text in _column(rows, at[figure])]
+                raw.texts.setdefault(figure, []).append(np.array(codes, np.int64))
+            for figure in wanted:
+                numbers = [counts[text] for text in _column(rows, at[figure])]
+                raw.numbers.setdefault(figure, []).append(np.array(numbers, np.float64))
+            for figure in decimals:
+                if figure in at:
+                    raw.numbers.setdefault(figure, []).append(_decimals(_column(rows, at[figure])))
+            self._advance(len(batch))
+        return raw
+
+    def _days(self, name: str, known: Known) -> NDArray[np.datetime64]:
+        try:
+            days = days_of(known)
+        except Unclear as unclear:
+            raise InputError(
+                f"{name}: days such as {unclear} can be read in two ways. Write them as 2026-11-01."
+            ) from None
+        if len(zones := zones_of(known)) > 1:
+            self._noted.remarks.append(
+                f"{name}: its days are of several time zones ({', '.join(sorted(zones))}), so some rows may count for "
+                "the day before or after. Export it again with one time zone."
+            )
+        return np.array([day or "NaT" for day in days.values()], "datetime64[s]")
+
+    def _sound(self, name: str, frame: "DataFrame", kind: SearchTable) -> "DataFrame":
+        """Set aside rows that can't be used."""
+        kept = np.ones(len(frame), np.bool_)
+
+        def reject(rows: NDArray[np.bool_], reason: str) -> None:
+            nonlocal kept
+            self._reject(name, frame, kept & rows, reason)
+            kept &= ~rows
+
+        def leave_out(rows: NDArray[np.bool_], reason: str) -> None:
+            nonlocal kept
+            self._noted.left_out[reason] += int((kept & rows).sum())
+            kept &= ~rows
+
+        if "written" in frame:
+            codes = frame["written"].to_numpy()
+            self._learn_pages()
+            no_page = np.array([bool(_NO_PAGE.fullmatch(text)) for text in self.pages], np.bool_)
+            leave_out(no_page[codes], "without a page, such as (not set) or (other)")
+            whys = np.array([*Known(dict.fromkeys(self._why, 0))], object)
+            of_text = np.array(self._why, object)
+            for why in filter(None, whys):
+                reject((of_text == why)[codes], why)
+            self._refuse_other_property(name, of_text[codes][~no_page[codes]])
+        if "query" in frame:
+            blank = np.array([not text for text in self.queries], np.bool_)
+            leave_out(blank[frame["query"].to_numpy()], "with an anonymised query")
+        reject(np.isnat(frame["date"].to_numpy()), "its day can't be read: write it as 2026-11-01")
+        measures = frame[[*_MEASURES[kind]]].to_numpy()
+        reject(
+            np.isnan(measures).any(axis=1), f"a row {RowProblem.NUMBER.value}: correct it or export it again"
+        )
+        if kind is not SearchTable.SESSIONS:
+            clicks, impressions, position = (
+                frame[name].to_numpy() for name in ("clicks", "impressions", "position")
+            )
+            leave_out((impressions == 0) & (clicks == 0), RowProblem.UNSEEN.value)
+            reject(clicks > impressions, f"a row {RowProblem.CLICKS.value}: columns may be exchanged")
+            # NaN is not below 1.
+            reject(~(position >= 1), f"a row {RowProblem.POSITION.value}: positions count from 1")
+        return frame[kept]
+
+    def _refuse_other_property(self, name: str, whys: NDArray[Any]) -> None:
+        """Refuse a table whose pages are all of other sites: the tables beside it are of their property, too.
+
+        Raises:
+            InputError: it is such a table.
+        """
+        if len(whys) and all(_OTHER_SITE in why for why in set(whys.tolist())):
+            raise InputError(
+                f"{name}: none of its pages is of {self._place.site} ({whys[0]}). If the project is right, and the "
+                "site has several hosts, see map_hosts in config/settings.toml. Nothing was stored."
+            )
+
+    def _learn_pages(self) -> None:
+        for text in [*self.pages][len(self.keys) :]:
+            key, why = self._place.page(text)
+            self.keys.append(key)
+            self._why.append("" if _NO_PAGE.fullmatch(text) else why)
+
+    def _reject(self, name: str, frame: "DataFrame", rows: NDArray[np.bool_], reason: str) -> None:
+        count = int(rows.sum())
+        if not count:
+            return
+        self._noted.reasons[reason] += count
+        listed = frame[rows].head(MOST_REJECTS - len(self._noted.rejects))
+        pages = [*self.pages] if "written" in frame else []
+        for number, code in zip(
+            listed["row"], listed["written"] if pages else [0] * len(listed), strict=True
+        ):
+            self._noted.rejects.append(Reject(name, int(number), pages[code] if pages else "", reason))
+
+    def _without_repeats(self, name: str, frame: "DataFrame", *, summed: bool) -> "DataFrame":
+        """Drop rows that say again what an earlier one said, or sum the parts of a row."""
+        labels = [label for label in ("date", "written", "query") if label in frame]
+        if summed:
+            return added_up(frame.drop(columns="row"), labels)
+        repeated = frame.duplicated(labels).to_numpy()
+        self._reject(
+            name,
+            frame,
+            repeated,
+            "the same day, page and query as an earlier row, which counts: remove one of them",
+        )
+        return frame[~repeated].drop(columns="row")
+
+    def _compare_totals(
+        self,
+        name: str,
+        at: Mapping[Figure, int],
+        frame: "DataFrame",
+        totals: Sequence[tuple[int, Sequence[str]]],
+    ) -> None:
+        for number, row in totals:
+            self._noted.left_out["of totals"] += 1
+            for measure in ("clicks", "impressions", "sessions"):
+                figure = _FIGURES[measure]
+                if measure not in frame or figure not in at or at[figure] >= len(row):
+                    continue
+                said, summed = whole_number(row[at[figure]]), float(np.nansum(frame[measure]))
+                if abs(said - summed) > _CLOSE * max(said, summed):
+                    why = (
+                        "Google Analytics hides rows of few users and cuts long tables: export all rows."
+                        if measure == "sessions"
+                        else "Rows may be missing: export all of them."
+                    )
+                    self._noted.remarks.append(
+                        f"{name}, row {number}: this row of totals says {said:,.0f} {measure}, but the rows add up to "
+                        f"{summed:,.0f}. {why}"
+                    )
+
+
+def added_up(frame: "DataFrame", labels: Sequence[str]) -> "DataFrame":
+    """Sum the measures of rows with the same labels; positions are weighted by impressions."""
+    weighted = (
+        frame.assign(position=frame["position"] * frame["impressions"]) if "position" in frame else frame
+    )
+    summed = weighted.groupby([*labels], as_index=False, sort=False, observed=True).sum()
+    if "position" in summed:
+        summed["position"] /= summed["impressions"]
+    return summed
+
+
+def missing_days(days: Sequence[date]) -> list[date]:
+    """Return the days between the first and the last that are not among these."""
+    if not days:
+        return []
+    first, there = min(days), set(days)
+    every = (date.fromordinal(number) for number in range(first.toordinal(), max(days).toordinal()))
+    return [day for day in every if day not in there]
+
+
+def _is_totals(row: Sequence[str], at: Mapping[Figure, int]) -> bool:
+    page = row[at[Figure.PAGE]] if Figure.PAGE in at and at[Figure.PAGE] < len(row) else None
+    if page:
+        # Pages begin with "http" or "/"; few others need a look.
+        return page[0] not in "h/" and is_total(page)
+    day = row[at[Figure.DATE]] if Figure.DATE in at and at[Figure.DATE] < len(row) else ""
+    return (is_total(day) if day else False) or (page == "" and any(map(is_total, row)))
+
+
+def _column(rows: Sequence[tuple[int, Sequence[str]]], at: int) -> list[str]:
+    return [row[at].strip() if at < len(row) else "" for _, row in rows]
+
+
+def _decimals(texts: Sequence[str]) -> Numbers:
+    try:
+        return np.array(texts, np.float64)
+    except ValueError:
+        return np.array([decimal_number(text) for text in texts], np.float64)
+
+
+def _positions(numbers: Mapping[Figure, Numbers]) -> Numbers:
+    if Figure.POSITION in numbers:
+        return numbers[Figure.POSITION]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        positions: Numbers = numbers[Figure.SUM_POSITION] / numbers[Figure.IMPRESSIONS] + 1
+    return positions

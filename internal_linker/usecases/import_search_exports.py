@@ -1,0 +1,170 @@
+"""Import search data from exported files: recognise them, read them, and store their days."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from internal_linker.adapters.tables.columns import Kind, find_column
+from internal_linker.adapters.tables.lists_csv import RejectedCsv
+from internal_linker.core.canonical_hosts import origin_of
+from internal_linker.core.ports import Progress
+from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.core.search_data import SearchTable, first_kept_day
+from internal_linker.core.urls import NormalForms
+from internal_linker.ingest.search.exports import read_exports, search_exports
+from internal_linker.ingest.search.frames import Place
+from internal_linker.usecases.options.imports import ImportCommandOptions
+from internal_linker.usecases.project import Project
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+REJECTED = "rejected_search_rows.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRows:
+    """Rows that an import has stored.
+
+    Attributes:
+        source: where they are from, as the store names it.
+        table: what the rows are.
+        rows: how many.
+        days: on how many days.
+        first: the first day.
+        last: the last day.
+    """
+
+    source: str
+    table: SearchTable
+    rows: int
+    days: int
+    first: date
+    last: date
+
+
+@dataclass(frozen=True, repr=False)
+class SearchDataImported(Result):
+    """The result of an import of search data.
+
+    Attributes:
+        stored: what was stored.
+        rejected: how many rows could not be used, by the reason.
+        left_out: how many rows were left out on purpose, by the reason.
+        facts: other counts, by name.
+        remarks: what a person should know, one sentence each.
+        columns: the columns that were recognised: (table, what its rows are, figure, name).
+        listed: whether rejected rows are listed in files/rejected_search_rows.csv.
+        gaps: what is missing because Google failed or refused, one sentence each.
+    """
+
+    stored: Sequence[StoredRows]
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, int] = field(default_factory=dict)
+    remarks: Sequence[str] = ()
+    columns: Sequence[tuple[str, str, str, str]] = ()
+    listed: bool = False
+    gaps: Sequence[str] = ()
+
+    def tables(self) -> dict[str, Columns]:
+        """Return what was `stored`, and the `counts` of other rows."""
+        counts = {f"rejected: {reason}": count for reason, count in self.rejected.items()}
+        counts |= {f"left out: {reason}": count for reason, count in self.left_out.items()}
+        counts |= self.facts
+        return {
+            "stored": columns_of(self.stored, "source", "table", "rows", "days", "first", "last"),
+            "counts": {"name": [*counts], "count": [*counts.values()]},
+        }
+
+
+def without_search_exports(
+    options: ImportCommandOptions,
+) -> tuple[ImportCommandOptions, list[Path]]:
+    """Return the options without the files that have search data, and those files.
+
+    If a column of URLs is named, all files are tables of pages.
+    """
+    exports = [] if options.url_column else search_exports(options.files)
+    return replace(options, files=[path for path in options.files if path not in exports]), exports
+
+
+def import_search_exports(project: Project, paths: Sequence[Path], progress: Progress) -> SearchDataImported:
+    """Read exported files of Search Console and Google Analytics, and store their days in place of earlier ones.
+
+    Raises:
+        InputError: a file can't be read or used; nothing is stored.
+        StoreLost: the database became unreachable; days stored so far are complete.
+    """
+    read = read_exports(paths, place_of(project), progress)
+    noted = read.noted
+    with project.lock():
+        remarks = [*noted.remarks, *RejectedCsv(project.file(REJECTED)).write(noted.rejects)]
+        stored = [
+            each
+            for (source, table), frame in read.frames.items()
+            for each in store_days(project, source, table, frame, noted.left_out)
+        ]
+    for remark in remarks:
+        progress.warn(remark)
+    left_out = {reason: count for reason, count in noted.left_out.items() if count}
+    facts = {name: count for name, count in noted.facts.items() if count}
+    return SearchDataImported(
+        stored,
+        dict(noted.reasons.most_common()),
+        left_out,
+        facts,
+        remarks,
+        read.columns,
+        listed=bool(noted.rejects),
+    )
+
+
+def store_days(
+    project: Project, source: str, table: SearchTable, frame: "DataFrame", left_out: dict[str, int]
+) -> list[StoredRows]:
+    """Store the rows of each day in place of those that the source had; return what was stored.
+
+    Args:
+        project: whose store.
+        source: where the rows are from.
+        table: what they are.
+        frame: the rows.
+        left_out: gets the count of rows that are older than the store keeps.
+    """
+    first = first_kept_day(datetime.now(UTC).date())
+    old = frame["date"] < np.datetime64(first)
+    if count := int(old.sum()):
+        reason = f"older than sixteen months (before {first})"
+        left_out[reason] = left_out.get(reason, 0) + count
+        frame = frame[~old]
+    if frame.empty:
+        return []
+    with project.search_data(source, read_only=False) as store:
+        for moment, rows in frame.groupby("date", sort=True):
+            store.put(table, moment.date(), rows)
+        store.prune(first)
+    days = frame["date"]
+    return [StoredRows(source, table, len(frame), int(days.nunique()), days.min().date(), days.max().date())]
+
+
+def place_of(project: Project) -> Place:
+    """Return the site whose pages count, as the settings and the project's pages name it."""
+    site = project.site
+    origin = _first_origin(project) or (f"https://{site}" if site else "")
+    return Place(site, origin, project.settings.hosts.key)
+
+
+def _first_origin(project: Project) -> str:
+    """Return the scheme and host of the first page; "" without pages."""
+    table = project.table("urls_rawdata.csv", [])
+    if table is None:
+        return ""
+    stream, forms = table.stream(), NormalForms()
+    at = find_column(stream.header, Kind.URL)
+    urls = (row[at] for _, row in stream.rows if at is not None and at < len(row))
+    return next((origin_of(forms[url]) for url in urls if forms[url]), "")

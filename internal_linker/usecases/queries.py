@@ -1,0 +1,203 @@
+"""Choose main queries from search data, and fill the empty ones of files/main_queries.csv or of the Sheet."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from internal_linker.adapters.files.text_spool import TextSpool
+from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.errors import InputError
+from internal_linker.core.hints import command
+from internal_linker.core.ports import Progress
+from internal_linker.core.results import Columns, Result
+from internal_linker.core.search_data import SearchTable
+from internal_linker.core.sequences import counted
+from internal_linker.core.urls import NormalForms
+from internal_linker.performance.main_queries import MainQueries, main_queries, site_names
+from internal_linker.performance.page_keys import match_pages
+from internal_linker.text.brands import found_brands
+from internal_linker.usecases.options.performance import QueriesOptions
+from internal_linker.usecases.project import Project
+from internal_linker.usecases.query_places import QueriesFile, QueriesSheet, QueryPlace
+from internal_linker.usecases.site_texts import site_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# A year has each season once; what people searched for longer ago says less.
+_DAYS = 365
+
+
+@dataclass(frozen=True, repr=False)
+class FilledQueries(Result):
+    """Main queries from search data, and which of them fill an empty one.
+
+    Attributes:
+        chosen: the main queries, cannibalised queries and queries for the site's name.
+        place: what they fill: files/main_queries.csv or the Sheet.
+        filled: the pages whose empty main query is filled, or would be.
+        kept: the pages that have a main query already, which stays.
+        absent: the pages that have no row in the Sheet.
+        source: where the search data are from.
+        first: the first day of the search data.
+        last: the last day.
+        unknown_urls: how many URLs of the search data are no pages of the project.
+        unknown_clicks: the clicks on them.
+        written: whether the main queries were written.
+        problems: what could not be written, one sentence each.
+        copies: the names of the copies of files that changed.
+    """
+
+    chosen: MainQueries
+    place: str
+    filled: Sequence[str]
+    kept: Sequence[str]
+    absent: Sequence[str]
+    source: str
+    first: date
+    last: date
+    unknown_urls: int
+    unknown_clicks: int
+    written: bool = False
+    problems: Sequence[str] = ()
+    copies: Sequence[str] = ()
+
+    def tables(self) -> dict[str, Columns]:
+        """Return the main `queries` with what becomes of each, `cannibalised`, `brands` and `without`."""
+        fates = dict.fromkeys(self.filled, "filled" if self.written else "to fill")
+        fates |= dict.fromkeys(self.kept, "kept") | dict.fromkeys(self.absent, "no row")
+        tables = self.chosen.tables()
+        queries = tables["queries"]
+        return {**tables, "queries": {**queries, "fate": [fates[page] for page in queries["page"]]}}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """The pages of a project: none if it has no table of them."""
+
+    urls: Mapping[str, str] = field(default_factory=dict)
+    titles: Sequence[str] = ()
+    hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """Search data by query of all pages of the property, and what is known of their source."""
+
+    rows: "DataFrame"
+    source: str
+    first: date
+    last: date
+    unknown_urls: int
+    unknown_clicks: int
+
+
+def queries(project: Project, options: QueriesOptions, progress: Progress) -> FilledQueries:
+    """Choose the query that each page earns most from and, if the options say so, fill empty main queries.
+
+    A main query that somebody has written stays, even if it is written while this runs.
+
+    Raises:
+        InputError: there are no search data by query, or a table can't be read.
+        ServiceError: the Sheet can't be read or written.
+        OutputError: the file can't be written; it stays as it was.
+    """
+    with ExitStack() as stack:
+        if options.write:
+            stack.enter_context(project.lock())
+        spool = TextSpool(project.file(""))
+        stack.callback(spool.close)
+        pages = _pages(project, spool, progress)
+        data = _searched(project, pages)
+        names = site_names(pages.urls or data.rows["page"].cat.categories, found_brands(pages.titles))
+        progress.start("Main queries", 0, "")
+        chosen = main_queries(data.rows, names=names, own=options.brand, pages=pages.urls or None)
+        progress.finish(counted(len(chosen.found), "page"))
+        place = _place(project, pages, progress, stack)
+        done = _fates(chosen, place, pages, data)
+        if not options.write:
+            return done
+        wanted = {each.page: each.query for each in chosen.found}
+        of = pages.hosts.identity
+        problems = place.fill({of(page): wanted[page] for page in done.filled}) if done.filled else []
+        for problem in problems:
+            progress.warn(problem)
+        return replace(done, written=True, problems=problems, copies=place.copies)
+
+
+def _fates(chosen: MainQueries, place: QueryPlace, pages: _Pages, data: _Searched) -> FilledQueries:
+    known, empty = place.look()
+    filled, kept, absent = list[str](), list[str](), list[str]()
+    for each in chosen.found:
+        page = pages.hosts.identity(each.page)
+        fate = kept if page in known else filled if page in empty or place.takes_new else absent
+        fate.append(each.page)
+    return FilledQueries(
+        chosen,
+        place.name,
+        filled,
+        kept,
+        absent,
+        data.source,
+        data.first,
+        data.last,
+        data.unknown_urls,
+        data.unknown_clicks,
+    )
+
+
+def _place(project: Project, pages: _Pages, progress: Progress, stack: ExitStack) -> QueryPlace:
+    notices = list[str]()
+    sheet = project.clients.sheet(notices)
+    for notice in notices:
+        progress.warn(notice)
+    if sheet:
+        return QueriesSheet(stack.enter_context(closing(sheet)))
+    of = pages.hosts.identity
+    return QueriesFile(project, pages.hosts, {of(page): url for page, url in pages.urls.items()})
+
+
+def _pages(project: Project, spool: TextSpool, progress: Progress) -> _Pages:
+    table = project.table("urls_rawdata.csv", [])
+    if table is None:
+        return _Pages(hosts=project.settings.hosts)
+    site = site_of(project, table, spool, progress)
+    targets = [page for page in site.pages if not page.issue]
+    return _Pages({page.key: page.url for page in targets}, [page.title for page in targets], site.hosts)
+
+
+def _searched(project: Project, pages: _Pages) -> _Searched:
+    """Read the search data of the last year, of the source with the most days.
+
+    Raises:
+        InputError: there are none by query, or none of the project's pages.
+    """
+    with project.search_data() as store:
+        days = [*store.days(SearchTable.QUERIES)]
+        if not days:
+            raise InputError(
+                "There are no search data by page and query. Import them: "
+                f"`{command('import')} --search-console PROPERTY`, or a table with the columns date, page, query, "
+                "clicks, impressions and position."
+            )
+        source = store.sources(SearchTable.QUERIES)[0]
+        rows = store.read(SearchTable.QUERIES, since=max(days) - timedelta(_DAYS - 1))
+    first, last = rows["date"].min().date(), rows["date"].max().date()
+    # Pages that are not the project's count, too: the home page tells which queries are the site's name.
+    rows = match_pages(SearchTable.QUERIES, rows, _keys(rows, pages.hosts), pages.hosts).rows
+    found = rows["page"].cat.categories
+    unknown = [page for page in found if page not in pages.urls] if pages.urls else []
+    if pages.urls and len(unknown) == len(found):
+        raise InputError(
+            f"None of the {counted(len(unknown), 'URL')} of the search data ({source}) is a page in "
+            f"files/urls_rawdata.csv, such as {unknown[0]}. Import the pages of the same site."
+        )
+    clicks = int(rows["clicks"][rows["page"].isin(unknown)].sum())
+    return _Searched(rows, source, first, last, len(unknown), clicks)
+
+
+def _keys(rows: "DataFrame", hosts: CanonicalHosts) -> set[str]:
+    forms = NormalForms(of=hosts.of)
+    return {key for url in rows["page"].cat.categories if (key := forms[str(url)])}
