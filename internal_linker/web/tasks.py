@@ -13,12 +13,22 @@ from internal_linker.core.ports import Progress
 
 LOGGER = logging.getLogger("internal_linker.web")
 Kind = Literal[
-    "survey", "import", "similar", "clusters", "audit", "impact", "rollback", "changes", "apply", "undo"
+    "survey",
+    "import",
+    "search",
+    "similar",
+    "clusters",
+    "audit",
+    "impact",
+    "rollback",
+    "changes",
+    "apply",
+    "undo",
 ]
 Status = Literal["none", "running", "done", "failed", "cancelled"]
 Work = Callable[[Progress, Callable[[], bool]], Any]
 # Those whose results are asked for; a result may be as large as a whole project.
-_ASKED_FOR = frozenset({"survey", "import", "rollback", "changes", "apply", "undo"})
+_ASKED_FOR = frozenset({"survey", "import", "search", "rollback", "changes", "apply", "undo"})
 # Those that write what must belong together: the server waits for their end, also if they were asked to stop.
 _WHOLE = frozenset({"import", "rollback", "apply", "undo"})
 # Notes that a page shows: more are repetitions.

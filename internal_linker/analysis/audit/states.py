@@ -407,12 +407,14 @@ def states_of(accepted: Audit, every: Audit, *, made: str, min_inlinks: int, cli
 
 def _opportunity(of: Audit, one: Opportunity) -> ShownOpportunity:
     return ShownOpportunity(
-        of.urls[one.page],
-        of.titles[one.page],
-        one.query,
-        round(one.position, 1),
-        *(round(count) for count in (one.impressions, one.clicks, one.gain)),
-        tuple(of.urls[row] for row in one.sources),
+        page=of.urls[one.page],
+        title=of.titles[one.page],
+        query=one.query,
+        position=round(one.position, 1),
+        impressions=round(one.impressions),
+        clicks=round(one.clicks),
+        gain=round(one.gain),
+        sources=tuple(of.urls[row] for row in one.sources),
     )
 
 
