@@ -31,6 +31,7 @@ class ProjectPage:
 # In the order of the navigation.
 PAGES = (
     ProjectPage("import", "Import"),
+    ProjectPage("queries", "Queries"),
     ProjectPage("run", "Run"),
     ProjectPage("links", "Links"),
     ProjectPage("review", "Review"),

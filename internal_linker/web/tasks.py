@@ -16,6 +16,7 @@ Kind = Literal[
     "survey",
     "import",
     "search",
+    "queries",
     "similar",
     "clusters",
     "audit",
@@ -28,9 +29,9 @@ Kind = Literal[
 Status = Literal["none", "running", "done", "failed", "cancelled"]
 Work = Callable[[Progress, Callable[[], bool]], Any]
 # Those whose results are asked for; a result may be as large as a whole project.
-_ASKED_FOR = frozenset({"survey", "import", "search", "rollback", "changes", "apply", "undo"})
+_ASKED_FOR = frozenset({"survey", "import", "search", "queries", "rollback", "changes", "apply", "undo"})
 # Those that write what must belong together: the server waits for their end, also if they were asked to stop.
-_WHOLE = frozenset({"import", "rollback", "apply", "undo"})
+_WHOLE = frozenset({"import", "queries", "rollback", "apply", "undo"})
 # Notes that a page shows: more are repetitions.
 _MOST_NOTES = 50
 # Seconds of a step before which the time left would be a guess.

@@ -18,7 +18,7 @@ function percent(share) {
 }
 
 function effect(one) {
-  const told = one.outcome === "position" ? (value) => signed(value, 1) : percent;
+  const told = one.outcome === "position" ? (value) => signed(value, 2) : percent;
   return `${told(one.effect)} [${told(one.low)}, ${told(one.high)}]`;
 }
 
@@ -96,6 +96,7 @@ function morePairs() {
 
 function show() {
   get("nothing").hidden = Boolean(found);
+  get("answer").hidden = !found;
   get("result").hidden = !found;
   if (!found) return;
   get("sentence").textContent = found.sentence;
