@@ -215,7 +215,8 @@ def _inspected(
 def audits_of_states(project: Project, progress: Progress, *, home: str = "") -> tuple[Audit, Audit]:
     """Audit the site with the links that editors accepted, and with all that were proposed; both know today's links.
 
-    The second one has the proposed links with their anchors, and the most useful actions. Both have the same clusters.
+    The second one has the proposed links with their anchors, the most useful actions and the opportunities. Both have
+    the same clusters.
 
     Args:
         project: whose pages and links.
@@ -247,6 +248,7 @@ def audits_of_states(project: Project, progress: Progress, *, home: str = "") ->
             )
         )
         progress.finish(f"{len(accepted.proposed.sources)} new links")
+    every = _with_opportunities(project, every, collected, progress)
     return accepted, _detailed(project, every, collected, report=False)
 
 

@@ -16,6 +16,7 @@ from internal_linker.analysis.audit.states import (
     ActionLink,
     AuditStates,
     ShownAction,
+    ShownOpportunity,
     State,
     StateFigures,
     StateFinding,
@@ -68,7 +69,8 @@ def audit_in_states(
     )
     facts: dict[str, Any] = {name: getattr(found, name) for name in (*_FACTS, *_LIMITS)}
     facts |= {
-        name: [asdict(each) for each in getattr(found, name)] for name in ("measures", "findings", "actions")
+        name: [asdict(each) for each in getattr(found, name)]
+        for name in ("measures", "findings", "actions", "opportunities")
     }
     arrays: dict[str, NDArray[Any]] = {}
     for state in STATES:
@@ -95,6 +97,7 @@ def last_audit(project: Project) -> AuditStates | None:
             measures=[_made(StateMeasure, each, "values") for each in facts["measures"]],
             findings=[_made(StateFinding, each, "holds") for each in facts["findings"]],
             actions=[_action(each) for each in facts["actions"]],
+            opportunities=[_made(ShownOpportunity, each, "sources") for each in facts["opportunities"]],
         )
     except (KeyError, TypeError):  # a file of another version
         return None

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
@@ -46,6 +46,52 @@ class PlanResult(Result):
             "held_back": held,
             "targets": columns_of(self.drawn, "target", "held", "links", "first", "until"),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentStanding:
+    """The last experiment.
+
+    Attributes:
+        first: the day on which it was planned.
+        until: the day from which the links that it holds back may go live.
+        running: whether it holds links back today.
+        held: how many targets were drawn to wait.
+        released: how many were drawn to get their links at once.
+        waiting: the accepted links that wait today, as source and target.
+    """
+
+    first: date
+    until: date
+    running: bool
+    held: int
+    released: int
+    waiting: Sequence[tuple[str, str]]
+
+
+def last_experiment(project: Project) -> ExperimentStanding | None:
+    """Return how the last experiment stands; None if none was planned."""
+    today = datetime.now(UTC).date()
+    with project.applications() as (edges, _), project.experiments() as store:
+        drawn = store.drawn()
+        held = held_targets(drawn, today)
+        waiting = [
+            (edge.source_url, edge.target_url)
+            for edge in (accepted_links(edges) if held else ())
+            if edge.target in held
+        ]
+    if not drawn:
+        return None
+    some = [one for one in drawn if one.experiment == drawn[-1].experiment]
+    count = sum(one.held for one in some)
+    return ExperimentStanding(
+        some[0].first,
+        max(held.values(), default=some[0].until),
+        bool(held),
+        count,
+        len(some) - count,
+        waiting,
+    )
 
 
 def plan_experiment(project: Project, rng: np.random.Generator | None = None) -> PlanResult:

@@ -15,7 +15,7 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.search_data import SearchTable, first_kept_day
 from internal_linker.core.urls import NormalForms
-from internal_linker.ingest.search.exports import read_exports, search_exports
+from internal_linker.ingest.search.exports import SearchExports, read_exports, search_exports
 from internal_linker.ingest.search.frames import Place
 from internal_linker.usecases.options.imports import ImportCommandOptions
 from internal_linker.usecases.project import Project
@@ -100,7 +100,15 @@ def import_search_exports(project: Project, paths: Sequence[Path], progress: Pro
         InputError: a file can't be read or used; nothing is stored.
         StoreLost: the database became unreachable; days stored so far are complete.
     """
-    read = read_exports(paths, place_of(project), progress)
+    return store_exports(project, read_exports(paths, place_of(project), progress), progress)
+
+
+def store_exports(project: Project, read: SearchExports, progress: Progress) -> SearchDataImported:
+    """Store the days of exported files that were read, in place of earlier ones.
+
+    Raises:
+        StoreLost: the database became unreachable; days stored so far are complete.
+    """
     noted = read.noted
     with project.lock():
         remarks = [*noted.remarks, *RejectedCsv(project.file(REJECTED)).write(noted.rejects)]

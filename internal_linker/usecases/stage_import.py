@@ -334,6 +334,8 @@ def _opened(
         most: how many saved pages to read; 0: all.
     """
     path = path_of(project, given)
+    if given.kind == "search":
+        raise InputError(f"{given.name} has search data, neither pages nor links: import it as search data.")
     try:
         if given.kind == "pages":
             files = html_files([path])[: most or None]

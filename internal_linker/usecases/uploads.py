@@ -20,11 +20,12 @@ from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.sequences import counted
+from internal_linker.ingest.search.tables import is_search_export
 from internal_linker.ingest.web.saved_pages import MOST_BYTES as MOST_PAGE_BYTES
 from internal_linker.ingest.web.saved_pages import SUFFIXES
 from internal_linker.usecases.project import Project
 
-Kind = Literal["csv", "xlsx", "pages"]
+Kind = Literal["csv", "xlsx", "pages", "search"]
 # An export of some million rows; larger ones are imported on the command line, which copies nothing.
 MOST_BYTES = 500_000_000
 # Of a zip: decompressed bytes and files. A site of 100,000 pages of 50 kB each fits.
@@ -53,7 +54,7 @@ class Upload:
     Attributes:
         id: names it; 16 hexadecimal digits.
         name: the file's name as the user knows it; only shown, never used as a path.
-        kind: a CSV file, a workbook, or saved pages.
+        kind: a CSV file or a workbook of pages or links, saved pages, or exported search data.
         size: its bytes.
         stored: the bytes that it takes up, unpacked.
         sheets: the sheets of a workbook that have cells.
@@ -119,8 +120,8 @@ def received(project: Project, name: str, most: int = MOST_BYTES) -> Iterator[Re
         most: the largest size in bytes.
 
     Raises:
-        InputError: the file is too large, too much waits for an import, or it is neither CSV, workbook nor saved
-            pages: then nothing is kept.
+        InputError: the file is too large, too much waits for an import, or it is neither CSV, workbook, saved
+            pages nor search data: then nothing is kept.
         OutputError: the folder can't be written.
     """
     root = project.file(_FOLDER)
@@ -177,8 +178,10 @@ def upload(project: Project, number: str) -> Upload:
 
 def path_of(project: Project, given: Upload) -> Path:
     """Return where an upload is: a file, or the folder of saved pages."""
-    name = {"csv": "table.csv", "xlsx": "table.xlsx", "pages": "pages"}[given.kind]
-    return project.file(_FOLDER) / given.id / name
+    folder = project.file(_FOLDER) / given.id
+    if given.kind == "search":
+        return next(folder.glob("table.*"), folder / "table.csv")
+    return folder / {"csv": "table.csv", "xlsx": "table.xlsx", "pages": "pages"}[given.kind]
 
 
 def delete_uploads(project: Project, numbers: Sequence[str]) -> None:
@@ -206,7 +209,10 @@ def _judged(folder: Path, given: Upload) -> Upload:
             (folder / "pages").mkdir()
             path.rename(folder / "pages/page.html")
             return replace(given, kind="pages", pages=1)
-        CsvTable(path.rename(folder / "table.csv"), given.name).stream()
+        table = path.rename(folder / "table.csv")
+        if is_search_export(table, folder):
+            return replace(given, kind="search")
+        CsvTable(table, given.name).stream()
     except OSError as error:
         raise _unwritable(error) from None
     return given
@@ -216,16 +222,21 @@ def _judged_zip(folder: Path, given: Upload) -> Upload:
     path = folder / "upload"
     try:
         with path.open("rb", buffering=0) as file, zipfile.ZipFile(_Archive(file, given.name)) as parts:
-            if "xl/workbook.xml" in parts.namelist():
-                workbook = True
-            else:
-                workbook = False
+            workbook = "xl/workbook.xml" in parts.namelist()
+            archive = not workbook and _may_be_search_data(parts)
+            if not (workbook or archive):
                 given = _unpacked(parts, folder / "pages", given)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
         # RuntimeError: a part is encrypted.
         raise InputError(
             f"{given.name} can't be unpacked: {shortened(str(error))}. Zip the files again."
         ) from None
+    if archive:
+        if is_search_export(table := path.rename(folder / "table.zip"), folder):
+            return replace(given, kind="search")
+        raise InputError(
+            f"{given.name} has no search data in its tables. Upload tables of pages or links as CSV files, not zipped."
+        )
     if not workbook:
         path.unlink()
         return given
@@ -234,9 +245,22 @@ def _judged_zip(folder: Path, given: Upload) -> Upload:
         sheet, sheets = XlsxTable(table, given.name).sheets()
     except InputError as error:
         raise InputError(str(error).replace(str(table), given.name)) from None
+    if is_search_export(table, folder):
+        return replace(given, kind="search")
     if not sheets:
         raise InputError(f"{given.name} is empty: add a header row and at least one row below it.")
     return replace(given, kind="xlsx", sheet=sheet, sheets=tuple(sheets))
+
+
+def _may_be_search_data(parts: zipfile.ZipFile) -> bool:
+    """Return whether a zip has tables and no pages; they are unpacked to be judged, so they must not be too large."""
+    files = [part for part in parts.infolist() if not part.is_dir()]
+    suffixes = {PurePosixPath(part.filename).suffix.lower() for part in files}
+    return (
+        ".csv" in suffixes
+        and not suffixes & set(SUFFIXES)
+        and sum(part.file_size for part in files) <= MOST_BYTES
+    )
 
 
 def _unpacked(parts: zipfile.ZipFile, folder: Path, given: Upload) -> Upload:

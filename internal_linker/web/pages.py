@@ -31,6 +31,7 @@ class ProjectPage:
 # In the order of the navigation.
 PAGES = (
     ProjectPage("import", "Import"),
+    ProjectPage("queries", "Queries"),
     ProjectPage("run", "Run"),
     ProjectPage("links", "Links"),
     ProjectPage("review", "Review"),
@@ -38,6 +39,7 @@ PAGES = (
     ProjectPage("similar", "Similar pages"),
     ProjectPage("clusters", "Clusters"),
     ProjectPage("audit", "Audit"),
+    ProjectPage("impact", "Impact"),
     ProjectPage("history", "History"),
     ProjectPage("settings", "Settings"),
 )

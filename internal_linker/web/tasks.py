@@ -12,13 +12,26 @@ from internal_linker.core.errors import InternalLinkerError, Interrupted, RunAct
 from internal_linker.core.ports import Progress
 
 LOGGER = logging.getLogger("internal_linker.web")
-Kind = Literal["survey", "import", "similar", "clusters", "audit", "rollback", "changes", "apply", "undo"]
+Kind = Literal[
+    "survey",
+    "import",
+    "search",
+    "queries",
+    "similar",
+    "clusters",
+    "audit",
+    "impact",
+    "rollback",
+    "changes",
+    "apply",
+    "undo",
+]
 Status = Literal["none", "running", "done", "failed", "cancelled"]
 Work = Callable[[Progress, Callable[[], bool]], Any]
 # Those whose results are asked for; a result may be as large as a whole project.
-_ASKED_FOR = frozenset({"survey", "import", "rollback", "changes", "apply", "undo"})
+_ASKED_FOR = frozenset({"survey", "import", "search", "queries", "rollback", "changes", "apply", "undo"})
 # Those that write what must belong together: the server waits for their end, also if they were asked to stop.
-_WHOLE = frozenset({"import", "rollback", "apply", "undo"})
+_WHOLE = frozenset({"import", "queries", "rollback", "apply", "undo"})
 # Notes that a page shows: more are repetitions.
 _MOST_NOTES = 50
 # Seconds of a step before which the time left would be a guess.

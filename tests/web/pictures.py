@@ -1,4 +1,7 @@
-"""`python -m tests.web.pictures`: take the pictures of the app for docs/pictures, on the sample site."""
+"""`python -m tests.web.pictures [PAGE ...]`: take the pictures of the app, or of some pages, for docs/pictures.
+
+They are of the sample site; that of the impact is of a simulated one, because the sample has too few pages.
+"""
 
 import sys
 import tempfile
@@ -16,15 +19,19 @@ from internal_linker.usecases.apply_steps import apply_shown, show_changes
 from internal_linker.usecases.audit_states import audit_in_states
 from internal_linker.usecases.folder_choice import choose_source_folder
 from internal_linker.usecases.group_pages import group_pages
+from internal_linker.usecases.impact_view import measure_impact
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.options.links import RunOptions
+from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.options.similarity import ClustersOptions, CompareOptions
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.similar import find_similar
 from internal_linker.usecases.uploads import received
+from tests.quality.impact_sites import Kind, simulated
 from tests.support.app_browser import Scheme, open_browser
 from tests.support.app_server import running_app
+from tests.support.impact_project import make_impact_project
 from tests.support.sites import read_csv
 from tests.support.small_project import REPOSITORY
 from tests.support.source_site import write
@@ -41,6 +48,7 @@ COMPLETE = {
     "similar": "Off-topic pages",
     "clusters": "pages",
     "audit": "Show where and how",
+    "impact": "Week by week",
     "history": "Runs",
     "settings": "Settings",
 }
@@ -65,6 +73,7 @@ BEGINS = {
 }
 # Links that are accepted, so that there is something to apply; as many wait for the review.
 _ACCEPTED = 12
+MEASURED = Kind(pages=300, targets=60, clicks=6.0, weeks=30, campaigns=2, sections=3)
 # Shows other folders in place of this computer's.
 _AT_HOME = """folders => {
     const shown = text => folders.reduce((now, folder) => now.replaceAll(folder, "/home/anna"), text);
@@ -74,8 +83,8 @@ _AT_HOME = """folders => {
 }"""
 
 
-def main() -> None:
-    """Run the sample as a job, and take the pictures of each page on each screen."""
+def main(wanted: Sequence[str] = ()) -> None:
+    """Run the sample as a job, and take the pictures of each page, or of those that are named, on each screen."""
     PLACE.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, running_app(Path(folder)) as app, open_browser() as browser:
         key = app.known.create(Path(folder) / "slow-kettle", sample=True).key
@@ -85,14 +94,20 @@ def main() -> None:
             time.sleep(0.2)
         _prepare(open_project(root))
         _apply_some(open_project(root), Path(folder) / "website")
+        measured = make_impact_project(Path(folder) / "tea-garden", simulated(3, MEASURED, 0.25))
+        measure_impact(open_project(measured), ImpactOptions(), Notes())
+        keys = {"impact": app.open(measured).key}
         for screen, width, scheme in SCREENS:
             page = browser.page(app, width=width, scheme=scheme)
             page.evaluate("localStorage.setItem('reviewer', 'Anna')")
             page.wait_for_timeout(500)
             here = [folder, str(REPOSITORY), sys.prefix, str(Path.home())]
-            _take(page, f"projects-{screen}", here)
+            if not wanted:
+                _take(page, f"projects-{screen}", here)
             for name, complete in COMPLETE.items():
-                page.goto(f"{app.url}/p/{key}/{ADDRESSES.get(name, name)}")
+                if wanted and name not in wanted:
+                    continue
+                page.goto(f"{app.url}/p/{keys.get(name, key)}/{ADDRESSES.get(name, name)}")
                 if name == "apply":
                     page.get_by_role("button", name="Show what would change").click()
                 if name == "review":
@@ -139,4 +154,4 @@ def _apply_some(project: Project, website: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -4,8 +4,11 @@ import io
 from pathlib import Path
 
 import openpyxl
+import pandas as pd
 import pytest
 
+from internal_linker.core.search_data import SearchTable
+from internal_linker.usecases.project import open_project
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp
 from tests.support.small_project import (
@@ -93,6 +96,43 @@ def test_each_state_can_be_downloaded(app: RunningApp, shop: Path) -> None:
         assert sum(inlinks) == links[at]
         assert book["Pages"]["B2"].value.endswith("<img src=x onerror=alert(1)> שלום")
     assert app.client.get(f"{api}/workbook", params={"of": "tomorrow"}).status_code == 422
+
+
+def test_opportunities_lead_to_the_links_of_their_pages(
+    app: RunningApp, browser: AppBrowser, shop: Path
+) -> None:
+    """Table and download have the gains, largest first, with sources; without search data the page says what to do."""
+    api = audited(app, shop)
+    page = browser.page(app, f"/p/{app.open(shop).key}/audit")
+    page.get_by_text("No opportunities: no search data are stored").wait_for()
+    query = "<img src=x onerror=alert(1)> \u202eשלום"
+    rows = [
+        (date, url, name, 1, seen, 8.0)
+        for date in pd.date_range("2026-11-01", periods=28)
+        for url, name, seen in ((URLS[0], query, 900), (URLS[3], "tea", 300))
+    ]
+    found = pd.DataFrame(rows, columns=["date", "page", "query", "clicks", "impressions", "position"])
+    with open_project(shop).search_data("sc-domain:tiny.example", read_only=False) as store:
+        for day, some in found.groupby("date"):
+            store.put(SearchTable.QUERIES, pd.Timestamp(str(day)).date(), some)
+    audited(app, shop)
+    told = app.client.get(f"{api}/audit/opportunities").json()
+    assert told["total"] == app.client.get(f"{api}/audit").json()["opportunities"] == 2
+    first, second = told["rows"]
+    assert (first["page"], first["query"], first["position"]) == (URLS[0], query, 8.0)
+    assert first["impressions"] == 900 * 28 and first["gain"] >= second["gain"] > 0
+    assert first["sources"] and URLS[1] not in first["sources"], "which links there today"
+    answer = app.client.get(f"{api}/audit/workbook", params={"of": "today"})
+    sheet = openpyxl.load_workbook(io.BytesIO(answer.content))["Opportunities"]
+    cells = list(sheet.iter_rows(values_only=True))
+    assert len(cells) == 3 and cells[1][:6] == (URLS[0], query, 8, 900 * 28, 28, first["gain"])
+    assert [cell for cell in cells[1][6:] if cell] == first["sources"]
+    page.reload()
+    page.get_by_text("2 opportunities, the largest first").wait_for()
+    page.locator("#opportunities tr").nth(1).wait_for()
+    require_sound(page, browser)
+    page.locator("#opportunities").get_by_role("link", name=URLS[0]).first.click()
+    page.get_by_role("dialog").get_by_role("link", name=URLS[0]).first.wait_for()
 
 
 def test_wrong_questions_are_refused(app: RunningApp, shop: Path) -> None:

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet
+from internal_linker.analysis.audit.opportunities import SOURCES_SHOWN
 from internal_linker.analysis.audit.states import STATES, AuditStates, State
+from internal_linker.analysis.audit.workbook import OPPORTUNITIES
 
 NAMES: dict[State, str] = {
     "today": "Today",
@@ -36,7 +38,7 @@ _LINKS = (
 
 
 def state_sheets(found: AuditStates, state: State) -> list[Sheet]:
-    """Return actions, the figures of all states, and the findings, pages and new links of one state."""
+    """Return actions, opportunities, the figures of all states, and the findings, pages and new links of one state."""
     sheets = [
         Sheet("Actions", _ACTIONS, [*_actions(found)]),
         Sheet("Figures", _FIGURES, [*_figures(found)]),
@@ -52,6 +54,8 @@ def state_sheets(found: AuditStates, state: State) -> list[Sheet]:
         ),
         Sheet("Pages", _PAGES, [*_pages(found, state)]),
     ]
+    if found.opportunities:
+        sheets.insert(1, Sheet("Opportunities", OPPORTUNITIES, [*_opportunities(found)]))
     if state != "today":
         sheets.append(Sheet("New links", _LINKS, [*_links(found, state)]))
     return sheets
@@ -61,6 +65,13 @@ def _actions(found: AuditStates) -> Iterator[tuple[Cell, ...]]:
     for one in found.actions:
         pages = dict.fromkeys([*one.where, *(link.source for link in one.links)])
         yield one.what, one.pages, one.rule, one.detail, "\n".join(pages)
+
+
+def _opportunities(found: AuditStates) -> Iterator[tuple[Cell, ...]]:
+    for one in found.opportunities:
+        lacking = [""] * (SOURCES_SHOWN - len(one.sources))
+        counts = one.position, one.impressions, one.clicks, one.gain
+        yield one.page, one.query, *counts, *one.sources, *lacking
 
 
 def _figures(found: AuditStates) -> Iterator[tuple[Cell, ...]]:

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from internal_linker.analysis.audit.actions import RULE
-from internal_linker.analysis.audit.records import Action, Audit, GraphFigures, Rule, Severity
+from internal_linker.analysis.audit.records import Action, Audit, GraphFigures, Opportunity, Rule, Severity
 from internal_linker.analysis.graph.site_graph import (
     SiteGraph,
     across,
@@ -101,6 +101,20 @@ class ShownAction:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownOpportunity:
+    """What a page would earn at a better position; see `Opportunity`. `sources` are URLs, the best first."""
+
+    page: str
+    title: str
+    query: str
+    position: float
+    impressions: int
+    clicks: int
+    gain: int
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RuleCount:
     """A rule and its findings in each of `STATES`."""
 
@@ -165,6 +179,7 @@ class AuditStates(Result):
         measures: the figures of the site.
         findings: the findings by rule.
         actions: the most useful actions, best first.
+        opportunities: what pages would earn at better positions, the largest gain first; empty without search data.
     """
 
     made: str
@@ -183,13 +198,15 @@ class AuditStates(Result):
     measures: Sequence[StateMeasure]
     findings: Sequence[StateFinding]
     actions: Sequence[ShownAction]
+    opportunities: Sequence[ShownOpportunity]
 
     def tables(self) -> dict[str, Columns]:
-        """Return `actions`, `measures` and `findings`."""
+        """Return `actions`, `measures`, `findings` and `opportunities`."""
         return {
             "actions": columns_of(self.actions, "what", "pages", "rule", "detail"),
             "measures": columns_of(self.measures, "name", "values"),
             "findings": columns_of(self.findings, "rule", "page", "other", "detail", "holds"),
+            "opportunities": columns_of(self.opportunities, *ShownOpportunity.__dataclass_fields__),
         }
 
     @property
@@ -384,6 +401,20 @@ def states_of(accepted: Audit, every: Audit, *, made: str, min_inlinks: int, cli
         measures=_measures(accepted, every),
         findings=_findings(accepted, every),
         actions=[_action(every, one) for one in every.actions],
+        opportunities=[_opportunity(every, one) for one in every.opportunities],
+    )
+
+
+def _opportunity(of: Audit, one: Opportunity) -> ShownOpportunity:
+    return ShownOpportunity(
+        page=of.urls[one.page],
+        title=of.titles[one.page],
+        query=one.query,
+        position=round(one.position, 1),
+        impressions=round(one.impressions),
+        clicks=round(one.clicks),
+        gain=round(one.gain),
+        sources=tuple(of.urls[row] for row in one.sources),
     )
 
 

@@ -61,7 +61,7 @@ _LINKS = (
     *(Column("Status", 12), Column("Source section", 16)),
     *(Column("Source", 50, "link"), Column("Target", 50, "link")),
 )
-_OPPORTUNITIES = (
+OPPORTUNITIES = (
     *(Column("Page", 50, "link"), Column("Query", 36, "text"), Column("Position", 10)),
     *(Column("Impressions", 14, "bar"), Column("Clicks", 10), Column("Clicks to gain", 14, "bar")),
     *(
@@ -127,7 +127,7 @@ class AuditXlsx:
         if audit.links:
             yield Sheet("Proposed links", _LINKS, [*_links(audit)])
         if audit.opportunities:
-            yield Sheet("Opportunities", _OPPORTUNITIES, [*_opportunities(audit)])
+            yield Sheet("Opportunities", OPPORTUNITIES, [*_opportunities(audit)])
         for rule, found in by_rule.items():
             if found:
                 rows = [

@@ -16,6 +16,7 @@ from internal_linker.analysis.audit.states import (
     PageRow,
     RuleCount,
     ShownAction,
+    ShownOpportunity,
     Sort,
     State,
     StateFinding,
@@ -48,6 +49,7 @@ class AuditOverview:
         pages: how many pages there are.
         sections: the largest sections.
         matrix: links from section (row) to section (column), by state.
+        opportunities: how many there are.
     """
 
     made: str
@@ -62,6 +64,7 @@ class AuditOverview:
     rules: Sequence[RuleCount]
     sections: Sequence[str]
     matrix: Mapping[State, Sequence[Sequence[int]]]
+    opportunities: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,14 @@ class FindingRows:
 
     total: int
     rows: Sequence[StateFinding]
+
+
+@dataclass(frozen=True, slots=True)
+class OpportunityRows:
+    """Some of the opportunities, the largest gain first."""
+
+    total: int
+    rows: Sequence[ShownOpportunity]
 
 
 @router.post("", status_code=202)
@@ -117,6 +128,7 @@ def show_audit(project: OpenedProject, state: SharedState) -> AuditOverview | No
         found.rules,
         list(names),
         {each: matrix[each].tolist() for each in STATES},
+        len(found.opportunities),
     )
 
 
@@ -169,9 +181,18 @@ def show_findings(
     return FindingRows(len(found), found[first : first + rows])
 
 
+@router.get("/opportunities")
+def show_opportunities(
+    project: OpenedProject, state: SharedState, first: _From = 0, rows: _Rows = 100
+) -> OpportunityRows:
+    """Show the clicks that pages would gain in 28 days at better positions, and which pages should link to them."""
+    found = _required(project, state).opportunities
+    return OpportunityRows(len(found), found[first : first + rows])
+
+
 @router.get("/workbook", response_class=FileResponse, responses=WORKBOOK)
 def download_audit(project: OpenedProject, state: SharedState, of: State) -> FileResponse:
-    """Download actions, figures, findings, pages and new links in one state as .xlsx."""
+    """Download actions, opportunities, figures, findings, pages and new links in one state as .xlsx."""
     found = _required(project, state)
     return download(f"audit-{of}.xlsx", lambda path: write_state(found, of, path))
 

@@ -3,6 +3,7 @@ import { cut, draw, isolated } from "./drawing.js";
 import { follow } from "./tasks.js";
 
 const ROWS = 100;
+const OPPORTUNITIES = 10;
 const STATES = ["today", "accepted", "all"];
 const NAMES = { today: "today", accepted: "with the accepted links", all: "with everything proposed" };
 const BADGES = { error: "failed", warning: "gaps", note: "" };
@@ -77,6 +78,37 @@ async function more() {
   }
 }
 
+// -- opportunities --
+
+function linksOf(page) {
+  return `/p/${project}/links?page=${encodeURIComponent(page)}`;
+}
+
+function opportunity(one) {
+  return element("tr", {}, element("td", {}, element("span", { class: "two" }, one.title && sited("span", one.title), element("a", { href: linksOf(one.page), dir: "ltr" }, one.page))),
+    sited("td", one.query || "–"), element("td", { class: "figure" }, one.position.toFixed(1)), element("td", { class: "figure" }, number(one.impressions)), element("td", { class: "figure" }, number(one.gain)),
+    element("td", {}, ...(one.sources.length ? one.sources.map((source) => element("div", {}, outward(source))) : ["–"])));
+}
+
+async function moreOpportunities() {
+  const place = get("opportunities");
+  const shown = found;
+  const part = await projectApi(`audit/opportunities?from=${place.children.length}&rows=${OPPORTUNITIES}`);
+  if (shown !== found) return;
+  place.append(...part.rows.map(opportunity));
+  get("more-opportunities").hidden = place.children.length >= part.total;
+  get("more-opportunities").textContent = `Show more (${number(place.children.length)} of ${number(part.total)})`;
+}
+
+function showOpportunities() {
+  get("opportunities").replaceChildren();
+  get("unsearched").hidden = found.opportunities > 0;
+  get("opportunities-part").hidden = !found.opportunities;
+  get("opportunities-help").textContent = found.opportunities
+    ? `${counted(found.opportunities, "opportunity", "opportunities")}, the largest first. A page at positions 4 to 20 gains these clicks in 28 days if it moves up by three places, by the site’s own click curve. A page leads to its links.` : "";
+  if (found.opportunities) moreOpportunities().catch(showProblem);
+}
+
 function askCell(source, target) {
   ask("links", { source, target }, matrixState, `Links from ${source} to ${target}`);
 }
@@ -115,6 +147,7 @@ function show() {
   get("rules").replaceChildren(...(found.rules.length ? found.rules.map(rule) : [element("tr", {}, element("td", {}, "No findings."))]));
   for (const id of ["source", "target"]) get(id).replaceChildren(...found.sections.map((name) => element("option", { value: name }, name)));
   get("rows-part").hidden = true;
+  showOpportunities();
   drawMatrix();
 }
 
@@ -137,4 +170,5 @@ for (const button of document.querySelectorAll("[data-state]")) {
 }
 get("cell").addEventListener("click", () => askCell(get("source").value, get("target").value));
 get("more").addEventListener("click", more);
+get("more-opportunities").addEventListener("click", () => moreOpportunities().catch(showProblem));
 load().then(() => follow("audit", get("task"), (state) => (state.status === "done" ? load() : null), { found: true })).catch(showProblem);

@@ -5,6 +5,7 @@ const MOST_BYTES = 500_000_000;
 const get = (id) => document.getElementById(id);
 const reasons = { "not in --include": "not below an included path", "in --exclude": "below an excluded path", "beyond --limit": "beyond the limit" };
 let files = [];
+let exports = [];
 // What was chosen for each upload: sheet, what rows are, columns.
 const choices = new Map();
 let previews = [];
@@ -76,7 +77,11 @@ async function add(chosen) {
 }
 
 async function load() {
-  files = await projectApi("uploads");
+  const waiting = await projectApi("uploads");
+  files = waiting.filter((file) => file.kind !== "search");
+  exports = waiting.filter((file) => file.kind === "search");
+  get("search-files").replaceChildren(...exports.map((file) => element("li", {}, sited("span", file.name), " ", remover(file.id))));
+  showSearchReady();
   get("tables-part").hidden = files.length === 0;
   get("base").hidden = !files.some((file) => file.kind === "pages");
   await showTables();
@@ -244,6 +249,54 @@ function showDone(done) {
   place.hidden = false;
   say("The import is done.");
 }
+
+// -- search data --
+
+const BY = { queries: "page and query", pages: "page", totals: "day", sessions: "landing page (sessions)" };
+
+function showSearchReady() {
+  get("import-search").disabled = !(exports.length || get("search-console").value.trim() || get("analytics").value.trim());
+}
+
+async function showStored() {
+  const stored = await projectApi("search-data");
+  get("search-none").hidden = stored.length > 0;
+  get("search-stored").hidden = !stored.length;
+  get("search-rows").replaceChildren(...stored.map((one) => element("tr", {}, element("th", { scope: "row" }, BY[one.table]), sited("td", one.source),
+    ...[number(one.days), number(one.rows), one.first, one.last].map((value) => element("td", {}, value)))));
+}
+
+function followSearch(options) {
+  return follow("search", get("searching"), async (state) => {
+    showSearchReady();
+    if (state.status !== "done") { await showStored(); return; }
+    const done = await projectApi("search-data/import");
+    // The task's notes say the remarks already.
+    get("search-done").replaceChildren(element("h3", {}, "Imported"),
+      element("ul", { class: "plain counts" }, ...done.counts.map(([name, count]) => element("li", {}, sited("span", name), element("span", {}, number(count))))),
+      ...done.gaps.map((gap) => element("p", { class: "note", dir: "auto" }, gap)));
+    get("search-done").hidden = false;
+    say("The search data are imported.");
+    await load();
+    await showStored();
+  }, options);
+}
+
+get("search").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  get("import-search").disabled = true;
+  get("search-done").hidden = true;
+  try {
+    showProblem(null);
+    await projectApi("search-data/import", { method: "POST", body: { search_console: get("search-console").value.trim(), analytics: get("analytics").value.trim() } });
+    await followSearch();
+  } catch (error) {
+    showProblem(error);
+    showSearchReady();
+  }
+});
+for (const id of ["search-console", "analytics"]) get(id).addEventListener("input", showSearchReady);
+showStored().then(() => followSearch({ found: true })).catch(showProblem);
 
 get("import").addEventListener("click", async (event) => {
   const button = event.currentTarget;

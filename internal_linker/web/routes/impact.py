@@ -1,0 +1,115 @@
+"""The API of impact: what links that went live did to their targets, and experiments that make it certain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from internal_linker.usecases.experiments import end_experiment, last_experiment, plan_experiment
+from internal_linker.usecases.impact_view import ImpactView, impact_file, last_impact, measure_impact
+from internal_linker.usecases.options.performance import ImpactOptions
+from internal_linker.web.context import Body, OpenedProject, SharedState
+from internal_linker.web.tasks import TaskState
+
+router = APIRouter(prefix="/projects/{key}", tags=["Impact"])
+
+
+class ImpactRequest(Body):
+    """What is compared."""
+
+    days: Annotated[
+        int, Field(ge=14, le=112, description="Days after a link went live; whole weeks count.")
+    ] = 28
+    experiment: Annotated[
+        bool, Field(description="Compare with the targets that an experiment held back at random.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShownExperiment:
+    """The last experiment; see `ExperimentStanding`.
+
+    Attributes:
+        links: how many links wait.
+    """
+
+    first: date
+    until: date
+    running: bool
+    held: int
+    released: int
+    links: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLink:
+    """An accepted link that waits for the end of an experiment."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLinks:
+    """Some of the links that an experiment holds back."""
+
+    total: int
+    rows: Sequence[HeldLink]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was done, as a sentence."""
+
+    sentence: str
+
+
+@router.post("/impact", status_code=202)
+def start_measuring(given: ImpactRequest, project: OpenedProject, state: SharedState) -> TaskState:
+    """Start to measure what links did; the task `impact` shows how far it is."""
+    options = ImpactOptions(days=given.days, experiment=given.experiment, report=False)
+    return state.tasks.start(
+        project.root, "impact", lambda progress, stop: measure_impact(project, options, progress, stop)
+    )
+
+
+@router.get("/impact")
+def show_impact(project: OpenedProject, state: SharedState) -> ImpactView | None:
+    """Show what was measured last; null: nothing yet."""
+    return state.views.get(impact_file(project), lambda: last_impact(project))
+
+
+@router.get("/experiment")
+def show_experiment(project: OpenedProject) -> ShownExperiment | None:
+    """Show how the last experiment stands; null: none was planned."""
+    one = last_experiment(project)
+    if one is None:
+        return None
+    return ShownExperiment(one.first, one.until, one.running, one.held, one.released, len(one.waiting))
+
+
+@router.get("/experiment/links")
+def list_held_links(
+    project: OpenedProject,
+    first: Annotated[int, Query(alias="from", ge=0, le=100_000_000)] = 0,
+    rows: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> HeldLinks:
+    """List the accepted links that wait for the end of an experiment."""
+    one = last_experiment(project)
+    waiting = one.waiting if one else ()
+    return HeldLinks(len(waiting), [HeldLink(*each) for each in waiting[first : first + rows]])
+
+
+@router.post("/experiment", status_code=201)
+def plan(project: OpenedProject) -> Said:
+    """Hold back the accepted links to one in five of their targets, drawn at random, for four weeks."""
+    return Said(plan_experiment(project).sentence)
+
+
+@router.delete("/experiment")
+def release(project: OpenedProject) -> Said:
+    """Let all links go live that are held back."""
+    return Said(end_experiment(project).sentence)

@@ -1,0 +1,140 @@
+"""The API of main queries: those that search data propose, and filling the empty ones."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query
+from pydantic import Field
+
+from internal_linker.performance.main_queries import BrandQuery, SharedQuery
+from internal_linker.usecases.options.performance import QueriesOptions
+from internal_linker.usecases.queries import FilledQueries, queries
+from internal_linker.web.context import Body, Folder, OpenedProject, SharedState
+from internal_linker.web.tasks import TaskState
+
+router = APIRouter(prefix="/projects/{key}/queries", tags=["Queries"])
+# Cannibalised queries and queries for the site's name that are shown.
+_MOST = 200
+
+
+class QueriesRequest(Body):
+    """Which queries count, and whether empty main queries are filled."""
+
+    brand: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=200)]],
+        Field(max_length=50, description="Further names of the site, whose queries are left out."),
+    ] = Field(default_factory=list)
+    write: Annotated[bool, Field(description="Fill empty main queries; a written one is never changed.")] = (
+        False
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedQuery:
+    """The query that a page earns most from; `fate` says whether it fills an empty main query."""
+
+    page: str
+    query: str
+    clicks: int
+    impressions: int
+    position: float
+    fate: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedQueries:
+    """Some of the pages with a main query, the most clicked first."""
+
+    total: int
+    rows: Sequence[ProposedQuery]
+
+
+@dataclass(frozen=True, slots=True)
+class QueriesOverview:
+    """The main queries that search data propose; see `FilledQueries`.
+
+    Attributes:
+        place: what they fill: files/main_queries.csv or the Sheet.
+        written: whether they were written.
+        filled, kept, absent: counts of pages: with an empty main query, with a written one, without a row.
+        cannibalised: pages that earn from one query, the first of them.
+        brands: queries for the site's name, the first of them; they are left out.
+        without: counts of pages without a main query, by the reason.
+        unknown_urls: URLs of the search data that are no pages.
+        problems: what could not be written.
+        copies: copies of files that changed.
+    """
+
+    source: str
+    first: date
+    last: date
+    place: str
+    written: bool
+    filled: int
+    kept: int
+    absent: int
+    cannibalised: Sequence[SharedQuery]
+    brands: Sequence[BrandQuery]
+    without: Mapping[str, int]
+    unknown_urls: int
+    problems: Sequence[str]
+    copies: Sequence[str]
+
+
+@router.post("", status_code=202)
+def start_choosing(given: QueriesRequest, project: OpenedProject, state: SharedState) -> TaskState:
+    """Start to choose main queries and, with `write`, to fill empty ones; the task `queries` shows how far it is."""
+    options = QueriesOptions(brand=given.brand, write=given.write)
+    return state.tasks.start(project.root, "queries", lambda progress, _: queries(project, options, progress))
+
+
+@router.get("")
+def show_queries(folder: Folder, state: SharedState) -> QueriesOverview | None:
+    """Show what was chosen last since the app's start; null: nothing yet."""
+    done = _done(folder, state)
+    if done is None:
+        return None
+    return QueriesOverview(
+        done.source,
+        done.first,
+        done.last,
+        done.place,
+        done.written,
+        len(done.filled),
+        len(done.kept),
+        len(done.absent),
+        done.chosen.shared[:_MOST],
+        done.chosen.brands[:_MOST],
+        dict(Counter(done.chosen.without.values())),
+        done.unknown_urls,
+        done.problems,
+        done.copies,
+    )
+
+
+@router.get("/pages")
+def list_pages(
+    folder: Folder,
+    state: SharedState,
+    first: Annotated[int, Query(alias="from", ge=0, le=100_000_000)] = 0,
+    rows: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> ProposedQueries:
+    """List the pages with the queries that were chosen for them."""
+    done = _done(folder, state)
+    if done is None:
+        raise HTTPException(409, "No main queries have been chosen yet")
+    found = done.chosen.found
+    fates = done.tables()["queries"]["fate"]
+    shown = [
+        ProposedQuery(one.page, one.query, one.clicks, one.impressions, one.position, str(fate))
+        for one, fate in zip(found[first : first + rows], fates[first : first + rows], strict=True)
+    ]
+    return ProposedQueries(len(found), shown)
+
+
+def _done(folder: Folder, state: SharedState) -> FilledQueries | None:
+    found: FilledQueries | None = state.tasks.result(folder, "queries")
+    return found

@@ -1,0 +1,83 @@
+"""The page and the API of main queries from search data."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+from internal_linker.core.search_data import SearchTable
+from internal_linker.usecases.project import open_project
+from tests.support.app_browser import AppBrowser, require_sound
+from tests.support.app_server import RunningApp
+from tests.support.crawls import table
+from tests.support.small_project import SITE, URLS, forget_settings, make_project, write_csv
+from tests.web.test_import import ended
+
+GREEN, BLACK, WHITE, POTS, _, STORAGE = URLS
+ODD = "<img src=x onerror=alert(1)> שלום \u202e"
+EARNED = [
+    (f"{SITE}/", "tiny tea shop", 90, 100, 1.0),
+    (GREEN, "green tea taste", 9, 90, 2.0),
+    (BLACK, ODD, 9, 90, 2.0),
+    (WHITE, "tea pot", 9, 90, 3.0),
+    (POTS, "tea pot", 11, 90, 2.0),
+]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project with search data by query, one written main query and two empty ones."""
+    forget_settings(monkeypatch)
+    folder = make_project(tmp_path / "shop")
+    with open_project(folder).search_data("sc-domain:tiny.example", read_only=False) as store:
+        for day in pd.date_range("2026-11-01", periods=2):
+            rows = pd.DataFrame(EARNED, columns=["page", "query", "clicks", "impressions", "position"])
+            store.put(SearchTable.QUERIES, day.date(), rows.assign(date=day))
+    rows = [("URL", "Note", "Main Query"), (GREEN, "mine", "own words"), (BLACK, "", ""), (STORAGE, "x", "")]
+    write_csv(folder / "files/main_queries.csv", rows)
+    return folder
+
+
+def test_the_api_has_what_the_command_says(app: RunningApp, shop: Path) -> None:
+    """Queries with their figures and fates, shared ones, and the site's name; nothing is written before `write`."""
+    api = f"/api/projects/{app.open(shop).key}/queries"
+    assert app.client.get(api).json() is None
+    assert app.client.get(f"{api}/pages").status_code == 409
+    before = table(shop, "main_queries.csv")
+    assert app.client.post(api, json={}).status_code == 202
+    assert ended(app, api.removesuffix("/queries"), "queries")["status"] == "done"
+    found = app.client.get(api).json()
+    assert (found["written"], found["kept"], found["filled"]) == (False, 1, 3)
+    assert {one["query"] for one in found["cannibalised"]} == {"tea pot"}
+    assert [one["query"] for one in found["brands"]] == ["tiny tea shop"]
+    rows = app.client.get(f"{api}/pages", params={"rows": 2}).json()
+    assert rows["total"] == 4 and rows["rows"][0]["query"] == "tea pot" and rows["rows"][0]["clicks"] == 22
+    assert table(shop, "main_queries.csv") == before
+
+
+def test_a_person_fills_main_queries(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """Empty ones are filled after a look at them, a written one stays, and hostile queries stay text."""
+    page = browser.page(app, f"/p/{app.open(shop).key}/queries", width=390, scheme="dark")
+    page.get_by_text("No main queries have been chosen").wait_for()
+    require_sound(page, browser)
+    page.get_by_role("button", name="Choose main queries").click()
+    page.get_by_role("button", name="Fill 3 empty main queries").wait_for(timeout=30_000)
+    expect(page.locator("#pages")).to_contain_text("onerror=alert(1)")
+    require_sound(page, browser)
+    page.get_by_role("button", name="Fill 3 empty main queries").click()
+    page.get_by_text("Filled in files/main_queries.csv").wait_for(timeout=30_000)
+    expect(page.locator("#write-part")).to_be_hidden()
+    require_sound(page, browser)
+    written = {row[0]: row[2] for row in table(shop, "main_queries.csv")}
+    assert written[GREEN] == "own words" and "onerror" in written[BLACK] and written[STORAGE] == ""
+    assert written[POTS] == "tea pot"
+
+
+def test_without_search_data_the_page_says_so(app: RunningApp, browser: AppBrowser, tmp_path: Path) -> None:
+    """The sentence of the use case is shown."""
+    folder = make_project(tmp_path / "bare")
+    page = browser.page(app, f"/p/{app.open(folder).key}/queries", width=1920)
+    page.get_by_role("button", name="Choose main queries").click()
+    page.get_by_role("alert").get_by_text("There are no search data by page and query").wait_for()
+    require_sound(page, browser)
