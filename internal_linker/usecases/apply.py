@@ -31,7 +31,7 @@ from internal_linker.usecases.post_texts import read_page_posts
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.review import login, tier_named
 from internal_linker.usecases.sections import chosen_sections
-from internal_linker.usecases.site_texts import site_of
+from internal_linker.usecases.site_texts import imported_site
 from internal_linker.usecases.source_folder import SourceFolder, open_source_folder, source_pages_csv
 
 
@@ -108,7 +108,7 @@ class _Application:
 def _apply(project: Project, options: ApplyOptions, asked: _Application, progress: Progress) -> ApplyResult:
     spool = TextSpool(project.root / "files")
     try:
-        site = _site(project, spool, progress)
+        site = imported_site(project, spool, progress)
         with project.applications() as (edges, _):
             links = _chosen(accepted_links(edges), options, site)
         with _texts(project, options, site, links, progress) as texts:
@@ -167,18 +167,6 @@ def _put(
         [f"{counted(count, 'link')} not applied: {reason}." for reason, count in gaps.items()],
         texts.home.noun,
     )
-
-
-def _site(project: Project, spool: TextSpool, progress: Progress) -> Collected:
-    pages = project.table("urls_rawdata.csv", [])
-    if pages is None:
-        raise InputError(
-            "files/urls_rawdata.csv not found: it says which pages the site has. Import a crawl first."
-        )
-    progress.start("Input", 0, "rows")
-    site = site_of(project, pages, spool, progress)
-    progress.finish(counted(len(site.pages), "page"))
-    return site
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from internal_linker.core.edges import TIER_NAMES, Edge, is_link
 from internal_linker.core.errors import InputError
 from internal_linker.core.experiments import DrawnTarget
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sections import section_of
@@ -27,7 +26,7 @@ from internal_linker.review.former_links import todays
 from internal_linker.usecases.compare import languages_of
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.site_texts import site_of
+from internal_linker.usecases.site_texts import imported_site
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -103,7 +102,7 @@ def impact(project: Project, options: ImpactOptions, progress: Progress) -> Impa
     """
     spool = TextSpool(project.root / "files")
     try:
-        site = _site(project, spool, progress)
+        site = imported_site(project, spool, progress)
         languages = dict(zip((page.key for page in site.pages), languages_of(site.pages), strict=True))
     finally:
         spool.close()
@@ -133,18 +132,6 @@ def clicks_by_page(project: Project, keys: Collection[str], hosts: CanonicalHost
     rows, _ = _rows(project, keys, hosts)
     found = rows.groupby("page", observed=True)["clicks"].sum()
     return {str(page): float(clicks) for page, clicks in found.items()}
-
-
-def _site(project: Project, spool: TextSpool, progress: Progress) -> Collected:
-    pages = project.table("urls_rawdata.csv", [])
-    if pages is None:
-        raise InputError(
-            "files/urls_rawdata.csv not found: it says which pages the site has. Import a crawl first."
-        )
-    progress.start("Input", 0, "rows")
-    site = site_of(project, pages, spool, progress)
-    progress.finish(counted(len(site.pages), "page"))
-    return site
 
 
 def _rows(project: Project, keys: Collection[str], hosts: CanonicalHosts) -> "tuple[DataFrame, list[str]]":

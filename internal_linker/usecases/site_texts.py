@@ -12,6 +12,7 @@ from internal_linker.core.edges import Anchor
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import Progress, StreamSource
 from internal_linker.core.records import Collected, Page
+from internal_linker.core.sequences import counted
 from internal_linker.ingest.collect import gather
 from internal_linker.text.sentences import around, paragraphs
 from internal_linker.text.spans import spans
@@ -145,6 +146,24 @@ def site_of(project: Project, pages: StreamSource, spool: TextSpool, progress: P
         keep=spool.keep,
         hosts=project.settings.hosts,
     )
+
+
+def imported_site(project: Project, spool: TextSpool, progress: Progress) -> Collected:
+    """Return the pages that were imported and their links, as `site_of` does, and show the step.
+
+    Raises:
+        InputError: no pages were imported, or a table can't be used.
+        OutputError: the spool can't be written.
+    """
+    pages = project.table("urls_rawdata.csv", [])
+    if pages is None:
+        raise InputError(
+            "files/urls_rawdata.csv not found: it says which pages the site has. Import a crawl first."
+        )
+    progress.start("Input", 0, "rows")
+    site = site_of(project, pages, spool, progress)
+    progress.finish(counted(len(site.pages), "page"))
+    return site
 
 
 def _read(project: Project, spool: TextSpool, progress: Progress) -> SiteTexts:

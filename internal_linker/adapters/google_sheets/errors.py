@@ -1,9 +1,10 @@
 """Errors for Google's refusals and failures, each with a remedy that an editor can follow."""
 
-import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from internal_linker.adapters.http.google_refusals import google_error
 from internal_linker.adapters.http.limits import retry_after
 from internal_linker.adapters.http.service_account import KEY_FILE, NEW_KEY
 from internal_linker.core.errors import CredentialsRefused, InputError, InternalLinkerError, ServiceError
@@ -36,13 +37,13 @@ class Refusals:
 
     def of(self, status: int, body: str, asked: str, *, writing: bool) -> InternalLinkerError:
         """Return the error for a status of 400 or above; `asked` is the text of Retry-After, "" if it is missing."""
-        message, reason = _google_error(body)
+        message, reasons = google_error(body)
         if status in (408, 429) or status >= 500:
             return _passing(status, retry_after({"retry-after": asked}))
         if status == 401:
             return CredentialsRefused(SERVICE, f"Google did not accept the sign-in. {self._new_key}")
         if status == 403:
-            return self._forbidden(message, reason, writing)
+            return self._forbidden(message, reasons, writing)
         if status == 404 and message:
             return InputError(
                 f"{SERVICE}: there is no spreadsheet with the id {self.sheet_id!r}. Copy the Sheet's whole "
@@ -74,8 +75,8 @@ class Refusals:
     def _new_key(self) -> str:
         return f"Make a new key for {self.account} ({NEW_KEY}) and put it into {KEY_FILE}."
 
-    def _forbidden(self, message: str, reason: str, writing: bool) -> ServiceError:
-        if reason == "SERVICE_DISABLED" or "it is disabled" in message:
+    def _forbidden(self, message: str, reasons: Sequence[str], writing: bool) -> ServiceError:
+        if "SERVICE_DISABLED" in reasons or "it is disabled" in message:
             return ServiceError(
                 SERVICE,
                 "the Sheets API is not enabled. Open https://console.cloud.google.com/apis/library/"
@@ -137,17 +138,6 @@ def _passing(status: int, asked: float | None) -> ServiceError:
         )
     problem = f"Google failed with status {status}. Try again in a few minutes."
     return ServiceError(SERVICE, problem, retryable=True, retry_after=asked)
-
-
-def _google_error(body: str) -> tuple[str, str]:
-    """Return message and reason from Google's error JSON; "" and "" for any other body, such as a proxy's HTML page."""
-    try:
-        error = json.loads(body)["error"]
-        details = error.get("details", [])
-        reasons = [str(detail["reason"]) for detail in details if "reason" in detail]
-        return str(error["message"]), reasons[0] if reasons else ""
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return "", ""
 
 
 def _quote(text: str) -> str:

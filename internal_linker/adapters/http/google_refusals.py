@@ -1,0 +1,75 @@
+"""What Google's APIs refuse alike, as errors with a remedy that an SEO can follow."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from internal_linker.adapters.http.limits import retry_after
+from internal_linker.adapters.http.service_account import KEY_FILE, NEW_KEY
+from internal_linker.core.errors import CredentialsRefused, ServiceError
+
+_DISABLED = frozenset({"accessNotConfigured", "SERVICE_DISABLED"})
+# Characters: enough to recognise Google's message.
+_LONGEST_QUOTE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class GoogleRefusals:
+    """Turns refusals of an API into errors for one service account.
+
+    Attributes:
+        service: the service's name for errors.
+        api: the API's name.
+        library: the API's name in Google Cloud's library, such as searchconsole.googleapis.com.
+        setting: the setting that has its address.
+        email: the account's address.
+        project: its Google Cloud project.
+    """
+
+    service: str
+    api: str
+    library: str
+    setting: str
+    email: str
+    project: str
+
+    def usual(self, status: int, reasons: Sequence[str], headers: Mapping[str, str]) -> ServiceError | None:
+        """Return the error for a failure of Google, a refused sign-in or a disabled API; None for anything else."""
+        if status >= 500 or status == 408:
+            problem = f"Google failed with status {status}. Try again in a few minutes."
+            return ServiceError(self.service, problem, retryable=True, retry_after=retry_after(headers))
+        if status == 401:
+            return CredentialsRefused(
+                self.service,
+                f"Google did not accept the sign-in. Make a new key for {self.email} ({NEW_KEY}) and put it into "
+                f"{KEY_FILE}.",
+            )
+        if not _DISABLED.isdisjoint(reasons):
+            return ServiceError(
+                self.service,
+                f"the {self.api} is not enabled. Open https://console.cloud.google.com/apis/library/{self.library}"
+                f"?project={self.project}, click Enable, wait a minute and run again.",
+            )
+        return None
+
+    def other(self, status: int, message: str) -> ServiceError:
+        """Return the error for what has no remedy of its own; `message` is "" if the answer was not Google's."""
+        if not message:
+            remedy = f"Check {self.setting} in config/settings.toml, and any proxy between here and Google."
+            return ServiceError(
+                self.service, f"something other than the API answered, with status {status}. {remedy}"
+            )
+        said = " ".join(message.split())[:_LONGEST_QUOTE].rstrip(".")
+        return ServiceError(
+            self.service, f'Google refused a request with status {status} and the message "{said}".'
+        )
+
+
+def google_error(body: bytes | str) -> tuple[str, list[str]]:
+    """Return message and reasons from Google's error JSON; "" and none for any other body, such as a proxy's page."""
+    try:
+        error = json.loads(body)["error"]
+        parts = [*error.get("errors", []), *error.get("details", [])]
+        return str(error["message"]), [str(part["reason"]) for part in parts if "reason" in part]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return "", []
