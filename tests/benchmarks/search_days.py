@@ -1,4 +1,4 @@
-"""Search data by page, query and day: storing, reading back, and matching to the pages of a site."""
+"""Search data by page, query and day: storing, reading back, matching to the pages of a site, and importing a file."""
 
 import tempfile
 import time
@@ -14,8 +14,12 @@ from internal_linker.adapters.database.search_days import SearchDays
 from internal_linker.core.canonical_hosts import hosts_of
 from internal_linker.core.search_data import SearchTable, sound_rows
 from internal_linker.performance.page_keys import match_pages
+from internal_linker.usecases.import_search_exports import import_search_exports
+from internal_linker.usecases.project import open_project
 from tests.benchmarks.parts import Work, measured
 from tests.benchmarks.results import Row, middle
+from tests.support.builders import Told
+from tests.support.small_project import write_csv
 
 SITE, PROPERTY = "a.example", "sc-domain:a.example"
 FIRST, DAYS, PAGES = date(2025, 7, 25), 480, 20_000
@@ -26,11 +30,11 @@ _CPU = "processor seconds:"
 
 
 def stored_and_read(rows: int, times: int) -> tuple[list[Row], list[float]]:
-    """Return the rows of storing and of reading so many page-query-day rows, each in a process of its own."""
+    """Return the rows of storing, reading and importing so many page-query-day rows, each in a process of its own."""
     found: dict[str, list[tuple[float, float, Mapping[str, float]]]] = {}
     for _ in range(times):
         with tempfile.TemporaryDirectory() as folder:
-            for name, work in (("stored", store), ("read", read), ("read and matched", match)):
+            for name, work in PARTS.items():
                 part = measured(work, folder, rows)
                 found.setdefault(name, []).append((part.seconds, part.memory, part.figures))
     lines = []
@@ -86,6 +90,29 @@ def match(folder: str, rows: int) -> Work:
         return lambda: {_CPU: took, "pages:": matched.pages}
 
     return work
+
+
+def imported(folder: str, rows: int) -> Work:
+    """Import the rows from a table, as `import` does with an exported file."""
+    pages, queries = _texts()
+    dice = np.random.default_rng(5)
+    project = Path(folder, "project")
+    write_csv(project / "files/urls_rawdata.csv", [("URL", "Title"), *((page, "Tea") for page in pages)])
+    table = Path(folder, "rows.csv")
+    for at in range(DAYS):
+        frame = _day(FIRST + timedelta(days=at), pages, queries, rows // DAYS, dice)
+        frame.to_csv(table, mode="a", header=at == 0, index=False)
+
+    def work() -> Callable[[], Mapping[str, float]]:
+        began = time.process_time()
+        import_search_exports(open_project(project), [table], Told())
+        took = time.process_time() - began
+        return lambda: {_CPU: took, "MB of CSV:": table.stat().st_size / 1e6}
+
+    return work
+
+
+PARTS = {"stored": store, "read": read, "read and matched": match, "imported from a CSV file": imported}
 
 
 def _read(folder: str) -> pd.DataFrame:
