@@ -181,6 +181,17 @@ def test_an_editor_goes_from_the_review_to_the_site_and_back(
     assert browser.problems == []
 
 
+def test_the_review_leads_to_the_diff(
+    app: RunningApp, browser: AppBrowser, folders: tuple[Path, Path]
+) -> None:
+    """One click in the review shows what its accepted links would change, and the button that applies them."""
+    page = browser.page(app, f"/p/{app.open(chosen(folders)[0]).key}/review")
+    page.get_by_role("link", name="Show the changes and apply").click()
+    expect(page.locator(".diff .added mark").first).to_be_visible()
+    expect(page.get_by_role("button", name="Apply 4 links")).to_be_enabled()
+    assert browser.problems == []
+
+
 def test_what_could_not_be_taken_back_is_listed(
     app: RunningApp, browser: AppBrowser, folders: tuple[Path, Path]
 ) -> None:

@@ -269,5 +269,7 @@ async function load() {
   await followApply({ found: true });
   await followUndo({ found: true });
   await followChanges({ found: true });
+  // Whoever comes from the review wants to see the changes of now.
+  if (location.hash === "#show" && !get("show").disabled) get("wanted").requestSubmit(get("show"));
 }
 load().catch(showProblem);

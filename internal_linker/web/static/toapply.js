@@ -13,7 +13,7 @@ export function showToApply() {
       const place = document.getElementById("to-apply");
       place.hidden = !missing;
       place.replaceChildren(`${counted(missing, "accepted link is", "accepted links are")} not on the site yet: `,
-        element("a", { href: `/p/${project}/apply` }, "Apply"));
+        element("a", { href: `/p/${project}/apply#show` }, "Show the changes and apply"));
     } catch (error) {
       showProblem(error);
     }
