@@ -27,4 +27,7 @@ def drawn_at_random(
         # Of a last block that is not full, one is drawn as often as its size says.
         at = int(rng.integers(_BLOCK))
         held += block[at : at + 1]
+    if order and not held:
+        # With fewer targets than a block has, most draws hold none back, and an experiment needs at least one.
+        held.append(order[int(rng.integers(len(order)))])
     return held
