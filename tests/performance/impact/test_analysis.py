@@ -126,6 +126,14 @@ def test_the_first_link_of_a_page_counts() -> None:
     assert treated_pages(links, 28) == [Treated(page="a", day=10, links=3, tier="several", anchor="words")]
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 4])
+def test_few_targets_have_one_that_is_held_back(count: int) -> None:
+    """An experiment without a held-back target would compare with nothing."""
+    levels = {f"p{at}": float(at) for at in range(count)}
+    found = {tuple(drawn_at_random(levels, {}, np.random.default_rng(seed))) for seed in range(60)}
+    assert found == ({(page,) for page in levels} or {()})
+
+
 def test_one_in_five_is_drawn_from_each_block() -> None:
     """So that large pages and all sections are among those held back, and all are drawn equally often."""
     levels = {f"p{at:02}": float(at) for at in range(20)}
