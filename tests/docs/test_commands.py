@@ -20,7 +20,9 @@ from tests.docs.generated import COMMANDS
 from tests.docs.pages import PAGES, doc
 from tests.standins import SearchConsoleStandIn, WordPressStandIn
 from tests.standins.search_console import search_rows
-from tests.standins.wordpress import StoredPost
+from tests.standins.wordpress import PASSWORD, USER, StoredPost
+from tests.support.message_servers import Inbox, webhook
+from tests.support.post_site import sign_in
 from tests.support.small_project import REPOSITORY, command, forget_settings, write_text
 from tests.support.source_site import git
 from tests.support.web_server import Site, sitemap
@@ -140,6 +142,12 @@ def search_console(folder: Path) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    with webhook() as server:
+        yield server
+
+
 @pytest.mark.parametrize("arguments", SHOWN)
 def test_commands_run(
     arguments: str,
@@ -162,6 +170,13 @@ def test_commands_run(
         write_text(folder / "my-pages.txt", f"{site.url}/tea/\n")
         url = wordpress_site.url if "--wordpress" in words else site.url
         words = [word.replace(FETCHED, url) for word in words] + ["--allow-private", "--delay", "0"]
+    if words[0] == "apply" and "--wordpress" in words:
+        sign_in(folder, wordpress_site.url, USER, PASSWORD)
+        words = [word.replace(FETCHED, wordpress_site.url) for word in words] + ["--delay", "0"]
+    if "--notify" in words:
+        write_text(
+            folder / "config/notify.txt", f"json://127.0.0.1:{request.getfixturevalue('inbox').port}/team"
+        )
     assert command(*words) == ExitCode.SUCCESS
     printed = {_outline(line) for line in "".join(capsys.readouterr()).splitlines()}
     shown = [line for of, text in OUTPUTS if of == arguments for line in text.splitlines() if line != "..."]

@@ -50,6 +50,8 @@ SEARCH_DAYS = Table(
 )
 # Days in memory at once while they are read: 1 MB each if the source is cut at 50,000 rows.
 _DAYS_A_QUERY = 16
+# More rows than any day has.
+_MOST_ROWS_A_DAY = 100_000_000
 _LONGEST_SITE, _LONGEST_SOURCE = 200, 300
 # The texts of a day are stored as one; PostgreSQL accepts this character in bytes.
 _BETWEEN = "\0"
@@ -149,7 +151,8 @@ class SearchDays:
             for day, stored in self.days(table).items()
             if (since is None or day >= since) and (until is None or day <= until)
         }
-        filling = _Filling(table, sum(wanted.values()))
+        # A damaged count is found when the day is read.
+        filling = _Filling(table, sum(rows for rows in wanted.values() if rows <= _MOST_ROWS_A_DAY))
         for some in batched([*wanted], _DAYS_A_QUERY):
             for row in transact(self._engine, partial(self._contents, table=table, days=some)):
                 columns = _columns(row)
