@@ -161,7 +161,7 @@ def _search_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
 def _matched_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
     if found.matched is None:
         return (
-            [("Pages", "not compared: there is no crawl in files/urls_rawdata.csv yet")]
+            [("Pages", "not compared: import a crawl first (files/urls_rawdata.csv is missing)")]
             if found.until
             else []
         )

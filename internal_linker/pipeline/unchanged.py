@@ -128,7 +128,7 @@ def heard(context: RunContext, memory: Memory, *, read: bool) -> dict[str, Any]:
     """
     edges = memory.store.state()
     desk = context.desk.state() if context.desk else "none"
-    # What is no decision is told again by each run until somebody mends it.
+    # Each run reports an invalid status again until somebody corrects it.
     if not (edges and desk) or (context.desk and context.desk.remarks()):
         return {}
     found = {"edges": edges, "desk": desk, "hosts": str(memory.hosts), "read": read}

@@ -88,10 +88,11 @@ def announce(
                     progress.warn(problem)
                 if not sent:
                     return
-            # Only after somebody was told of it, a thing is known.
+            # An event counts as reported only once a message has been sent.
             _keep(project.root, told)
         except InternalLinkerError as problem:
             progress.warn(f"Alerts: {problem}")
+        # A failing alert must not fail a run whose links are already delivered.
         except Exception:
             LOGGER.exception("The alerts of the run ended unexpectedly")
             progress.warn("Alerts: unexpected error; logfile.txt has it. Please report it.")

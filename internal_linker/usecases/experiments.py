@@ -99,7 +99,7 @@ def plan_experiment(project: Project, rng: np.random.Generator | None = None) ->
 
     Args:
         project: whose accepted links.
-        rng: draws; None: anew each time.
+        rng: the random generator for the draw; None: a new, unseeded one.
 
     Raises:
         RunActive: a run holds the project folder.

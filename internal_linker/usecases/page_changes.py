@@ -112,7 +112,7 @@ def refused(links: Sequence[AppliedLink], why: Left) -> list[AppliedLink]:
 
 
 def is_for_box(edge: Edge) -> bool:
-    """Return whether a link belongs beside the text: an anchor that stands there was accepted with the link."""
+    """Return whether a link belongs in a related box: its tier says so, and its anchor is not in the text."""
     in_text = edge.anchor or (edge.chosen.text and edge.chosen.verbatim)
     return edge.tier == "sidebar" and not in_text
 

@@ -44,7 +44,7 @@ def test_without_clicks_impressions_count_by_position() -> None:
 
 
 def test_a_page_that_hardly_anybody_saw_has_none() -> None:
-    """Without a click and with few impressions, a page has no main query, and the reason is told."""
+    """Without a click and with few impressions, a page has no main query, and the reason is reported."""
     found = main_queries(frame((TEA, "odd words", 0, 9, 2.0)), names=[])
     assert found.found == [] and "fewer than 10 impressions" in found.without[TEA]
 
@@ -96,7 +96,7 @@ def test_a_name_that_the_site_is_about_is_a_topic() -> None:
 
 
 def test_a_page_with_only_its_name_has_none() -> None:
-    """A page that earns from the site's name alone has no main query, and the reason is told."""
+    """A page that earns from the site's name alone has no main query, and the reason is reported."""
     rows = [(TEA, "slow kettle", 20, 90, 1.0), (POTS, "pots", 30, 90, 1.0)]
     found = main_queries(frame(*rows), names=["slowkettle"])
     assert found.without == {TEA: "only queries for the site's name"}

@@ -44,7 +44,7 @@ def test_empty_cells_are_filled(google: GoogleStandIn) -> None:
 
 
 def test_the_pages_of_the_tab_are_known(google: GoogleStandIn) -> None:
-    """Pages with a query and pages whose rows lack one are told apart; of several rows of a page, one query counts."""
+    """Pages with a query are distinguished from those without; if a page has several rows, one query is enough."""
     google.set_grid("Main", [*ROWS, [f"{SITE}c/", "other words"]])
     with closing(sheet(google)) as tab:
         rows = tab.main_queries()
@@ -107,7 +107,7 @@ def test_a_tab_without_the_column_is_refused(google: GoogleStandIn) -> None:
 
 
 def test_rows_that_do_not_keep_their_query_are_named(google: GoogleStandIn) -> None:
-    """If somebody empties a cell again and again, the problem is told with the row."""
+    """If somebody empties a cell again and again, the problem is reported with its row."""
 
     def empty_again(values: list[list[str]]) -> list[list[str]]:
         return [*values[:2], [f"{SITE}b"], *values[3:]]

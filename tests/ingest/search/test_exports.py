@@ -195,7 +195,7 @@ def test_days_that_can_be_read_in_two_ways_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_unusual_is_said(tmp_path: Path) -> None:
-    """Missing days, several time zones, totals that don't add up and tables that were cut are told."""
+    """Missing days, several time zones, totals that don't add up and truncated tables are reported."""
     rows = [
         f"{day}T00:00:00{zone},{A}/a,tea,1,10,,2"
         for day, zone in (("2026-11-01", "Z"), ("2026-11-04", "+02:00"))
@@ -272,7 +272,7 @@ Nth day,Sessions
     ],
 )
 def test_exports_of_google_analytics_are_read(tmp_path: Path, header: str) -> None:
-    """Comments name the period, paths belong to the site, and hidden rows are told by the totals."""
+    """Comments name the period, paths belong to the site, and totals reveal hidden rows."""
     path = written(tmp_path, GA4.format(start="Start date", end="End date", header=header))
     assert search_exports([path]) == [path]
     found = read(path)
