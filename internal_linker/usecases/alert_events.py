@@ -14,7 +14,6 @@ from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sequences import counted
 from internal_linker.performance.impact.records import Verdict
 from internal_linker.pipeline.report import Report
-from internal_linker.usecases.impact import impact
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.quiet import Notes
@@ -235,6 +234,9 @@ def impact_changed(ended: Ended) -> Event | None:
         newest = max(store.days(SearchTable.PAGES), default=None)
     if not newest or not ended.told.new("impact measured", {f"{newest:%G-%V}": newest}):
         return None
+    # With all that it imports, it would take a tenth of a second of every command's start.
+    from internal_linker.usecases.impact import impact
+
     found = impact(project, ImpactOptions(report=False), Notes())
     first = ended.told.first("impact")
     if first and found.verdict is Verdict.THIN:

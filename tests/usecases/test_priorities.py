@@ -165,15 +165,16 @@ def test_an_audit_without_search_data_has_no_opportunities(tmp_path: Path) -> No
     assert 'id="opportunities"' not in (tmp_path / "files/audit.html").read_text(encoding="utf-8")
 
 
-def test_runs_and_audits_without_search_data_do_not_load_pandas(tmp_path: Path) -> None:
-    """Neither command imports pandas, which takes most of a second, unless there is something to read with it."""
+def test_commands_without_search_data_do_not_load_what_only_those_need(tmp_path: Path) -> None:
+    """These packages together take two seconds to import, so nothing imports them before there is something to do."""
     write(tmp_path, site(), LINKS)
     write_settings(tmp_path, {})
     code = (
         "import sys; from internal_linker.cli import main\n"
-        "for command in ('run', 'audit'):\n"
-        f"    main([command, '--project', {str(tmp_path)!r}])\n"
-        "assert 'pandas' not in sys.modules, 'pandas'\n"
+        f"for command in (['run'], ['audit'], ['lookup', '{SITE}/0/0/']):\n"
+        f"    main([*command, '--project', {str(tmp_path)!r}])\n"
+        "unused = ('pandas', 'scipy.stats', 'scipy.optimize', 'scipy.spatial', 'sklearn', 'apprise')\n"
+        "assert not {*unused} & {*sys.modules}, {*unused} & {*sys.modules}\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr[-2000:]
