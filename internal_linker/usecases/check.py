@@ -306,6 +306,8 @@ def _embeddings(project: Project, pages: int) -> Iterator[Fact]:
 
     def local() -> str:
         encoder = project.encoder(notices, hints=hints)
+        if isinstance(encoder, LocalEncoder):
+            encoder.load()
         # Remarks on a file of vectors are fine; a notice about the packaged model is a failure.
         remarks = notices[:] if encoder.pages is not None else []
         del notices[: len(remarks)]

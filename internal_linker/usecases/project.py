@@ -240,18 +240,14 @@ class Project:
                 hints.append(suited.hint)
             if suited.encoder:
                 return suited.encoder
-        return self._clients_as_before().encoder(notices, progress)
-
-    def _clients_as_before(self) -> Clients:
-        """Return the clients; if the settings leave the encoder open, with that of the last run if it was `local`."""
-        settings = self.settings
-        if settings.embedding_provider != "auto" or self.clients.uses_openai:
-            return self.clients
+        if self.clients.uses_openai:
+            return self.clients.openai()
         with self.graph() as (_, runs):
             versions = runs.versions()
-        if not versions or not versions[-1].encoder.startswith(LocalEncoder.name):
-            return self.clients
-        return replace(self.clients, settings=settings.model_copy(update={"embedding_provider": "local"}))
+        last, clients = versions[-1].encoder if versions else "", self.clients
+        if settings.embedding_provider == "auto" and last.startswith(LocalEncoder.name):
+            clients = replace(clients, settings=settings.model_copy(update={"embedding_provider": "local"}))
+        return clients.encoder(notices, progress, last=last)
 
     def rules(self, options: RunOptions | None = None) -> Rules:
         """Return the rules for choosing links, by the settings and the options of a run.

@@ -75,13 +75,17 @@ def local_encoder_at(scheduler: str, make: type[LocalEncoder] = LocalEncoder) ->
 LOADING = {"sentence-transformers": "Model", "file": "Vectors"}
 
 
-def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
+def own_encoder(settings: Settings, root: Path, notices: list[str], *, last: str) -> Encoder:
     """Return the local encoder of the settings; LSA, with a notice, if the packaged model can't be loaded.
+
+    The packaged model is not loaded if the last run used it: its vectors may be all that is needed, and other vectors
+    would change every link.
 
     Args:
         settings: the project's settings.
         root: the project's folder, where relative paths start.
         notices: gets what a person should know.
+        last: name and recipe of the last run's encoder, "" if there is none.
 
     Raises:
         ConfigurationError: a model or the package behind it can't be loaded.
@@ -105,8 +109,12 @@ def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
             given = vector_file(root, name.strip(), settings.hosts)
             notices += given.remarks
             return given
+    make = LocalEncoder if provider == "local" else FastEncoder
     try:
-        return local_encoder_at(settings.dask_scheduler, LocalEncoder if provider == "local" else FastEncoder)
+        encoder = local_encoder_at(settings.dask_scheduler, make)
+        if isinstance(encoder, LocalEncoder) and not last.startswith(encoder.name):
+            encoder.load()
+        return encoder
     except ConfigurationError as error:
         notices.append(f"{error} This run uses word statistics (LSA) instead.")
         return LsaEncoder()
@@ -299,7 +307,7 @@ class Clients:
         has = bool(settings.openai_api_key.get_secret_value()) or settings.base_url != OPENAI_URL
         return settings.embedding_provider == "openai" or (settings.embedding_provider == "auto" and has)
 
-    def encoder(self, notices: list[str], progress: Progress | None = None) -> Encoder:
+    def encoder(self, notices: list[str], progress: Progress | None = None, *, last: str = "") -> Encoder:
         """Return the encoder of the settings, and add notices on what is unusual about it; see `own_encoder`.
 
         `progress` shows what takes long to load.
@@ -309,7 +317,7 @@ class Clients:
         step = LOADING.get(self.settings.embedding_provider.partition(":")[0])
         if progress and step:
             progress.start(step, 0, "")
-        encoder = own_encoder(self.settings, self.root, notices)
+        encoder = own_encoder(self.settings, self.root, notices, last=last)
         if progress and step:
             progress.finish(facts_of(encoder))
         return encoder

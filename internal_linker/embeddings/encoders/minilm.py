@@ -51,9 +51,6 @@ class LocalEncoder:
 
     Args:
         threads: chunks to encode at a time; 0: one per core.
-
-    Raises:
-        ConfigurationError: the model or its vocabulary is missing or not the expected file.
     """
 
     name = "local/all-MiniLM-L6-v2-int8"
@@ -67,25 +64,29 @@ class LocalEncoder:
 
     def __init__(self, threads: int = 0) -> None:
         self._threads = threads or os.cpu_count() or 1
-        self._model = verified_model()
+
+    def load(self) -> None:
+        """Load the model, which `encode` does as well; where all vectors are known, nobody needs it.
+
+        Raises:
+            ConfigurationError: the model or its vocabulary is missing or not the expected file, or can't be loaded.
+        """
+        _ = self._session, self._tokenizer
+
+    @cached_property
+    def _tokenizer(self) -> Any:
         try:
-            import onnxruntime  # noqa: F401
             from tokenizers import BertWordPieceTokenizer
         except Exception as error:  # an import may fail in many ways
             raise _unloadable(error) from error
-        self._tokenizer = BertWordPieceTokenizer(str(_vocabulary()), lowercase=True)
+        return BertWordPieceTokenizer(str(_vocabulary()), lowercase=True)
 
-    # It takes a third of a second to open, and where all vectors are known nobody needs it.
     @cached_property
     def _session(self) -> Any:
-        """The model.
-
-        Raises:
-            ConfigurationError: it can't be loaded.
-        """
-        import onnxruntime
-
+        model = verified_model()
         try:
+            import onnxruntime
+
             options = onnxruntime.SessionOptions()
             options.log_severity_level = 3
             # Threads run whole chunks in parallel. Two threads inside one run wait for each other at every step:
@@ -96,8 +97,10 @@ class LocalEncoder:
             # Higher levels took a seventh more time on the x86 processor where this was measured, and changed no
             # component of a vector by more than 0.0000003.
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-            return onnxruntime.InferenceSession(str(self._model), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime has private error classes
+            return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        except (
+            Exception
+        ) as error:  # an import may fail in many ways, and onnxruntime has private error classes
             raise _unloadable(error) from error
 
     def encode(self, texts: Sequence[Text]) -> Generator[EncodedBatch, None, None]:
@@ -105,11 +108,14 @@ class LocalEncoder:
 
         The next round starts before the current one is finished, so that all cores have work while the caller
         stores a finished round; closing the iterator ends the work.
+
+        Raises:
+            ConfigurationError: the model can't be loaded.
         """
         if not len(texts):
             return
         # Threads that need it at once would load it twice.
-        _ = self._session
+        self.load()
         pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encode")
         begun: deque[_Round] = deque()
         try:
@@ -234,7 +240,10 @@ def verified_model() -> Path:
 
 
 def _unloadable(error: Exception) -> ConfigurationError:
-    return ConfigurationError(f"the local embedding model can't be loaded ({error}).")
+    return ConfigurationError(
+        f"the local embedding model can't be loaded ({error}). {_REMEDY} If that doesn't help, embedding_provider = "
+        '"lsa" does without it.'
+    )
 
 
 _REMEDY = "Delete the folder .venv and start again to reinstall it."
