@@ -397,8 +397,11 @@ def _numbered(terms: Ints, words: int) -> tuple[Ints, Ints]:
     for start in range(0, len(terms), _AT_A_TIME):
         some = terms[start : start + _AT_A_TIME]
         here = are_pairs[start : start + _AT_A_TIME]
-        ours = np.where(here, 0, some)
-        ours[here] = np.searchsorted(pairs, some[here]) + words
+        ours, wanted = np.where(here, 0, some), some[here]
+        # In order, these searches take a seventh of the time: each begins near the last one in memory.
+        order, places = np.argsort(wanted), np.empty(len(wanted), np.int64)
+        places[order] = np.searchsorted(pairs, wanted[order]) + words
+        ours[here] = places
         column[start : start + _AT_A_TIME] = ours
     return np.concatenate([np.arange(words), pairs]), column
 

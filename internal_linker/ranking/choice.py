@@ -110,21 +110,22 @@ class Chooser:
     def _spread(self, worth: Vectors, kept: Bools, here: Ints, missing: Pairs) -> Bools:
         """Return (len(here),) which of the candidates that count become links, within the limits of in-links."""
         ranked, rules, counts = self._ranked, self._rules, self._counts
-        numbers, targets = np.unique(
-            np.concatenate([ranked.targets[here], missing.rows]), return_inverse=True
-        )
+        wanted = np.concatenate([ranked.targets[here], missing.rows])
+        # Numbered without gaps; to sort all candidates, as np.unique does, takes ten times as long.
+        places = np.cumsum(np.bincount(wanted) > 0)
+        targets, count = places[wanted] - 1, int(places.max(initial=0))
         edges = Edges(
             sources=np.concatenate([ranked.of[here], missing.of]),
             targets=targets,
             scores=np.concatenate([worth[here], np.zeros(len(missing.of))]),
             fixed=np.concatenate([kept[here], np.ones(len(missing.of), np.bool_)]),
         )
-        mean = rules.links_per_page * int(counts.sum()) / max(1, len(numbers))
+        mean = rules.links_per_page * int(counts.sum()) / max(1, count)
         # A source without enough chosen links still takes others: its number of links matters more than a target's cap.
         return spread(
             edges,
             len(counts),
-            len(numbers),
+            count,
             count=rules.links_per_page,
             min_inlinks=rules.min_inlinks,
             max_inlinks=max(rules.min_inlinks, ceil(rules.max_inlinks * mean)) if rules.max_inlinks else 0,

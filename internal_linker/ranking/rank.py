@@ -2,6 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -208,10 +209,21 @@ class Ranking:
     ) -> Iterator[tuple[Ranked, Matches]]:
         """Yield the same, each with the pages that are similar to the sources, best first, linked ones among them."""
         near = [(offered or {}).get(at, ()) for at in positions]
-        for (chosen,), (features,) in self.features(positions, [self], near):
-            found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
-            serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
-            yield fuse(found, serp_ranks, self._scored(chosen, features), self.rules.fusion), chosen.near
+        # Scores take a third of the time, and another core can compute them meanwhile: NumPy lets other threads work.
+        with ThreadPoolExecutor(1, "score") as pool:
+            begun = deque[tuple[Chosen, Vectors, Future[Vectors]]]()
+            for (chosen,), (features,) in self.features(positions, [self], near):
+                begun.append((chosen, features, pool.submit(self.ranker.score, features, chosen.matches.of)))
+                if len(begun) > 1:
+                    yield self._fused(*begun.popleft())
+            for block in begun:
+                yield self._fused(*block)
+
+    def _fused(self, chosen: "Chosen", features: Vectors, score: Future[Vectors]) -> tuple[Ranked, Matches]:
+        found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
+        serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
+        scored = self._scored(chosen, features, score.result())
+        return fuse(found, serp_ranks, scored, self.rules.fusion), chosen.near
 
     def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
         """Yield the candidates in the arrays, in their order."""
@@ -470,10 +482,9 @@ class Ranking:
         kept = new.at((ranks(new.of) < rules.candidates) | always | above)
         return Chosen(texts, kept, serp, near, similar, named)
 
-    def _scored(self, chosen: "Chosen", features: Vectors) -> Ranked:
-        """Score the candidates; only pages have a probability."""
+    def _scored(self, chosen: "Chosen", features: Vectors, score: Vectors) -> Ranked:
+        """Return the candidates with their scores by the ranker, or by topic; only pages have a probability."""
         texts, matches = chosen.texts, chosen.matches
-        score = self.ranker.score(features, matches.of)
         probability = self.ranker.calibration.probability(score, matches.of)
         n = len(self.linkable)
         off_topic = (

@@ -38,6 +38,22 @@ _NOTICES = (
     r"더 이상 (?:지원|유지|업데이트)되지",
 )
 _NOTICE = re.compile("|".join(_NOTICES), re.IGNORECASE)
+# Each notice has one of these, which most texts lack: to look for them takes a tenth of the time of the expression.
+_IN_NOTICES = (
+    *("no longer", "deprecated", "obsolet", "archived", "retired", "outdated", "nicht mehr", "nicht länger"),
+    *(
+        "veraltet",
+        "archiviert",
+        "est plus",
+        "obsolète",
+        "archivé",
+        "ya no se",
+        "archivad",
+        " più ",
+        "não é mais",
+    ),
+    *("niet langer", "niet meer", "больше не", "artık", "لم ", "دیگر", "不再", "されていません", "더 이상"),
+)
 
 
 def is_deprecated(url: str, names: Sequence[str], text: str) -> bool:
@@ -50,4 +66,6 @@ def is_deprecated(url: str, names: Sequence[str], text: str) -> bool:
     """
     if _IN_URL.search(url) or any(_LABEL.search(name) for name in names):
         return True
-    return bool(_NOTICE.search(text[:_FIRST_LETTERS]))
+    beginning = text[:_FIRST_LETTERS]
+    lower = beginning.lower()
+    return any(words in lower for words in _IN_NOTICES) and bool(_NOTICE.search(beginning))
