@@ -187,12 +187,6 @@ class Anchoring:
             named[page.lang] += [(name, row) for name in names if name]
         return named
 
-    @cached_property
-    def _used(self) -> Counter[tuple[str, str]]:
-        """How many existing links to a page have each anchor."""
-        known = ((target, link.anchor) for target, links in self._known.items() for link in links)
-        return Counter((target, fold_query(anchor)) for target, anchor in known)
-
     def _anchors(self, language: str) -> Iterator[tuple[int, int]]:
         """Yield the set of stems of the anchor of each known link to a page of a language, with the page's row."""
         for target, links in self._known.items():
@@ -281,7 +275,10 @@ class Anchoring:
         Args:
             each: does the same as `propose` for many pages, in other processes; None: this process does it.
         """
-        return Variety(each or self.propose_each, self.placed, self.title, self.quality, self._used.copy())
+        return Variety(each or self.propose_each, self.placed, self.title, self.quality, self._known_anchors)
+
+    def _known_anchors(self, page: str) -> list[str]:
+        return [link.anchor for link in self._known.get(page, ())]
 
     def propose_each(self, wanted: Iterable[Wanted]) -> Iterator[Sequence[tuple[Anchor, ...]]]:
         """Yield the anchors of each page as `propose` finds them; see `ports.Anchors`."""

@@ -24,7 +24,8 @@ class Variety:
         placed: see `Anchoring.placed`.
         title: see `Anchoring.title`.
         quality: see `Anchoring.quality`.
-        used: count of links by target and wording; `varied` adds to it.
+        known: returns the anchors of the existing links to a page.
+        used: count of links by target and wording, of the targets seen so far; `varied` adds to it.
         owners: the target of each wording that `varied` gave out.
     """
 
@@ -32,7 +33,8 @@ class Variety:
     placed: Callable[[str, str], Anchor]
     title: Callable[[str], str]
     quality: Callable[[str, str, Anchor], float]
-    used: Counter[tuple[str, str]]
+    known: Callable[[str], Iterable[str]]
+    used: dict[str, Counter[str]] = field(default_factory=dict)
     owners: dict[str, str] = field(default_factory=dict)
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
@@ -45,16 +47,19 @@ class Variety:
         No wording stands for two targets: those of other targets come last, behind the target's title, which is not in
         the text, if there are no others.
         """
+        if target not in self.used:
+            self.used[target] = Counter(map(fold_query, self.known(target)))
+        used = self.used[target]
         foreign = [one for one in anchors if self.owners.get(fold_query(one.text), target) != target]
         ours = [one for one in anchors if one not in foreign]
         if foreign and not ours and not own:
             first = foreign[0]
             title = self.title(target) or first.text
             ours = [Anchor(title, first.sentence, first.start, verbatim=False, quality=0.0)]
-        fresh = [at for at, one in enumerate(ours) if self.used[target, fold_query(one.text)] < REPEATS]
+        fresh = [at for at, one in enumerate(ours) if used[fold_query(one.text)] < REPEATS]
         if fresh:
             ours = [ours[fresh[0]], *ours[: fresh[0]], *ours[fresh[0] + 1 :]]
         if said := own or (ours[0].text if ours else ""):
-            self.used[target, fold_query(said)] += 1
+            used[fold_query(said)] += 1
             self.owners.setdefault(fold_query(said), target)
         return (*ours, *foreign)

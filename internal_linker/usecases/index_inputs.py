@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import blake2b, file_digest
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import internal_linker
+from internal_linker.adapters.files.file_digests import FileDigests
 from internal_linker.core.version import __version__
 from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, Settings
 
@@ -17,22 +18,26 @@ if TYPE_CHECKING:
     from internal_linker.usecases.project import Project
 
 _TABLES = ("urls_rawdata.csv", "main_queries.csv", "existing_links.csv")
+_DIGESTS = "index/digests.json"
 
 
-def inputs_digest(project: "Project") -> str:
+def inputs_digest(project: "Project", *, writes: bool = True) -> str:
     """Return a digest of the content of all that the index depends on, besides vectors and editors' decisions.
 
-    It reads the tables as a whole: a file's time says little, since copies and restored files may have any. The digest
-    is "" if a table can't be read, or is no plain file: a pipe, for example, can be read only once.
+    It is "" if a table can't be read, or is no plain file: a pipe, for example, can be read only once.
+
+    Args:
+        project: the project.
+        writes: whether the digests of its tables may be kept in the folder of the index; see `FileDigests`.
     """
-    digest = blake2b(digest_size=16)
+    digest, digests = blake2b(digest_size=16), FileDigests(project.file(_DIGESTS), writes=writes)
     # Keys are masked here.
     parts = [*_program(), project.settings.model_dump_json()]
     files = [*(project.file(name) for name in _TABLES), project.root / EXCLUSIONS_FILE]
     if any(file.exists() and not file.is_file() for file in files):
         return ""
     try:
-        parts += map(_content, files)
+        parts += [digests.of(file) if file.exists() else "" for file in files]
     except OSError:
         # Whoever reads the table says what is wrong with it.
         return ""
@@ -55,14 +60,6 @@ def inputs_status(root: Path, settings: Settings) -> tuple[tuple[str, int, int, 
             status = file.stat()
             found.append((file.name, status.st_ino, status.st_size, status.st_mtime_ns))
     return tuple(found)
-
-
-def _content(file: Path) -> str:
-    """Return the digest of a file, "" if it does not exist."""
-    if not file.exists():
-        return ""
-    with file.open("rb") as opened:
-        return file_digest(opened, blake2b).hexdigest()
 
 
 def _program() -> Iterator[str]:

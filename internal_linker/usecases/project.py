@@ -204,7 +204,7 @@ class Project:
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
             hosts=self.settings.hosts,
             index=self._index(sheet, writes=not read_only),
-            inputs=functools.partial(inputs_digest, self),
+            inputs=functools.partial(inputs_digest, self, writes=not read_only),
             files=files if public else None,
             needs=self._needs(engine) if deliver else None,
             tidy=functools.partial(self.databases.tidy, engine),
