@@ -151,7 +151,7 @@ def test_a_file_saved_again_by_excel_is_still_merged(path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"PK\x03\x04 workbook", "Excel workbook"),
+        (b"PK\x03\x04 workbook", "a zip archive"),
         (b"Name,Price\nx,1\n", "no column"),
         (b'URL,Main Query,Link 1\na,"', "row 2"),
     ],
