@@ -330,8 +330,8 @@ class Settings(BaseSettings):
         0.7,
         ge=0,
         le=1,
-        description='Lowest score of a link "in the text" (tier inline), as a share: 0.7 stands for score 70. '
-        'calibrate proposes a value. If a text can carry no more links, further ones get "related box".',
+        description='Lowest score of a link "in the text" (tier inline), as a share with two decimals: 0.7 stands for '
+        'score 70. calibrate proposes a value. If a text can carry no more links, further ones get "related box".',
     )
     tier_sidebar: float = Field(
         0.7,
@@ -486,6 +486,12 @@ class Settings(BaseSettings):
         except re.error as error:
             raise ValueError(f"it is not a regular expression: {error}") from None
         return value
+
+    @field_validator("tier_inline", "tier_sidebar", "min_strength")
+    @classmethod
+    def _whole_score(cls, value: float) -> float:
+        # People read scores without decimals, which must say on which side of a threshold a link is.
+        return round(value, 2)
 
     @field_validator("map_hosts")
     @classmethod
