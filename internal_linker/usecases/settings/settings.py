@@ -26,9 +26,9 @@ from internal_linker.usecases.settings.sources import (
     Zone,
     key_texts,
     problem,
-    refuse_unknown,
     secrets_in,
     toml_values,
+    unknown_names,
 )
 from internal_linker.usecases.settings.wordpress_account import wordpress_account
 
@@ -590,8 +590,8 @@ def load_settings(project: Path) -> Settings:
     """Read the settings of a project folder; a missing settings.toml means defaults.
 
     Raises:
-        ConfigurationError: a file can't be read, a value is wrong, or a name is unknown; the nearest right
-            one is named.
+        ConfigurationError: a file can't be read, values are wrong, or names are unknown; the nearest right ones
+            are named.
     """
     return settings_from(toml_values(project), key_texts(project))
 
@@ -604,10 +604,15 @@ def settings_from(values: Mapping[str, Any], keys: Mapping[str, str]) -> Setting
         keys: the texts of KEY_FILES, by name.
 
     Raises:
-        ConfigurationError: a value is wrong, or a name is unknown; the nearest right one is named.
+        ConfigurationError: values are wrong, or names are unknown; the nearest right ones are named.
     """
-    refuse_unknown(values, Settings.model_fields, SETTINGS_FILE.as_posix())
-    refuse_unknown(os.environ, Settings.model_fields, "the environment", ENV_PREFIX)
+    known = Settings.model_fields
+    unknown = [
+        *unknown_names(values, known, SETTINGS_FILE.as_posix()),
+        *unknown_names(os.environ, known, "the environment", ENV_PREFIX),
+    ]
+    if unknown:
+        raise ConfigurationError(" ".join(unknown))
     if misplaced := next((name for name in KEY_FILES if name in values), ""):
         where = KEY_FILES[misplaced][0].as_posix()
         raise ConfigurationError(
