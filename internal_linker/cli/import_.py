@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from internal_linker.usecases.project import Project
 
 VECTORS = "files/page_vectors.csv"
-# Reasons of rejected rows that the terminal shows; the file has all.
-_REASONS = 5
+# Days that the terminal lists.
+_DAYS = 5
 
 
 @with_options(ImportCommandOptions)
@@ -174,8 +174,8 @@ def _matched_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
 
 
 def _some(days: "Sequence[date]") -> str:
-    shown = ", ".join(map(str, days[:_REASONS]))
-    return shown if len(days) <= _REASONS else f"{len(days)}: {shown}, ..."
+    shown = ", ".join(map(str, days[:_DAYS]))
+    return shown if len(days) <= _DAYS else f"{len(days)}: {shown}, ..."
 
 
 def _search_as_json(found: "SearchConsoleImport") -> dict[str, object]:
@@ -222,6 +222,7 @@ def _taken_from(table: "CrawlTable", kind: str, at: int) -> str:
 
 def _rows(done: "Imported") -> list[tuple[str, str]]:
     from internal_linker.adapters.files.plain_text import shortened
+    from internal_linker.ingest.import_crawl import told_reasons
 
     rows = []
     if done.pages is not None:
@@ -236,16 +237,22 @@ def _rows(done: "Imported") -> list[tuple[str, str]]:
         use = f'To use them: embedding_provider = "file:{VECTORS}"'
         rows.append((VECTORS, f"{counted(done.vectors, 'embedding')}. {use}"))
     rows.append(("Rows rejected / merged", f"{done.rejected} / {done.merged}"))
-    shown = list(done.reasons.items())[:_REASONS]
-    rows += [(f"Rejected: {shortened(reason, 200)}", str(count)) for reason, count in shown]
-    if others := done.rejected - sum(count for _, count in shown):
-        rows.append(("Rejected for other reasons, in files/rejected_rows.csv", str(others)))
+    several = len({each.table for each in done.examples}) > 1
+    for each in done.examples:
+        table = f"{shortened(each.table, 200)}, " * several
+        value = f" ({shortened(each.url, 200)})" if each.url else ""
+        rows.append((f"Rejected: {table}row {each.row}{value}", shortened(each.reason, 200)))
+    if done.rejected > len(done.examples):
+        told = shortened(told_reasons(done.reasons), 1000)
+        rows.append((f"All {done.rejected} rejected rows are in files/rejected_rows.csv", told))
     rows += [(name, str(count)) for name, count in sorted(done.facts.items())]
     rows += [(f"Left out: {reason}", str(count)) for reason, count in sorted(done.left_out.items())]
     return rows + [("Backup of the earlier file", f"files/{copy}") for copy in done.copies]
 
 
 def _as_json(done: "Imported") -> dict[str, object]:
+    from dataclasses import asdict
+
     return {
         "files": [
             {
@@ -263,6 +270,7 @@ def _as_json(done: "Imported") -> dict[str, object]:
         "link_columns": done.link_columns,
         "rejected": done.rejected,
         "rejected_because": dict(done.reasons),
+        "rejected_examples": [asdict(each) for each in done.examples],
         "merged": done.merged,
         "left_out": dict(done.left_out),
         "facts": dict(done.facts),

@@ -173,7 +173,7 @@ def _run(
                 told.end(code, usecase.closing_line(found), found.summary)
         if found.trial:
             print_trial(reporter.console, found)
-        print_rows(reporter.console, "Summary", found.summary)
+        print_rows(reporter.console, "Summary", found.highlights)
         reporter.console.print(usecase.closing_line(found))
     return code
 

@@ -298,8 +298,15 @@ def strength(score: float) -> float:
 
 
 def score_of(strength: float) -> int | None:
-    """Return a strength (0 to 1) as the score that people read, 0 to 100, halves rounded up; None for NaN."""
-    return None if isnan(strength) else int(100 * strength + 0.5)
+    """Return a strength (0 to 1) as the score that people read, 0 to 100, rounded down; None for NaN.
+
+    A link whose score is that of a threshold with two decimals thus reaches it: its tier is never a lower one.
+    """
+    if isnan(strength):
+        return None
+    # 100 * 0.29 is below 29, and 100 times the number before 0.7 is 70.
+    near = round(100 * strength)
+    return near if near / 100 <= strength else near - 1
 
 
 def why(edge: Edge) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from unicodedata import category
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 import idna
@@ -70,9 +71,17 @@ def normal_form(url: str) -> str:
         raise ValueError("there is more than one URL")
     try:
         parts = urlsplit(url)
+    except ValueError:
+        odd = (
+            "[ or ] without an IP address"
+            if set("[]") & set(url)
+            else "a letter that stands for / ? # @ or :"
+        )
+        raise ValueError(f"the host name contains {odd}") from None
+    try:
         port = parts.port
-    except ValueError as error:
-        raise ValueError(f"the URL can't be read ({error})") from None
+    except ValueError:
+        raise ValueError("the port after the host name is not a number from 0 to 65535") from None
     if not parts.hostname:
         raise ValueError(_NOT_FULL)
     scheme = parts.scheme.lower()
@@ -216,11 +225,21 @@ def _host(host: str) -> str:
         return f"[{host}]"
     try:
         return idna.encode(host, uts46=True).decode("ascii")
-    except idna.IDNAError as error:
+    except idna.IDNAError:
         # Underscores and the like are invalid in IDNs but occur in real host names.
         if re.fullmatch(r"[a-z0-9._-]+", host):
             return host
-        raise ValueError(f"the host name is not valid ({error})") from None
+        raise ValueError(_wrong_host(host)) from None
+
+
+def _wrong_host(host: str) -> str:
+    """Return what is wrong with a host name that is not valid."""
+    # Marks belong to the letter before them, and invisible formatting characters (Cf) are left out of a host.
+    signs = (sign for sign in host if not sign.isalnum() and sign not in ".-_")
+    odd = next((sign for sign in signs if category(sign) not in ("Mn", "Mc", "Me", "Cf")), "")
+    if odd:
+        return f"the host name contains {'a space' if odd.isspace() else f'“{odd}”'}"
+    return "the host name is not valid: check its spelling"
 
 
 def _one_path(path: str) -> str:

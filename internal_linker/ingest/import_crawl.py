@@ -33,6 +33,8 @@ from internal_linker.ingest.staging import canonicals_hint, host_of
 
 # Reasons of rejected rows that a message tells; files/rejected_rows.csv has all.
 _MOST_REASONS = 3
+# Rejected rows that a result holds.
+_MOST_EXAMPLES = 5
 OTHER_FORMS = "URLs in another form than the site's (http, www, another host or index.html)"
 # The columns that export-vectors writes.
 _VECTORS = ("URL", "Embedding")
@@ -73,6 +75,7 @@ class Imported(Result):
         left_out: how many pages or rows were left out, by the reason.
         rejected: rows in the list of rejected rows.
         reasons: how many of them there are, by the reason, the most frequent first.
+        examples: the first of them.
         gaps: what is missing because a site failed, one sentence each.
         facts: other counts, by name.
         tables_read: the tables that were read, with the columns that were recognised.
@@ -91,6 +94,7 @@ class Imported(Result):
     tables_read: Sequence[CrawlTable] = ()
     copies: Sequence[str] = ()
     reasons: Mapping[str, int] = field(default_factory=dict)
+    examples: Sequence[Reject] = ()
     gaps: Sequence[str] = ()
 
     def tables(self) -> dict[str, Columns]:
@@ -215,6 +219,7 @@ def import_tables(
         len(crawl.rejects),
         crawl.facts,
         reasons=reject_reasons(crawl.rejects),
+        examples=crawl.rejects[:_MOST_EXAMPLES],
         gaps=crawl.gaps,
     )
 

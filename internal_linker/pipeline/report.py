@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isnan
 from typing import Any
 
@@ -27,6 +28,8 @@ from internal_linker.serp.search import SearchCost
 
 # Tiers, origins and sections in the summary: those with most decisions.
 MOST_GROUPS = 12
+_NONE = "none"
+_REUSED = ("Pages matched", "none, since the input is that of the last run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,11 @@ class Report:
     """The numbers of the links of a run that was the same as the last one."""
     drift: Sequence[str] = ()
     """What changed so much that Sheet and review wait, then what to do; `gaps` has these sentences, too."""
+
+    @cached_property
+    def numbers(self) -> Totals:
+        """The numbers of the run's links."""
+        return self.totals or Totals.of(self.recommendations)
 
     @property
     def spent(self) -> Sequence[str]:
@@ -218,10 +226,10 @@ def matched(items: Iterable[Recommendation]) -> str:
 
 
 def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> list[tuple[str, str]]:
-    """Return the lines of a run's summary: names and values."""
+    """Return the lines of a run's whole summary, as logfile.txt has it: names and values."""
     collected, searched, embedded = report.collected, report.searched, report.embedded
-    totals = report.totals or Totals.of(report.recommendations)
-    origins, suggested, reasons = totals.origins, totals.suggested, totals.reasons
+    totals = report.numbers
+    origins, suggested = totals.origins, totals.suggested
     rows = [
         ("Run", report.run_id),
         ("Pages", str(len(collected.pages))),
@@ -245,10 +253,9 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("Links", _written(totals.links, suggested)),
         *_graph_rows(report, totals),
         ("Pages compared", str(report.joined or "one at a time")),
-        *([("Pages matched", "none, since the input is that of the last run")] if report.reused else []),
-        (f"Rows with fewer than {wanted} links", str(reasons.total())),
+        *([_REUSED] if report.reused else []),
+        *_few_links(totals, wanted),
     ]
-    rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]
     rows.append(("Excluded targets", _by_reason(report.excluded)))
     rows.append(
         (
@@ -258,13 +265,53 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
     )
     rows.append(("Weaker directions of pairs put last", str(report.one_way)))
     if report.listed:
-        pairs, orphans = report.listed.duplicates, report.listed.orphans
-        rows.append(("Near-duplicates", _listed(len(pairs), "pair", "duplicates.csv")))
-        unknown = "unknown without existing links"
-        rows.append(("Orphans", unknown if orphans is None else _listed(len(orphans), "page", "orphans.csv")))
+        rows += _listed_rows(report.listed)
     rows.append(("Ranker", str(report.adaptation or TOO_FEW)))
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
     return [*rows, ("Seconds", timing)]
+
+
+def highlights(report: Report, seconds: Mapping[str, float], wanted: int) -> list[tuple[str, str]]:
+    """Return what a person reads after each run: the links, what needs attention, and what was spent."""
+    totals = report.numbers
+    rows, memory = [("Found", report.outcome)], report.memory
+    if memory:
+        rows.append(("Links by tier", _by_tier(memory, totals)))
+        rows += [("Links in the review", str(memory.reviewed))] if memory.reviewed else []
+        rows += _accepted(report, 1)
+    rows += [_REUSED] if report.reused else []
+    if rejected := len(report.collected.rejects):
+        rows.append(("Rows rejected", f"{rejected} (files/rejected_rows.csv)"))
+    if advice := report.fusion.sentence if report.fusion else "":
+        rows.append(("Search results first", advice))
+    rows += _few_links(totals, wanted) if totals.reasons else []
+    if report.listed:
+        rows += [row for row in _listed_rows(report.listed) if row[1] != _NONE]
+    usage, searched, chat = report.embedded.usage, report.searched, report.rephrased
+    spent = [counted(searched.credits, "SERP credit")] if searched.credits else []
+    spent += [f"${usage.cost_usd:.4f} for embeddings"] if usage.cost_usd else []
+    spent += [f"{chat.tokens:,} tokens for anchors"] if chat and chat.tokens else []
+    rows += [("Spent", ", ".join(spent))] if spent else []
+    return [
+        *rows,
+        ("Seconds", f"{sum(seconds.values()):.1f}"),
+        ("Details", f"logfile.txt, run {report.run_id}"),
+    ]
+
+
+def _few_links(totals: Totals, wanted: int) -> list[tuple[str, str]]:
+    """Return how many rows have fewer links than wanted, and how many for each reason."""
+    rows = [(f"Rows with fewer than {wanted} links", str(totals.reasons.total()))]
+    return rows + [(f"  {reason}", str(count)) for reason, count in sorted(totals.reasons.items())]
+
+
+def _listed_rows(listed: Listed) -> list[tuple[str, str]]:
+    unknown = "unknown without existing links"
+    orphans = unknown if listed.orphans is None else _listed(len(listed.orphans), "page", "orphans.csv")
+    return [
+        ("Near-duplicates", _listed(len(listed.duplicates), "pair", "duplicates.csv")),
+        ("Orphans", orphans),
+    ]
 
 
 def _existing(collected: Collected) -> str:
@@ -312,7 +359,13 @@ def _graph_rows(report: Report, totals: Totals) -> list[tuple[str, str]]:
         rows.append(("Links in the graph", f"{counted} (of all runs, each page and target once)"))
     if memory.reviewed:
         rows.append(("Links in the review", str(memory.reviewed)))
-    for each in report.accepted[:MOST_GROUPS]:
+    return rows + _accepted(report, MOST_GROUPS)
+
+
+def _accepted(report: Report, most: int) -> list[tuple[str, str]]:
+    """Return the share of decided links that editors accepted: of all, then of up to `most` - 1 groups."""
+    rows = []
+    for each in report.accepted[:most]:
         name = {"all": "Accepted by editors"}.get(each.by, f"  of {each.by} {_named(each) or 'of queries'}")
         if each.decided:
             rows.append((name, f"{each.rate:.0%} ({each.accepted} of {each.decided} decided)"))
@@ -340,4 +393,4 @@ def _by_reason(excluded: Mapping[Reason[NoTarget], int]) -> str:
 
 
 def _listed(count: int, thing: str, file: str) -> str:
-    return f"{count} {thing}{'s' if count > 1 else ''} (files/{file})" if count else "none"
+    return f"{count} {thing}{'s' if count > 1 else ''} (files/{file})" if count else _NONE

@@ -11,6 +11,7 @@ from internal_linker.core.reasons import FewLinks, NoSource, Reason
 from internal_linker.core.records import (
     Choice,
     Collected,
+    Page,
     Recommendation,
     Shortage,
     Source,
@@ -23,6 +24,9 @@ from internal_linker.serp.search import require_site
 
 # Pages to name where an address is unknown.
 _NEAR = 3
+# How alike two paths are, 0 to 1, of which one is taken for a typo of the other; and how many pairs are compared, which
+# takes about 2 seconds.
+_CLOSE, _COMPARED = 0.9, 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,16 +163,44 @@ def known_key(collected: Collected, url: str) -> str:
     return found[0]
 
 
+def misspelled(sources: Iterable[Source], pages: Iterable[Page]) -> str:
+    """Return a sentence on URLs of the main queries that name no page but resemble one; "" if there is none.
+
+    Args:
+        sources: the rows.
+        pages: all pages.
+    """
+    unknown = {source.key: source.row_url for source in sources if source.unlisted}
+    if not unknown:
+        return ""
+    paths = {path: page for page in pages if (path := _path(page.key))}
+    # A typo in the host leaves the path as it is.
+    meant = {key: page.url for key in unknown if (page := paths.get(_path(key)))}
+    for key in [key for key in unknown if key not in meant][: _COMPARED // max(len(paths), 1)]:
+        if near := get_close_matches(_path(key), paths, n=1, cutoff=_CLOSE):
+            meant[key] = paths[near[0]].url
+    if not meant:
+        return ""
+    told = [f"{unknown[key]} (did you mean {url}?)" for key, url in meant.items()][:_NEAR]
+    more = f", and {len(meant) - len(told)} more" if len(meant) > len(told) else ""
+    subject = "URLs of the main queries are" if len(meant) > 1 else "URL of the main queries is"
+    return f"{len(meant)} {subject} not in files/urls_rawdata.csv: {', '.join(told)}{more}."
+
+
 def _near(url: str, known: Iterable[str]) -> str:
     """Return a sentence with the known pages whose addresses resemble an unknown one; "" if none does."""
-    # The host is the same on most pages, so without it more of what differs counts.
     paths: dict[str, str] = {}
     for key in known:
-        paths.setdefault(key.partition("://")[2].partition("/")[2].casefold(), key)
+        paths.setdefault(_path(key), key)
+    near = get_close_matches(_path(url), [one for one in paths if one], n=_NEAR)
+    return f" Did you mean {' or '.join(paths[one] for one in near)}?" if near else ""
+
+
+def _path(url: str) -> str:
+    """Return what to compare of a URL or path: the host is the same on most pages, so without it, differences count."""
     path = url.partition("://")[2] or url.strip("/")
     path = path if url.startswith("/") else path.partition("/")[2]
-    near = get_close_matches(path.strip("/").casefold(), [one for one in paths if one], n=_NEAR)
-    return f" Did you mean {' or '.join(paths[one] for one in near)}?" if near else ""
+    return path.strip("/").casefold()
 
 
 def _remarked(item: Recommendation) -> Recommendation:

@@ -49,7 +49,7 @@ from internal_linker.pipeline.no_links import why_no_links
 from internal_linker.pipeline.prepared import Prepared, Remarked, Stored
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
-from internal_linker.pipeline.rows import Rows, known_key, named, require_scope, rows_of
+from internal_linker.pipeline.rows import Rows, known_key, misspelled, named, require_scope, rows_of
 from internal_linker.pipeline.site_vectors import embed_guests
 from internal_linker.pipeline.unchanged import Unchanged, is_untouched, scope_of
 from internal_linker.ranking.adaptation import Adaptation
@@ -283,7 +283,7 @@ class Run:
             f"{counted(collected.inner_links, 'existing link')}, "
             f"{counted(len(collected.rejects), 'row')} rejected, {collected.merged_rows} merged"
         )
-        for notice in context.notices:
+        for notice in filter(None, [*context.notices, misspelled(rows.sources, collected.pages)]):
             self.progress.warn(notice)
         if (count := len(rows.without)) and not self.choice.only:
             many = f"{count} rows of the main queries get" if count > 1 else "1 row of the main queries gets"

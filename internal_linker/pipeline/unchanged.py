@@ -90,7 +90,7 @@ def packed(report: Report, context: RunContext, rules: Rules, inputs: str) -> di
     asked = context.sheet or report.rephrased
     if told or asked or not (inputs and memory and files and memory.settled):
         return None
-    totals = report.totals or Totals.of(report.recommendations)
+    totals = report.numbers
     balance = memory.reviewed
     return {
         "inputs": inputs,

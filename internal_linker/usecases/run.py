@@ -25,7 +25,7 @@ from internal_linker.core.version import __version__
 from internal_linker.ingest.drafts import read_brief
 from internal_linker.pipeline.brief import content_brief as brief_links
 from internal_linker.pipeline.context import Rules, RunContext
-from internal_linker.pipeline.report import Plan, Report, summary_rows
+from internal_linker.pipeline.report import Plan, Report, highlights, summary_rows
 from internal_linker.pipeline.run import Run
 from internal_linker.usecases.alerts import announce
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
@@ -82,12 +82,14 @@ class PageLinks(Result):
     Attributes:
         report: all that the run did.
         summary: names and values for people; empty for a lookup.
+        highlights: those that matter after each run.
         trial: whether the links are in files/trial only.
         to: the page whose best sources were looked up; None: the links are those of their sources.
     """
 
     report: Report
     summary: Sequence[tuple[str, str]] = field(default=())
+    highlights: Sequence[tuple[str, str]] = field(default=())
     trial: bool = False
     to: Source | None = None
 
@@ -191,7 +193,8 @@ def _run(
         if project.settings.write_vectors == "always" and not options.trial:
             _write_vectors(project, timed, report)
         summary = summary_rows(report, timed.seconds, project.settings.links_per_page)
-        found = PageLinks(report, summary, options.trial)
+        shown = highlights(report, timed.seconds, project.settings.links_per_page)
+        found = PageLinks(report, summary, shown, options.trial)
         for name, value in found.summary:
             LOGGER.info("Summary: %s: %s", name.strip(), value)
         LOGGER.info("%s", closing_line(found))

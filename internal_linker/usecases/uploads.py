@@ -15,6 +15,7 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Literal
 
+from internal_linker.adapters.files.encodings import CSV, WORD, other_format
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
@@ -224,6 +225,8 @@ def _judged_zip(folder: Path, given: Upload) -> Upload:
         with path.open("rb", buffering=0) as file, zipfile.ZipFile(_Archive(file, given.name)) as parts:
             workbook = "xl/workbook.xml" in parts.namelist()
             archive = not workbook and _may_be_search_data(parts)
+            if "word/document.xml" in parts.namelist():
+                raise other_format(given.name, WORD, CSV)
             if not (workbook or archive):
                 given = _unpacked(parts, folder / "pages", given)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:

@@ -19,7 +19,15 @@ from tests.standins import OpenAIStandIn, Reply
 from tests.standins.openai import CHAT
 from tests.support.chats import Model
 from tests.support.sites import SETTINGS, make_project, read_csv
-from tests.support.small_project import command, finish, forget_settings, start, write_settings, write_text
+from tests.support.small_project import (
+    command,
+    finish,
+    forget_settings,
+    start,
+    summary,
+    write_settings,
+    write_text,
+)
 
 PAGES = 16
 STORE = "sqlite:///files/cache.sqlite3"
@@ -81,16 +89,17 @@ def test_its_words_are_the_anchors_and_are_paid_once(
     """links.csv contains the chosen words, each in its sentence; the next run sends nothing and keeps them."""
     assert run(project) == 0
     rows = read_csv(project / "files/links.csv")
-    said = re.search(
-        r"Anchors by the model / tokens: (\d+) of (\d+) requested / (\d+)", capsys.readouterr().out
-    )
+    figures = summary(project)["Anchors by the model / tokens"]
+    said = re.fullmatch(r"(\d+) of (\d+) requested / (\d+)", figures)
+    assert said and f"{openai.units:,} tokens for anchors" in capsys.readouterr().out
     assert said and 0 < int(said[1]) <= int(said[2]) <= len(rows) and int(said[3]) == openai.units
     last = [row for row in rows if row["Sentence"].rstrip(".!?").endswith(row["Anchor"])]
     assert last and 0 < len(openai.calls(CHAT)) <= PAGES
     before, calls = anchors(project), len(openai.ledger)
     assert run(project) == 0
     assert anchors(project) == before and len(openai.ledger) == calls
-    assert "0 of 0 requested / 0" in capsys.readouterr().out
+    assert summary(project)["Anchors by the model / tokens"] == "0 of 0 requested / 0"
+    assert "tokens for anchors" not in capsys.readouterr().out
 
 
 def test_switched_on_later_it_is_asked_about_the_links_that_are_there(

@@ -100,7 +100,7 @@ def test_what_a_run_stored_tells_its_hosts() -> None:
         (["staging.e.example"], "write two hosts"),
         (["=www.e.example"], "write two hosts"),
         (["staging.e.example=www.e.example/mag"], "leave out the path of www.e.example/mag"),
-        (["staging.e.example=a b"], "host name is not valid"),
+        (["staging.e.example=a b"], "host name contains a space"),
         (["a.example=b.example", "www.a.example=c.example"], "is mapped to b.example already"),
         (["a.example=b.example", "b.example=c.example"], "b.example is mapped"),
     ],

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from internal_linker.core.edges import MIDDLE, SCALE, Edge, score_of, source_id, strength, strengths, tier_of
@@ -63,6 +63,20 @@ def test_an_edge_of_which_little_is_known_has_empty_texts() -> None:
 
 
 def test_people_read_a_strength_as_a_score_from_0_to_100() -> None:
-    """Halves are rounded up; an unknown strength has no score."""
-    assert [score_of(each) for each in (0.0, 0.004, 0.125, 0.995, 1.0)] == [0, 0, 13, 100, 100]
+    """A strength is rounded down; an unknown one has no score."""
+    assert [score_of(each) for each in (0.0, 0.009, 0.125, 0.696, 0.995, 1.0)] == [0, 0, 12, 69, 99, 100]
+    assert [score_of(each / 100) for each in range(101)] == list(range(101))
     assert score_of(math.nan) is None
+
+
+@given(SHARES, st.integers(0, 100), st.integers(0, 100))
+@example(0.696, 70, 70)
+@example(math.nextafter(0.7, 0), 70, 70)
+@example(math.nextafter(0.29, 0), 58, 29)
+def test_the_score_that_people_read_agrees_with_the_tier(strong: float, first: int, second: int) -> None:
+    """A link whose score is that of a threshold, or more, has its tier, and one with a lower score has not."""
+    sidebar, inline = sorted((first, second))
+    score = score_of(strong)
+    assert score is not None
+    by_score = "inline" if score >= inline else "sidebar" if score >= sidebar else "review"
+    assert tier_of(strong, inline / 100, sidebar / 100) == by_score

@@ -100,6 +100,29 @@ def test_filters_are_counted(project: Path, tmp_path: Path, capsys: pytest.Captu
     assert len(pages(project)) == 1 + len(rows)
 
 
+def test_the_terminal_names_rejected_rows(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first five rejected rows are shown with row number, URL and reason; the last line counts all of them."""
+    bad = ("https://tea pots.example/", "https://tea,pots.example/", "/tea", "", "https://tea.example:x/")
+    path = tmp_path / "crawl.csv"
+    write_text(path, "\n".join(["URL,Title", f"{A},Tea", *(f'"{url}",Tea' for url in bad), ""]))
+    assert imported(project, str(path)) == 0
+    out = capsys.readouterr().out
+    assert "Rejected: row 3 (https://tea pots.example/): the host name contains a space\n" in out
+    assert "Rejected: row 5 (/tea): not a full URL" in out and "Rejected: row 6: the URL is empty\n" in out
+    assert out.count("Rejected: ") == 5 and "rejected_rows.csv" not in out
+    write_text(path, path.read_text(encoding="utf-8") + "/cups,Cups\n/pots,Pots\n")
+    assert imported(project, str(path)) == 0
+    out = capsys.readouterr().out
+    assert out.count("Rejected: ") == 5
+    assert "All 7 rejected rows are in files/rejected_rows.csv: 3 because not a full URL" in out
+    assert len(table(project, "rejected_rows.csv")) == 8
+    assert imported(project, str(path), "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["rejected"] == 7 and [row["row"] for row in told["rejected_examples"]] == [3, 4, 5, 6, 7]
+
+
 ERRORS = {
     "no URLs": ("Name,Price\n1,2\n", (), "has no column 'URL' (it has: Name, Price). Use --url-column"),
     "no such column": (f"URL\n{A}\n", ("--url-column", "wo"), "--url-column wo: no file has a column with"),

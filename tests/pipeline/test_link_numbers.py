@@ -8,7 +8,16 @@ import pytest
 
 from internal_linker.core.edges import TIER_NAMES
 from tests.support.sites import read_csv
-from tests.support.small_project import SITE, TOPICS, URLS, command, forget_settings, make_project, write_csv
+from tests.support.small_project import (
+    SITE,
+    TOPICS,
+    URLS,
+    command,
+    forget_settings,
+    make_project,
+    summary,
+    write_csv,
+)
 
 Capture = pytest.CaptureFixture[str]
 
@@ -53,7 +62,8 @@ def in_output(project: Path) -> int:
 
 def test_the_numbers_of_a_run_are_those_of_its_files(project: Path, capsys: Capture) -> None:
     """A run's sums agree with Output.csv, links.csv and the review, and explain what sets them apart."""
-    rows = told(project, capsys, "run")
+    shown, rows = told(project, capsys, "run"), summary(project)
+    assert all(shown[name] == rows[name] for name in ("Links by tier", "Links in the review"))
     listed = len(read_csv(project / "files/links.csv"))
     assert summed(rows["Links"].partition(", one per row")[0]) == listed
     assert f"{listed} = {in_output(project)} in files/Output.csv - " in rows["Links"]

@@ -95,6 +95,42 @@ def test_every_page_and_every_query_gets_its_links() -> None:
     assert all(each.source.key not in [link.target.key for link in each.links] for each in found.values())
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("https://www.e.exmaple/tea/green-tea/", "https://www.e.example/tea/green-tea"),
+        ("https://www.e.example/tea/gren-tea/", "https://www.e.example/tea/green-tea"),
+        ("https://www.e.example/tea/white-tea-cakes/", ""),
+        ("https://www.e.example/", ""),
+    ],
+)
+def test_a_misspelled_url_of_a_query_gets_the_near_page(written: str, meant: str) -> None:
+    """A query's URL that names no page but is near one, by a typo in its host or path, is a note with both."""
+    pages = pages_table(
+        ["https://www.e.example/tea/green-tea", "green tea leaves"],
+        ["https://www.e.example/tea/clay-pots", "pots of clay for tea"],
+        ["https://www.e.example/tea/soft-water", "soft water"],
+    )
+    queries = queries_table([written, "green tea"], [url("pots"), "pots"])
+    told, of = Told(), context(Kept())
+    run(replace(of, pages=Given(pages, "pages.csv"), queries=Given(queries, "My Sheet")), told=told)
+    said = [note for note in told.warnings if "did you mean" in note]
+    near = f"1 URL of the main queries is not in files/urls_rawdata.csv: {written} (did you mean {meant}?)."
+    assert said == [near] * bool(meant)
+
+
+def test_of_many_misspelled_urls_the_first_are_named() -> None:
+    """Three are named and the rest is counted."""
+    pages = [url(f"about-tea-{name}") for name in ("green", "black", "white", "red", "blue")]
+    queries = [[page.replace(SITE, "other.example"), "tea"] for page in pages]
+    told, of = Told(), context(Kept())
+    given = Given(pages_table(*([page, "tea leaves"] for page in pages)), "pages.csv")
+    run(replace(of, pages=given, queries=Given(queries_table(*queries), "My Sheet")), told=told)
+    (said,) = (note for note in told.warnings if "did you mean" in note)
+    assert said.startswith("5 URLs of the main queries are not in") and said.endswith(", and 2 more.")
+    assert said.count("did you mean") == 3
+
+
 def test_search_results_come_before_similar_pages() -> None:
     """Search results come first; similar pages fill the remaining ranks."""
     found = run(context(serp=Engine({GREEN: [url("water"), url("green"), "https://o.example/"]})))

@@ -8,7 +8,17 @@ import pytest
 from tests.standins import SerperStandIn
 from tests.support.sites import read_csv
 from tests.support.sites import use_standins as with_services
-from tests.support.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, snapshot, write_csv
+from tests.support.small_project import (
+    HEADER,
+    SITE,
+    TOPICS,
+    URLS,
+    command,
+    make_project,
+    snapshot,
+    summary,
+    write_csv,
+)
 
 GREEN, BLACK, WHITE, POTS, WATER, STORAGE = URLS
 EXCLUDED = "files/excluded_targets.csv"
@@ -42,11 +52,11 @@ def test_a_linked_page_is_not_suggested_again(tmp_path: Path, capsys: pytest.Cap
     assert len(found[GREEN]) == 2 and best not in found[GREEN]
     assert any(best in links for page, links in found.items() if page != GREEN)
     assert excluded(folder) == [(GREEN, best, "already linked")]
-    out = capsys.readouterr().out
-    assert "  Excluded targets: none\n" in out and ", 1 existing link, 0 rows rejected" in out
-    assert "  Existing links / rows left out: 1 / 1\n" in out
-    line = "Excluded targets: 1 already linked pairs of pages (files/excluded_targets.csv)"
-    assert f"  {line}\n" in out and line in (folder / "logfile.txt").read_text(encoding="utf-8")
+    out, log = capsys.readouterr().out, (folder / "logfile.txt").read_text(encoding="utf-8")
+    assert ", 1 existing link, 0 rows rejected" in out and "Excluded targets: none\n" in log
+    figures = summary(folder)
+    assert figures["Existing links / rows left out"] == "1 / 1"
+    assert figures["Excluded targets"] == "1 already linked pairs of pages (files/excluded_targets.csv)"
 
 
 def test_links_are_filled_up_past_all_that_is_linked(tmp_path: Path) -> None:
@@ -139,9 +149,7 @@ def test_a_link_to_a_redirect_is_a_link_to_its_page(tmp_path: Path) -> None:
     ]
 
 
-def test_pages_in_other_languages_are_told_once_each(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pages_in_other_languages_are_told_once_each(tmp_path: Path) -> None:
     """On a multilingual site, pages outside the most common language have one row each, unknown ones none."""
     folder = make_project(tmp_path)
     languages = ["fa", "en", "de", "en", "", "en"]
@@ -155,7 +163,10 @@ def test_pages_in_other_languages_are_told_once_each(
         (GREEN, BLACK, "already linked"),
     ]
     assert GREEN not in found[BLACK]
-    assert "1 in de: only for pages in de, 1 in fa: only for pages in fa (files" in capsys.readouterr().out
+    assert (
+        "1 in de: only for pages in de, 1 in fa: only for pages in fa (files"
+        in summary(folder)["Excluded targets"]
+    )
     rows = [(*row[:3], lang and "en") for row, lang in zip(rows, languages, strict=True)]
     write_csv(folder / "files/urls_rawdata.csv", [(*HEADER, "Lang"), *rows])
     run(folder)

@@ -323,7 +323,7 @@ def test_an_older_tab_gets_the_new_columns(google: GoogleStandIn) -> None:
     assert grid[0] == [*COLUMNS[:6], "Source", "Target", *COLUMNS[6:10], *COLUMNS[12:], "Due"]
     assert [line[:1] + line[3:6] + line[8:10] + line[11:12] + line[16:] for line in grid[1:]] == [
         ["accepted", "All teas", "", "/", "75", "related box", "", "7"],
-        ["proposed", "", "", "", "88", "related box", "mine", "7"],
+        ["proposed", "", "", "", "87", "related box", "mine", "7"],
         ["proposed", "", "", "/", "75", "related box", "", ""],
     ]
     assert [bold(google, each) for each in (A, B, C)] == [["a anchor"], ["b anchor"], ["c anchor"]]

@@ -81,7 +81,7 @@ def test_a_link_is_shown_with_all_that_decides(
         "Source    A page\n            https://shop.com/a\n" in out
         and "Target    https://shop.com/to-a\n" in out
     )
-    for text in (A.source, A.target, "83, related box", "by  [31msearch", "ask Ann", "unknown, related box"):
+    for text in (A.source, A.target, "82, related box", "by  [31msearch", "ask Ann", "unknown, related box"):
         assert text in out
     assert "\x1b" not in out
     assert "Sentence  Here stands the b anchor." in out

@@ -2,17 +2,15 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.standins import SerperStandIn
 from tests.support.sites import read_csv, use_standins
-from tests.support.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, write_csv
+from tests.support.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, summary, write_csv
 
 GREEN, BLACK, *_ = URLS
 OIL, NEW = f"{SITE}/oil/", f"{SITE}/new/"
 
 
-def run(folder: Path, capsys: pytest.CaptureFixture[str], **settings: object) -> tuple[dict[str, str], str]:
+def run(folder: Path, **settings: object) -> tuple[dict[str, str], str]:
     """Return the first page's links with the origin of each, and the figures of the summary.
 
     The search returns a page about another topic, one without content, and one about the same topic.
@@ -38,35 +36,28 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], **settings: object) ->
     links = {
         row["Target"]: row["Origin"] for row in read_csv(folder / "files/links.csv") if row["Source"] == GREEN
     }
-    (figures,) = [
-        line.rpartition(": ")[2]
-        for line in capsys.readouterr().out.splitlines()
-        if "Search results below serp_floor" in line
-    ]
-    return links, figures
+    return links, summary(folder)["Search results below serp_floor / dropped"]
 
 
-def test_fill_keeps_every_result_and_counts_those_below_the_floor(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fill_keeps_every_result_and_counts_those_below_the_floor(tmp_path: Path) -> None:
     """By default the search's order stays; the summary counts results no more similar than the average page."""
-    links, figures = run(tmp_path, capsys)
+    links, figures = run(tmp_path)
     assert list(links)[:3] == [OIL, NEW, BLACK]
     assert figures == "1 / 0"
 
 
-def test_blend_drops_results_below_the_floor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_blend_drops_results_below_the_floor(tmp_path: Path) -> None:
     """A result below the floor loses its search rank; one without content, whose score is unknown, stays."""
-    links, figures = run(tmp_path, capsys, fusion="blend")
+    links, figures = run(tmp_path, fusion="blend")
     assert OIL not in links
     assert links[NEW] == links[BLACK] == "serp"
     assert figures == "1 / 1"
 
 
-def test_the_floor_is_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_floor_is_a_setting(tmp_path: Path) -> None:
     """A lower floor drops nothing, and a higher one drops all results with a score."""
-    _, figures = run(tmp_path / "low", capsys, fusion="blend", serp_floor=-10)
+    _, figures = run(tmp_path / "low", fusion="blend", serp_floor=-10)
     assert figures == "0 / 0"
-    links, figures = run(tmp_path / "high", capsys, fusion="blend", serp_floor=10)
+    links, figures = run(tmp_path / "high", fusion="blend", serp_floor=10)
     assert figures == "2 / 2"
     assert links[NEW] == "serp" and "serp" not in (links.get(BLACK), links.get(OIL))

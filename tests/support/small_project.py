@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -136,3 +137,9 @@ def _pages() -> list[tuple[str, str, str]]:
 
 def _is_setting(name: str) -> bool:
     return name.upper().startswith(ENV_PREFIX)
+
+
+def summary(project: Path) -> dict[str, str]:
+    """Return the whole summary of the last run, as logfile.txt has it."""
+    text = (project / "logfile.txt").read_text(encoding="utf-8").rpartition("Summary: Run: ")[2]
+    return dict(re.findall(r"Summary: ([^:]+): (.*)", text))

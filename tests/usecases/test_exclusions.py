@@ -44,6 +44,46 @@ def test_a_bad_pattern_names_file_and_line(tmp_path: Path, pattern: str) -> None
     assert f"'{pattern}'" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("wildcards", "pattern", "matched", "other"),
+    [
+        ("*tea*", "tea", "https://e.example/green-tea-pots", "https://e.example/te/a"),
+        ("*/tag/*", "/tag/", "https://e.example/tag/a", "https://e.example/tags"),
+        ("*.pdf", r"\.pdf$", "https://e.example/a.pdf", "https://e.example/a.pdf?x"),
+        ("*/shop/*/old*", "/shop/.*/old", "https://e.example/shop/a/old/", "https://e.example/shop/old"),
+    ],
+)
+def test_wildcards_get_the_pattern_that_they_mean(
+    wildcards: str, pattern: str, matched: str, other: str
+) -> None:
+    """A line as in names of files is refused with the regular expression to write instead, which does what it meant."""
+    with pytest.raises(ConfigurationError, match="a \\* repeats the sign before it") as caught:
+        Exclusions([(1, wildcards)])
+    assert f"Write '{pattern}':" in str(caught.value)
+    assert Exclusions([(1, pattern)]).match(matched) and not Exclusions([(1, pattern)]).match(other)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("/a/(b", r"a \( has no \). Add it, or write \\\( for the sign itself"),
+        ("b)", r"a \) has no \(."),
+        ("[a", r"a \[ has no \]"),
+        ("(*)", "a sign of repetition"),
+        ("a++*", "two repetitions stand side by side"),
+        ("(?!tea)", "RE2 has no look-around"),
+        (r"(a)\1", "has no meaning after it"),
+        ("x{2000}", "a number up to 1000"),
+        ("\\", "it ends with"),
+    ],
+)
+def test_what_is_wrong_with_a_pattern_is_said_plainly(pattern: str, words: str) -> None:
+    """The error says what is wrong and what to write, not what the library calls it."""
+    with pytest.raises(ConfigurationError, match=words) as caught:
+        Exclusions([(1, pattern)])
+    assert not any(term in str(caught.value) for term in ("operator", "missing", "invalid", "unexpected"))
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), st.text(max_size=30))
 def test_any_line_is_a_pattern_or_a_configuration_error(pattern: str, url: str) -> None:
     """Any text in the file gives patterns or a ConfigurationError."""

@@ -84,6 +84,19 @@ def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
         assert f"Did you mean {ENV_PREFIX}{meant.upper()}?" in refusal(tmp_path)
 
 
+def test_all_mistyped_names_are_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each unknown name of the file and of the environment has its sentence, with the nearest right one."""
+    monkeypatch.setenv(f"{ENV_PREFIX}LINK_PER_PAGE", "5")
+    said = refusal(tmp_path, "max_serp_page = 1\nlinks_per_page = 5\nzzz = 1\ngoogle_sheet = 'x'")
+    assert said.split("config/settings.toml: ") == [
+        "",
+        "there is no setting 'max_serp_page'. Did you mean max_serp_pages? ",
+        "there is no setting 'zzz'. ",
+        "there is no setting 'google_sheet'. Did you mean google_sheet_id? the environment: there is no setting "
+        f"'{ENV_PREFIX}LINK_PER_PAGE'. Did you mean {ENV_PREFIX}LINKS_PER_PAGE?",
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [

@@ -83,7 +83,10 @@ def test_a_workbook_names_its_sheets(project: Project, tmp_path: Path) -> None:
     [
         (b"", "empty"),
         (b"\xd0\xcf\x11\xe0 old", "Save it as .xlsx"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "is a binary file"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "is a picture, not a CSV file. Export the table as"),
+        (b"%PDF-1.7", "is a PDF, not a CSV file. Export the table as"),
+        (zipped({"word/document.xml": b"x", "a.html": HTML}), "is a Word document .* Export the table as"),
+        (b"x" + bytes(range(1, 9)) * 20, "is a binary file, not a CSV file. Export the table as"),
         (zipped({"a.txt": b"x"}), "has no HTML files"),
         (zipped({"a.html": HTML})[:60], "can't be unpacked"),
         (zipped({"xl/workbook.xml": b"x"}), "can't be read"),

@@ -78,7 +78,7 @@ def test_what_is_no_table_is_refused(app: RunningApp, shop: Path) -> None:
     """A file is judged by its content and size; the answer is one sentence."""
     api = f"/api/projects/{app.open(shop).key}"
     binary = put(app, api, "crawl.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
-    assert binary.status_code == 422 and "binary file" in binary.json()["error"]
+    assert binary.status_code == 422 and "is a picture" in binary.json()["error"]
     announced = http.client.HTTPConnection("127.0.0.1", app.access.port)
     announced.putrequest("POST", f"{api}/uploads/file?name=x")
     announced.putheader("Authorization", f"Bearer {app.access.token}")

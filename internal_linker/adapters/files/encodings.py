@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from internal_linker.core.errors import InputError
 from internal_linker.text.language import share_of
@@ -15,14 +15,10 @@ if TYPE_CHECKING:
     from charset_normalizer import CharsetMatch
 
 _CHUNK = 1 << 20
-_HEAD = 4096
-_OTHER_FORMATS = (
-    (b"PK\x03\x04", "an Excel workbook (.xlsx) or a zip archive"),
-    (b"PK\x05\x06", "a zip archive"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"%PDF-", "a PDF"),
-)
+# Bytes from which a format is recognised.
+HEAD = 4096
+_ZIP, _OPEN_DOCUMENT = rb"PK\x03\x04", rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument\."
+_ZIP_PART = _ZIP + rb"(?:.*?" + _ZIP + rb")?.{26}"
 _WEB_PAGE = re.compile(rb"\s*<(!doctype html|html)", re.IGNORECASE)
 # Bytes that no text holds; NUL is left out because broken exports do hold it.
 _BINARY_BYTES = bytes(set(range(1, 32)) - set(b"\t\n\v\f\r\x1a\x1b")) + b"\x7f"
@@ -76,14 +72,68 @@ _MESS = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a file should be: its name in an error, the remedy if it is something else, whether it may be HTML."""
+    """What a file should be.
+
+    Attributes:
+        name: its name in an error.
+        remedy: what to do with a file that is something else.
+        export: what to do with one that the remedy doesn't help, such as a PDF in a table's place; "": the same.
+        html: whether it may be HTML.
+    """
 
     name: str
     remedy: str
+    export: str = ""
     html: bool = False
 
 
-CSV = Shape("a CSV file", 'Open it in a spreadsheet program and save it as "CSV UTF-8".')
+CSV = Shape(
+    "a CSV file",
+    'Open it in a spreadsheet program and save it as "CSV UTF-8".',
+    'Export the table as "CSV UTF-8" and give that file.',
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format that is neither text nor a table of it, by its first bytes.
+
+    Attributes:
+        mark: what those bytes match.
+        name: what people call a file of it.
+        kind: a spreadsheet program opens a "sheet", an "archive" holds other files, a "document" is neither.
+    """
+
+    mark: re.Pattern[bytes]
+    name: str
+    kind: Literal["sheet", "archive", "document"] = "document"
+
+
+def _format(mark: bytes, name: str, kind: Literal["sheet", "archive", "document"] = "document") -> Format:
+    return Format(re.compile(mark, re.DOTALL), name, kind)
+
+
+WORD = _format(_ZIP_PART + b"word/", "a Word document (.docx)")
+_FORMATS = (
+    WORD,
+    _format(_ZIP_PART + b"ppt/", "a PowerPoint presentation (.pptx)"),
+    _format(_ZIP_PART + b"xl/", "an Excel workbook (.xlsx)", "sheet"),
+    _format(_OPEN_DOCUMENT + b"spreadsheet", "an OpenDocument spreadsheet (.ods)", "sheet"),
+    _format(_OPEN_DOCUMENT, "an OpenDocument file"),
+    _format(rb"PK(\x03\x04|\x05\x06)", "a zip archive", "archive"),
+    _format(rb"\x1f\x8b", "a gzip archive", "archive"),
+    _format(
+        rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an old Excel workbook (.xls), another old Office file, or a workbook with a password",
+        "sheet",
+    ),
+    _format(rb"%PDF-", "a PDF"),
+    _format(rb"\{\\rtf", "a rich text document (.rtf)"),
+    _format(
+        rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF.{4}WEBP|BM.{4}\0{4}|II\*\0|MM\0\*|.{4}ftyp(heic|heix|mif1|avif)",
+        "a picture",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +181,14 @@ def unreadable(path: Path | str, error: OSError) -> InputError:
 
 def recognise_open(path: str, file: BinaryIO, shape: Shape = CSV) -> Recognised:
     """Find the encoding of an open file; `path` is its name in messages."""
-    head = file.read(_HEAD)
+    head = file.read(HEAD)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _utf16(path, file, "utf-16")
+    if found_format := format_of(head):
+        raise other_format(path, found_format, shape)
     if encoding := _utf16_without_mark(head):
         return _utf16(path, file, encoding)
-    _refuse_other_formats(path, head, shape)
+    _refuse_binary(path, head, shape)
     if (nuls := _nuls(file, "utf-8")) is not None:
         return Recognised("utf-8-sig", _nul_remark(path, nuls))
     found = _read_bytes(file)
@@ -148,7 +200,7 @@ def recognise_open(path: str, file: BinaryIO, shape: Shape = CSV) -> Recognised:
     undefined = sum(text.count("\ufffd") for text in _decoded(file, encoding, "replace"))
     lost = f", and \ufffd replaces {undefined} unknown characters" if undefined else ""
     remark = f"{path} is not UTF-8; it was read as {_ENCODINGS[encoding][0]}{lost}."
-    return Recognised(encoding, (*marks, f"{remark} If letters look wrong, do this: {shape.remedy}"))
+    return Recognised(encoding, (*marks, f"{remark} Are some letters wrong? {shape.remedy}"))
 
 
 def guess(data: bytes) -> str:
@@ -212,14 +264,26 @@ def _utf16_without_mark(head: bytes) -> str:
     return "utf-16-be" if even >= enough and even > 20 * odd else ""
 
 
-def _refuse_other_formats(path: str, head: bytes, shape: Shape) -> None:
-    found = next((what for mark, what in _OTHER_FORMATS if head.startswith(mark)), "")
+def format_of(head: bytes) -> Format | None:
+    """Return the format of a file that begins with `head`; None if it may be text."""
+    return next((each for each in _FORMATS if each.mark.match(head)), None)
+
+
+def other_format(path: Path | str, found: Format, shape: Shape) -> InputError:
+    """Return the error for a file in a format that it should not have."""
+    if found.kind == "archive":
+        remedy = "Unpack it and give the file that is in it."
+    else:
+        remedy = shape.remedy if found.kind == "sheet" else shape.export or shape.remedy
+    return InputError(f"{path} is {found.name}, not {shape.name}. {remedy}")
+
+
+def _refuse_binary(path: str, head: bytes, shape: Shape) -> None:
     if _WEB_PAGE.match(head) and not shape.html:
         found = "a web page (often a log-in or error page saved in a table's place)"
-    elif not found and len(head) - len(head.translate(None, _BINARY_BYTES)) > len(head) // 20:
-        found = "a binary file"
-    if found:
         raise InputError(f"{path} is {found}, not {shape.name}. {shape.remedy}")
+    if len(head) - len(head.translate(None, _BINARY_BYTES)) > len(head) // 20:
+        raise InputError(f"{path} is a binary file, not {shape.name}. {shape.export or shape.remedy}")
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

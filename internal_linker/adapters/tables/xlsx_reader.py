@@ -13,6 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from internal_linker.adapters.files.encodings import CSV, HEAD, Shape, format_of, other_format
 from internal_linker.adapters.tables.columns import Kind, find_column, names_columns
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import TableStream
@@ -167,6 +168,7 @@ def _refuse_bombs(path: Path) -> None:
                 )
 
 
+_WORKBOOK = Shape("an Excel workbook", CSV.remedy, CSV.export)
 _REMEDY = 'Export it again as CSV, or open it in a spreadsheet program and save it as "CSV UTF-8".'
 
 Record = tuple[int, Sequence[str]]
@@ -219,6 +221,12 @@ class XlsxTable:
         if not self.path.is_file():
             raise InputError(f"{self.path} not found: check the path.")
         with readable(self.path, _REMEDY):
+            with self.path.open("rb") as file:
+                head = file.read(HEAD)
+            found = format_of(head)
+            # A workbook is a zip, and may have a document in it.
+            if found and not (head.startswith(b"PK") and (b"xl/" in head or found.kind != "document")):
+                raise other_format(self.path, found, _WORKBOOK)
             return self._chosen()
 
     def _rows(self, sheet: str) -> Iterator[Record]:

@@ -365,8 +365,8 @@ class Audit:
         if self.after_by == "accepted" or not self.run_id:
             return "the links that editors accepted"
         return (
-            f"the links that editors accepted, and those of run {self.run_id} that are strong enough for the text "
-            f"(score {score_of(self.thresholds[1])} or more), as many as each text can carry"
+            f"the links that editors accepted, and those of run {self.run_id} for the text, with a score of "
+            f"{score_of(self.thresholds[1])} or more, but no more on a page than suit the length of its text"
         )
 
     def known(self, figures: Ints | Vectors) -> Ints | Vectors:

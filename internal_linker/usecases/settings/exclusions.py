@@ -15,6 +15,22 @@ from internal_linker.core.errors import ConfigurationError
 MOST_BYTES = 5_000_000
 
 
+# What people read for RE2's messages, by their beginnings.
+_PLAIN_WORDS = {
+    "no argument for repetition": "a sign of repetition (* + ?) has no sign before it. Write \\* for the sign itself",
+    "bad repetition operator": "two repetitions stand side by side. Delete one of them",
+    "invalid repetition size": "{ } must hold a number up to 1000, or two with the smaller one first, as in {2,5}",
+    "missing )": "a ( has no ). Add it, or write \\( for the sign itself",
+    "unexpected )": "a ) has no (. Add it, or write \\) for the sign itself",
+    "missing ]": "a [ has no ]. Add it, or write \\[ for the sign itself",
+    "invalid character class range": "in [ ] the first sign of a range must come before the last, as in [a-z]",
+    "invalid perl operator": "RE2 has no look-around such as (?!x) or (?<=x). Name in other lines what to leave out",
+    "invalid escape sequence": "a \\ stands before a letter or digit that has no meaning after it. Delete the \\",
+    "trailing \\": "it ends with \\. Delete it, or write \\\\ for the sign itself",
+    "pattern too large": "it is too large. Divide it among several lines",
+}
+_SPECIAL = re.compile(r"[.+?(){}\[\]^$|\\]")
+
 # A host in a pattern: https://www.example.com/tag/, ^https?://(www\.)?example\.com
 _HOST = re.compile(r"https?\??:(?:\\?/){2}(?:\(\?:www\\?\.\)\?|\(www\\?\.\)\?|www\\?\.)?(?=\w)")
 
@@ -50,8 +66,7 @@ class Exclusions:
                 reason = error.args[0] if error.args else error
                 reason = reason.decode() if isinstance(reason, bytes) else str(reason)
                 raise ConfigurationError(
-                    f"config/{name}, line {line}: '{shortened(pattern)}' is not a valid RE2 pattern "
-                    f"({shortened(reason)}). Correct or delete the line; RE2 has no look-around or back-references."
+                    f"config/{name}, line {line}: '{shortened(pattern)}' can't be used: {_plainly(reason, pattern)}."
                 ) from None
             any_form = _any_form(pattern, mapped)
             with suppress(re2.error):  # a host within [...] is no host
@@ -67,6 +82,22 @@ class Exclusions:
 
     def __len__(self) -> int:
         return len(self._patterns)
+
+
+def _plainly(reason: str, pattern: str) -> str:
+    """Return what is wrong with a pattern and what to write instead, by RE2's own message."""
+    if pattern.startswith("*"):
+        return (
+            "a * repeats the sign before it, and there is none. Write "
+            f"'{shortened(_without_wildcards(pattern))}': a pattern matches anywhere in a URL, and .* is any text"
+        )
+    return next((words for beginning, words in _PLAIN_WORDS.items() if reason.startswith(beginning)), reason)
+
+
+def _without_wildcards(pattern: str) -> str:
+    """Return the regular expression of a pattern in which * stands for any text, as in names of files."""
+    parts = (_SPECIAL.sub(r"\\\g<0>", part) for part in pattern.strip("*").split("*"))
+    return (".*".join(parts) + ("" if pattern.endswith("*") else "$")) or "."
 
 
 def _any_form(pattern: str, mapped: Mapping[str, tuple[str, str]]) -> str:

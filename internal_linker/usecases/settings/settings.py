@@ -26,9 +26,9 @@ from internal_linker.usecases.settings.sources import (
     Zone,
     key_texts,
     problem,
-    refuse_unknown,
     secrets_in,
     toml_values,
+    unknown_names,
 )
 from internal_linker.usecases.settings.wordpress_account import wordpress_account
 
@@ -330,8 +330,8 @@ class Settings(BaseSettings):
         0.7,
         ge=0,
         le=1,
-        description='Lowest score of a link "in the text" (tier inline), as a share: 0.7 stands for score 70. '
-        'calibrate proposes a value. If a text can carry no more links, further ones get "related box".',
+        description='Lowest score of a link "in the text" (tier inline), as a share with two decimals: 0.7 stands for '
+        'score 70. calibrate proposes a value. If a text can carry no more links, further ones get "related box".',
     )
     tier_sidebar: float = Field(
         0.7,
@@ -487,6 +487,12 @@ class Settings(BaseSettings):
             raise ValueError(f"it is not a regular expression: {error}") from None
         return value
 
+    @field_validator("tier_inline", "tier_sidebar", "min_strength")
+    @classmethod
+    def _whole_score(cls, value: float) -> float:
+        # People read scores without decimals, which must say on which side of a threshold a link is.
+        return round(value, 2)
+
     @field_validator("map_hosts")
     @classmethod
     def _mappable(cls, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -584,8 +590,8 @@ def load_settings(project: Path) -> Settings:
     """Read the settings of a project folder; a missing settings.toml means defaults.
 
     Raises:
-        ConfigurationError: a file can't be read, a value is wrong, or a name is unknown; the nearest right
-            one is named.
+        ConfigurationError: a file can't be read, values are wrong, or names are unknown; the nearest right ones
+            are named.
     """
     return settings_from(toml_values(project), key_texts(project))
 
@@ -598,10 +604,15 @@ def settings_from(values: Mapping[str, Any], keys: Mapping[str, str]) -> Setting
         keys: the texts of KEY_FILES, by name.
 
     Raises:
-        ConfigurationError: a value is wrong, or a name is unknown; the nearest right one is named.
+        ConfigurationError: values are wrong, or names are unknown; the nearest right ones are named.
     """
-    refuse_unknown(values, Settings.model_fields, SETTINGS_FILE.as_posix())
-    refuse_unknown(os.environ, Settings.model_fields, "the environment", ENV_PREFIX)
+    known = Settings.model_fields
+    unknown = [
+        *unknown_names(values, known, SETTINGS_FILE.as_posix()),
+        *unknown_names(os.environ, known, "the environment", ENV_PREFIX),
+    ]
+    if unknown:
+        raise ConfigurationError(" ".join(unknown))
     if misplaced := next((name for name in KEY_FILES if name in values), ""):
         where = KEY_FILES[misplaced][0].as_posix()
         raise ConfigurationError(

@@ -5,7 +5,7 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -171,12 +171,8 @@ def given_key(project: Path, name: str) -> tuple[str, str]:
     return (key_text(project, name) if overriding is None else overriding), _where(name)
 
 
-def refuse_unknown(names: Iterable[str], known: Iterable[str], where: str, prefix: str = "") -> None:
-    """Refuse the first of `names` (those with `prefix`, in any case) that isn't a setting; suggest the nearest.
-
-    Raises:
-        ConfigurationError: there is such a name.
-    """
+def unknown_names(names: Iterable[str], known: Iterable[str], where: str, prefix: str = "") -> Iterator[str]:
+    """Yield a sentence for each of `names` (those with `prefix`, in any case) that is no setting; name the nearest."""
     settings = list(known)
     for name in names:
         if not name.upper().startswith(prefix):
@@ -185,7 +181,7 @@ def refuse_unknown(names: Iterable[str], known: Iterable[str], where: str, prefi
         if bare not in settings:
             near = difflib.get_close_matches(bare.lower(), settings, n=1, cutoff=0.5)
             hint = f" Did you mean {prefix}{near[0].upper() if prefix else near[0]}?" if near else ""
-            raise ConfigurationError(f"{where}: there is no setting '{shortened(name)}'.{hint}")
+            yield f"{where}: there is no setting '{shortened(name)}'.{hint}"
 
 
 def problem(item: dict[str, Any]) -> str:

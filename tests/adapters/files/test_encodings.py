@@ -1,12 +1,15 @@
 """Text that is not UTF-8 is read in the encoding of its language, and Western European text in none but its own."""
 
 import io
+import re
 import tracemalloc
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from internal_linker.adapters.files.encodings import guess, recognise, recognise_open
+from internal_linker.core.errors import InputError
 
 # What people search for in each language, and the encoding that Excel saves it in there.
 QUERIES = {
@@ -83,7 +86,7 @@ def test_each_language_is_read_in_its_encoding(tmp_path: Path, language: str, re
     found = recognise(path)
     assert path.read_bytes().decode(found.encoding) == text
     (remark,) = found.remarks
-    assert f"queries.csv is not UTF-8; it was read as {name}. If letters look wrong, do this:" in remark
+    assert f"queries.csv is not UTF-8; it was read as {name}. Are some letters wrong? Open it in" in remark
 
 
 @pytest.mark.parametrize("language", WESTERN)
@@ -140,3 +143,57 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert found.encoding == "cp1251"
     assert peak < 20_000_000
+
+
+def office(*names: str) -> bytes:
+    """Return a document as an office program writes it: a zip of parts."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as parts:
+        for name in names:
+            parts.writestr(name, "application/vnd.oasis.opendocument.spreadsheet" * (name == "mimetype"))
+    return content.getvalue()
+
+
+OPEN, EXPORT, UNPACK = "Open it in a spreadsheet", "Export the table as", "Unpack it"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "remedy"),
+    [
+        (b"%PDF-1.4 \n1 0 obj", "a PDF", EXPORT),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a picture", EXPORT),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "a picture", EXPORT),
+        (b"GIF89a", "a picture", EXPORT),
+        (b"RIFF\x24\0\0\0WEBPVP8 ", "a picture", EXPORT),
+        (b"BM\x36\0\0\0\0\0\0\0\x36\0", "a picture", EXPORT),
+        (b"\0\0\0\x18ftypheic", "a picture", EXPORT),
+        (b"{\\rtf1\\ansi", "a rich text document (.rtf)", EXPORT),
+        (
+            office("[Content_Types].xml", "_rels/.rels", "word/document.xml"),
+            "a Word document (.docx)",
+            EXPORT,
+        ),
+        (office("word/numbering.xml", "word/document.xml"), "a Word document (.docx)", EXPORT),
+        (office("[Content_Types].xml", "ppt/presentation.xml"), "a PowerPoint presentation (.pptx)", EXPORT),
+        (office("[Content_Types].xml", "xl/workbook.xml"), "an Excel workbook (.xlsx)", OPEN),
+        (office("blog/word/a.html", "blog/xl/b.html"), "a zip archive", UNPACK),
+        (b"\x1f\x8b\x08", "a gzip archive", UNPACK),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "an old Excel workbook (.xls), another", OPEN),
+    ],
+)
+def test_another_format_is_named_with_its_own_remedy(
+    tmp_path: Path, content: bytes, kind: str, remedy: str
+) -> None:
+    """A file that is no table says what it is, and what helps: a spreadsheet program opens no PDF."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"table\.csv is {re.escape(kind)}.*not a CSV file\. {remedy}"):
+        recognise(path)
+
+
+@pytest.mark.parametrize("text", ["BM;Titel\n1;2\n", "PK,Name\n1,2\n", "II*,b\n", "RIFF,WEBP\n", "%PDF,a\n"])
+def test_letters_that_begin_other_formats_may_begin_a_table(tmp_path: Path, text: str) -> None:
+    """A table is not refused because its first name looks like the mark of a format."""
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    assert recognise(path).encoding == "utf-8-sig"

@@ -151,7 +151,7 @@ def test_a_file_saved_again_by_excel_is_still_merged(path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"PK\x03\x04 workbook", "Excel workbook"),
+        (b"PK\x03\x04 workbook", "a zip archive"),
         (b"Name,Price\nx,1\n", "no column"),
         (b'URL,Main Query,Link 1\na,"', "row 2"),
     ],
@@ -263,7 +263,7 @@ FORMER = "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Main Qu
     ("header", "row", "told"),
     [
         (FORMER, "semantic,4.5,,0.5,q,0.8412,inline,id1", ["84", "4.5000", "inline", "Similar topic."]),
-        (FORMER, "semantic,4.5,,0.5,q,'0,845',inline,id1", ["85", "4.5000", "inline", "Similar topic."]),
+        (FORMER, "semantic,4.5,,0.5,q,'0,845',inline,id1", ["84", "4.5000", "inline", "Similar topic."]),
         (FORMER, "serp,,3,0.5,tea,,review,id1", ["", "", "review", "Third search result for “tea”."]),
         (
             "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Main Query",

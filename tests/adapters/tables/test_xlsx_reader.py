@@ -140,3 +140,21 @@ def test_rows_come_in_portions(tmp_path: Path) -> None:
     next(iter(some))
     del some
     assert [child for child in psutil.Process().children() if "xlsx" in " ".join(child.cmdline())] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"%PDF-1.7", "is a PDF, not an Excel workbook. Export the table"),
+        (b"\x89PNG\r\n\x1a\n", "is a picture, not an Excel workbook. Export the table"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an old Excel workbook .* Open it in a spreadsheet"),
+        (b"PK\x03\x04" + bytes(26) + b"word/document.xml", "is a Word document .* Export the table"),
+        (b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml", "is damaged or not an Excel file. Export it again"),
+    ],
+)
+def test_what_is_only_called_xlsx_is_named(content: bytes, said: str, tmp_path: Path) -> None:
+    """A PDF, a picture or a document with the name of a workbook says what it is."""
+    path = tmp_path / "crawl.xlsx"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        XlsxTable(path, "crawl").sheets()
