@@ -283,7 +283,9 @@ class Run:
             f"{counted(collected.inner_links, 'existing link')}, "
             f"{counted(len(collected.rejects), 'row')} rejected, {collected.merged_rows} merged"
         )
-        for notice in filter(None, [*context.notices, misspelled(rows.sources, collected.pages)]):
+        # A lookup tells of its own URL only.
+        misspelt = misspelled(rows.sources, collected.pages) if context.sinks else ""
+        for notice in filter(None, [*context.notices, misspelt]):
             self.progress.warn(notice)
         if (count := len(rows.without)) and not self.choice.only:
             many = f"{count} rows of the main queries get" if count > 1 else "1 row of the main queries gets"
