@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.adapters.tables.blocks import Texts
+from internal_linker.core.canonical_hosts import bare_host, origin_of
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Reject
 from internal_linker.core.search_data import RowProblem, SearchTable
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 # Rejected rows that are listed; all are counted.
 MOST_REJECTS = 100_000
+OTHER_ORIGINS = "pages under http and https, or with and without www, which count as one"
+"""What is said of `under_other_origins`."""
 _OTHER_SITE = "is another site than"
 # Words of Google Analytics in place of a page.
 _NO_PAGE = re.compile(r"\(.{1,60}\)|")
@@ -369,6 +372,13 @@ def added_up(frame: "DataFrame", labels: Sequence[str]) -> "DataFrame":
     for measure in once.columns.difference([*labels]):
         once.loc[first, measure] = summed[measure].to_numpy()
     return once
+
+
+def under_other_origins(pages: Iterable[str]) -> int:
+    """Return how many pages are under another scheme or www. than most pages of their host."""
+    origins = Counter(map(origin_of, pages))
+    most = {bare_host(origin): origin for origin, _ in reversed(origins.most_common())}
+    return sum(count for origin, count in origins.items() if most[bare_host(origin)] != origin)
 
 
 def missing_days(days: Sequence[date]) -> list[date]:
