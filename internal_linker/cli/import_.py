@@ -155,7 +155,17 @@ def _search_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
         rows.append(("Removed", f"{counted(found.pruned, 'table')} of days older than 16 months"))
     if found.others:
         rows.append(("Also stored, and never added to these", ", ".join(found.others)))
-    return rows + _matched_rows(found)
+    return rows + _matched_rows(found) + _next_rows(found)
+
+
+def _next_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
+    from internal_linker.core.hints import command
+
+    if not found.until:
+        return []
+    run = f"`{command('run')}` prefers pages that need links most"
+    when = "" if found.prioritised else ', with priority = "search" in config/settings.toml'
+    return [("Next", f"`{command('queries')}` chooses main queries; {run}{when}")]
 
 
 def _matched_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
@@ -167,6 +177,9 @@ def _matched_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
         )
     matched = found.matched
     rows = [("Pages of the last 28 days", f"{matched.pages:,} are in the crawl")]
+    if matched.spellings:
+        told = "as http or https, with or without www, or with a fragment or tracking parameters"
+        rows.append(("Other spellings of these pages", f"{matched.spellings:,} URLs, {told}"))
     if matched.unknown_urls:
         told = f"{matched.unknown_urls:,} with {matched.unknown_count:,} clicks"
         rows.append(("URLs that are not in the crawl", f"{told}, such as {matched.unknown_examples[0]}"))
@@ -195,6 +208,7 @@ def _search_as_json(found: "SearchConsoleImport") -> dict[str, object]:
         "other_sources": list(found.others),
         "pruned": found.pruned,
         "pages_matched": matched and matched.pages,
+        "other_spellings": matched and matched.spellings,
         "urls_unknown": matched and matched.unknown_urls,
         "gaps": list(found.gaps),
     }

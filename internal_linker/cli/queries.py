@@ -83,6 +83,8 @@ def _rows(done: "FilledQueries") -> list[tuple[str, str]]:
             f"{len(chosen.brands)}" + (f": {brands}" if brands else ""),
         ),
     ]
+    if done.unfilled:
+        rows.append(("Not filled, as the notes say", counted(len(done.unfilled), "page")))
     if done.absent:
         rows.append(("Without a row in the Sheet", counted(len(done.absent), "page")))
     if chosen.topics:

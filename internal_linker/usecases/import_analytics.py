@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from internal_linker.core.errors import ConfigurationError, InputError, ServiceE
 from internal_linker.core.ports import Progress
 from internal_linker.core.search_data import SearchTable, empty, first_kept_day, typed
 from internal_linker.core.sequences import counted
-from internal_linker.ingest.search.frames import Place, added_up
+from internal_linker.ingest.search.frames import OTHER_ORIGINS, Place, added_up, under_other_origins
 from internal_linker.usecases.import_search_exports import SearchDataImported, StoredRows, place_of
 from internal_linker.usecases.project import Project
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _CHANGES_DAYS = 3
 # Days of one report: a month of a site with thousands of landing pages is one page of rows.
 _DAYS_A_REPORT = 28
+# Days that a message names.
+_SHOWN = 5
 _PACIFIC = "America/Los_Angeles"
 _NUMBER = re.compile(r"(?:properties/)?(\d{1,20})")
 
@@ -36,7 +38,7 @@ def source_of(property_: str) -> str:
     found = _NUMBER.fullmatch(property_.strip())
     if not found:
         raise ConfigurationError(
-            f"--analytics {property_}: name the property by its number, such as 123456789, which is in Admin > "
+            f"Google Analytics property {property_}: name it by its number, such as 123456789, which is in Admin > "
             "Property details. G-... and UA-... are other things."
         )
     return f"GA4 property {found[1]}"
@@ -94,15 +96,19 @@ def import_analytics(
                 )
         # Earlier days, before the property had any sessions, cost one row of the report by day.
         begin = min((*known, *there), default=today)
-        for day in wanted:
-            if day > begin and day not in there and _is_final(day, today):
-                store.put(SearchTable.SESSIONS, day, empty(SearchTable.SESSIONS))
+        without = [day for day in wanted if day > begin and day not in there and _is_final(day, today)]
+        for day in without:
+            store.put(SearchTable.SESSIONS, day, empty(SearchTable.SESSIONS))
         store.prune(first_kept_day(today))
         progress.finish(f"{counted(sum(each.days for each in stored), 'day')}, {counted(noted.rows, 'row')}")
-    remarks = noted.remarks()
+    remarks = [*noted.remarks(), *_without_sessions(without)]
     for remark in (*remarks, *gaps):
         progress.warn(remark)
-    facts = {"days that were stored already": len(known - {*wanted})}
+    facts = {
+        "days that were stored already": len(known - {*wanted}),
+        "days without sessions": len(without),
+        OTHER_ORIGINS: under_other_origins(noted.pages),
+    }
     return SearchDataImported(
         _together(stored),
         {reason: count for reason, count in noted.rejected.most_common() if count},
@@ -117,7 +123,7 @@ class _Noted:
     """What reports said besides sessions."""
 
     def __init__(self) -> None:
-        self.rows, self.zones = 0, set[str]()
+        self.rows, self.zones, self.pages = 0, set[str](), set[str]()
         self.left_out, self.rejected = Counter[str](), Counter[str]()
         self._facts = Counter[str]()
 
@@ -148,6 +154,7 @@ class _Noted:
         frame = frame[(frame["page"] != "") & ~bad]
         summed = added_up(frame[["date", "page", *numbers]], ["date", "page"])
         self.rows += len(summed)
+        self.pages |= {*summed["page"]}
         return typed(SearchTable.SESSIONS, summed)
 
     def refuse_other_site(self, place: Place, property_: str) -> None:
@@ -178,6 +185,16 @@ class _Noted:
                 "Pacific time. So a day of one is not exactly a day of the other."
             )
         return found
+
+
+def _without_sessions(days: Sequence[date]) -> list[str]:
+    if not days:
+        return []
+    shown = ", ".join(map(str, days[:_SHOWN])) + (" and others" if len(days) > _SHOWN else "")
+    return [
+        f"Google Analytics has no sessions of {counted(len(days), 'day')}: {shown}. If the site had visitors then, it "
+        "did not measure them."
+    ]
 
 
 def _is_final(day: date, today: date) -> bool:

@@ -51,6 +51,7 @@ class SearchConsoleImport(Result):
         others: other sources of this site whose days are stored.
         pruned: how many old days were removed, in any table.
         matched: how the pages of the last 28 days match the crawl; None without a crawl.
+        prioritised: whether runs choose links by these data: the setting `priority` is "search".
         gaps: what is missing because Google failed or refused, one sentence each.
     """
 
@@ -68,6 +69,7 @@ class SearchConsoleImport(Result):
     others: Sequence[str] = ()
     pruned: int = 0
     matched: MatchedPages | None = None
+    prioritised: bool = False
     gaps: Sequence[str] = ()
 
     def tables(self) -> dict[str, Columns]:
@@ -78,6 +80,7 @@ class SearchConsoleImport(Result):
         counts |= {"days without data": len(self.missing), "days cut": len(self.cut)}
         if self.matched:
             counts |= {"pages matched": self.matched.pages, "pages unknown": self.matched.unknown_urls}
+            counts |= {"other spellings of pages": self.matched.spellings}
         return {"counts": {"name": list(counts), "count": list(counts.values())}}
 
 
@@ -94,7 +97,7 @@ def import_search_console(
     try:
         property_ = property_of(options.property)
     except ValueError as error:
-        raise ConfigurationError(f"--search-console {options.property}: {error}.") from None
+        raise ConfigurationError(f"Search Console property {options.property}: {error}.") from None
     for sentence in project.exposed():
         progress.warn(sentence)
     with (
@@ -251,6 +254,7 @@ def _with_stored(done: SearchConsoleImport, project: Project, store: SearchStore
         missing=[day for day, one in days.items() if not one.rows and known[0] < day < known[-1]],
         others=sorted(others),
         matched=matched,
+        prioritised=project.settings.priority == "search",
     )
 
 

@@ -39,6 +39,7 @@ class FilledQueries(Result):
         place: what they fill: files/main_queries.csv or the Sheet.
         filled: the pages whose empty main query is filled, or would be.
         kept: the pages that have a main query already, which stays.
+        unfilled: the pages whose main query is still empty after `--write`; `problems` say why.
         absent: the pages that have no row in the Sheet.
         source: where the search data are from.
         first: the first day of the search data.
@@ -61,6 +62,7 @@ class FilledQueries(Result):
     unknown_urls: int
     unknown_clicks: int
     written: bool = False
+    unfilled: Sequence[str] = ()
     problems: Sequence[str] = ()
     copies: Sequence[str] = ()
 
@@ -68,6 +70,7 @@ class FilledQueries(Result):
         """Return the main `queries` with what becomes of each, `cannibalised`, `brands` and `without`."""
         fates = dict.fromkeys(self.filled, "filled" if self.written else "to fill")
         fates |= dict.fromkeys(self.kept, "kept") | dict.fromkeys(self.absent, "no row")
+        fates |= dict.fromkeys(self.unfilled, "not filled")
         tables = self.chosen.tables()
         queries = tables["queries"]
         return {**tables, "queries": {**queries, "fate": [fates[page] for page in queries["page"]]}}
@@ -97,7 +100,7 @@ class _Searched:
 def queries(project: Project, options: QueriesOptions, progress: Progress) -> FilledQueries:
     """Choose the query that each page earns most from and, if the options say so, fill empty main queries.
 
-    A main query that somebody has written stays, even if it is written while this runs.
+    A main query that somebody has written stays, even if it is written while this runs; then it counts as kept.
 
     Raises:
         InputError: there are no search data by query, or a table can't be read.
@@ -124,7 +127,21 @@ def queries(project: Project, options: QueriesOptions, progress: Progress) -> Fi
         problems = place.fill({of(page): wanted[page] for page in done.filled}) if done.filled else []
         for problem in problems:
             progress.warn(problem)
-        return replace(done, written=True, problems=problems, copies=place.copies)
+        written = replace(done, written=True, problems=problems, copies=place.copies)
+        return _as_it_is(written, wanted, place, pages) if done.filled else written
+
+
+def _as_it_is(
+    done: FilledQueries, wanted: Mapping[str, str], place: QueryPlace, pages: _Pages
+) -> FilledQueries:
+    """Return which main queries the place has now: somebody else may have written one meanwhile."""
+    known, _ = place.look()
+    filled, kept, unfilled = list[str](), [*done.kept], list[str]()
+    for page in done.filled:
+        # An apostrophe keeps spreadsheet programs from taking a text for a formula.
+        texts = {text.removeprefix("'") for text in known.get(pages.hosts.identity(page), ())}
+        (filled if wanted[page] in texts else kept if texts else unfilled).append(page)
+    return replace(done, filled=filled, kept=kept, unfilled=unfilled)
 
 
 def _fates(chosen: MainQueries, place: QueryPlace, pages: _Pages, data: _Searched) -> FilledQueries:

@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 from tests.standins import google_errors, google_looks, google_requests
 from tests.standins.a1 import Box, cell_name
-from tests.standins.base import Answer, RateLimit, Request, StandIn
-from tests.standins.google_errors import GoogleError
-from tests.standins.google_token import EMAIL, TokenDesk, make_service_account
+from tests.standins.base import Answer, RateLimit, Request
+from tests.standins.google_api import GoogleApiStandIn
+from tests.standins.google_token import EMAIL, TokenDesk
 from tests.standins.google_values import Values
 from tests.standins.grid import Cell, Tab
 
@@ -42,10 +42,11 @@ class Spreadsheet:
     shared_with: dict[str, str] = field(default_factory=lambda: {EMAIL: "writer"})
 
 
-class GoogleStandIn(StandIn):
+class GoogleStandIn(GoogleApiStandIn):
     """The token endpoint and Sheets v4 in one server, with a first spreadsheet that has the given tabs."""
 
     script_on = "/v4/"
+    api = "Google Sheets API"
 
     def __init__(
         self,
@@ -59,12 +60,11 @@ class GoogleStandIn(StandIn):
         quota_window: float = 60.0,
         port: int = 0,
         latency: float = 0.0,
+        tokens: TokenDesk | None = None,
     ) -> None:
-        super().__init__(port=port, latency=latency)
+        super().__init__(tokens, port=port, latency=latency)
         self.spreadsheet_id = spreadsheet_id
         self.spreadsheets = {spreadsheet_id: Spreadsheet(spreadsheet_id)}
-        self.tokens = TokenDesk()
-        self.api_enabled = True
         self.on_request: Callable[[Request], None] | None = None  # acts as an editor between two calls
         self.quota_window = quota_window  # seconds
         self._per_minute = {"Read": reads_per_minute, "Write": writes_per_minute}
@@ -73,11 +73,6 @@ class GoogleStandIn(StandIn):
             self.set_grid(title, values, rows=rows, columns=columns)
 
     # -- what tests see and do ----------------------------------------------------------------
-
-    @property
-    def service_account(self) -> dict[str, str]:
-        """The content of a key file whose account this stand-in knows."""
-        return make_service_account(self.url)
 
     @property
     def shared_with(self) -> dict[str, str]:
@@ -132,21 +127,13 @@ class GoogleStandIn(StandIn):
         if self.on_request and request.path.startswith("/v4/"):
             self.on_request(request)
 
-    def reply(self, request: Request) -> Answer:
-        """Answer by path; every refusal has Google's shape."""
-        if request.words == "POST /token":
-            return self.tokens.answer(request.body)
-        try:
-            route = ROUTE.fullmatch(request.path)
-            if not route:  # such as google-auth's background GET of .../allowedLocations
-                raise google_errors.not_found()
-            return self._sheets(route, request)
-        except GoogleError as error:
-            return error.answer()
-
-    def _sheets(self, route: re.Match[str], request: Request) -> Answer:
+    def answer(self, request: Request) -> Answer:
+        """Answer by path."""
+        route = ROUTE.fullmatch(request.path)
+        if not route:  # such as google-auth's background GET of .../allowedLocations
+            raise google_errors.not_found()
         key, writes = unquote(route["key"]), request.method != "GET"
-        email = self._caller(request, writes)
+        email = self.caller(request, MAY_WRITE if writes else MAY_READ)
         self._charge(email, "Write" if writes else "Read")
         if key not in self.spreadsheets:
             raise google_errors.not_found()
@@ -155,20 +142,6 @@ class GoogleStandIn(StandIn):
         if role is None or (writes and role != "writer"):
             raise google_errors.denied()
         return Answer(body=self._answered(route, request, spreadsheet, email), units=1)
-
-    def _caller(self, request: Request, writes: bool) -> str:
-        header = request.headers.get("authorization", "")
-        if not header:
-            raise google_errors.denied("Method doesn't allow unregistered callers.")
-        token = self.tokens.find(header.removeprefix("Bearer "))
-        if token is None:
-            raise google_errors.unauthenticated()
-        if not self.api_enabled:
-            raise google_errors.disabled()
-        if not token.scopes & (MAY_WRITE if writes else MAY_READ):
-            message = "Request had insufficient authentication scopes."
-            raise google_errors.denied(message, "ACCESS_TOKEN_SCOPE_INSUFFICIENT")
-        return token.email
 
     def _charge(self, email: str, kind: str) -> None:
         fresh = RateLimit(self._per_minute[kind], self.quota_window)

@@ -8,9 +8,10 @@ from datetime import date
 from typing import Any
 
 from tests.standins import google_errors
-from tests.standins.base import Answer, RateLimit, Request, StandIn
+from tests.standins.base import Answer, RateLimit, Request
+from tests.standins.google_api import GoogleApiStandIn
 from tests.standins.google_errors import GoogleError
-from tests.standins.google_token import EMAIL, TokenDesk, make_service_account
+from tests.standins.google_token import EMAIL, TokenDesk
 
 SCOPES = frozenset(f"https://www.googleapis.com/auth/analytics{end}" for end in ("", ".readonly"))
 ROUTE = re.compile(r"/v1beta/properties/(?P<property>\d+):runReport")
@@ -26,7 +27,7 @@ METRICS = {"sessions": 3, "engagedSessions": 4, "keyEvents": 5}
 Row = tuple[str, str, str, int, int, float]
 
 
-class GoogleAnalyticsStandIn(StandIn):
+class GoogleAnalyticsStandIn(GoogleApiStandIn):
     """Google Analytics with the sessions of some properties.
 
     Args:
@@ -34,9 +35,11 @@ class GoogleAnalyticsStandIn(StandIn):
         zone: the time zone of all properties.
         tokens_an_hour: units that the reports of an hour may take: one each, and one for each thousand rows.
         most_rows: rows that an answer has at most.
+        tokens: as in `GoogleApiStandIn`.
     """
 
     script_on = "runReport"
+    api = "Google Analytics Data API"
 
     def __init__(
         self,
@@ -45,20 +48,14 @@ class GoogleAnalyticsStandIn(StandIn):
         zone: str = "Europe/Berlin",
         tokens_an_hour: int = 40_000,
         most_rows: int = 250_000,
+        tokens: TokenDesk | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(tokens)
         self.data = dict(data)
         self.zone, self.most_rows = zone, most_rows
         self.metadata: dict[str, Any] = {}  # such as subjectToThresholding
-        self.tokens = TokenDesk()
-        self.api_enabled = True
         self.viewers = {number: {EMAIL} for number in self.data}
         self.quota = RateLimit(tokens_an_hour, 3600)
-
-    @property
-    def service_account(self) -> dict[str, str]:
-        """The content of a key file whose account this stand-in knows."""
-        return make_service_account(self.url)
 
     def asked(self) -> list[tuple[str, str, int]]:
         """Return first day, last day and offset of all answered reports by page."""
@@ -69,29 +66,12 @@ class GoogleAnalyticsStandIn(StandIn):
             for one in bodies
         ]
 
-    def reply(self, request: Request) -> Answer:
-        """Answer by path; every refusal has Google's shape."""
-        if request.words == "POST /token":
-            return self.tokens.answer(request.body)
-        try:
-            route = ROUTE.fullmatch(request.path)
-            if not route or request.method != "POST":
-                raise google_errors.not_found()
-            return self._report(route["property"], self._caller(request), request.json())
-        except GoogleError as error:
-            return error.answer()
-
-    def _caller(self, request: Request) -> str:
-        token = self.tokens.find(request.headers.get("authorization", "").removeprefix("Bearer "))
-        if token is None:
-            raise google_errors.unauthenticated()
-        if not self.api_enabled:
-            message = "Google Analytics Data API has not been used in project 0 before or it is disabled."
-            raise GoogleError(403, "PERMISSION_DENIED", message, "SERVICE_DISABLED")
-        if not token.scopes & SCOPES:
-            message = "Request had insufficient authentication scopes."
-            raise google_errors.denied(message, "ACCESS_TOKEN_SCOPE_INSUFFICIENT")
-        return token.email
+    def answer(self, request: Request) -> Answer:
+        """Answer by path."""
+        route = ROUTE.fullmatch(request.path)
+        if not route or request.method != "POST":
+            raise google_errors.not_found()
+        return self._report(route["property"], self.caller(request, SCOPES), request.json())
 
     def _report(self, number: str, email: str, body: Any) -> Answer:
         if email not in self.viewers.get(number, ()):

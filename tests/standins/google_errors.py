@@ -63,9 +63,7 @@ def quota(kind: str) -> GoogleError:
     return GoogleError(429, "RESOURCE_EXHAUSTED", message, "RATE_LIMIT_EXCEEDED")
 
 
-def disabled() -> GoogleError:
-    """Return a 403: the Sheets API was never enabled in this project."""
-    message = (
-        "Google Sheets API has not been used in project 0 before or it is disabled. Enable it and retry."
-    )
-    return denied(message, "SERVICE_DISABLED")
+def disabled(api: str, reason: str) -> GoogleError:
+    """Return a 403: the API was never enabled in this project."""
+    message = f"{api} has not been used in project 0 before or it is disabled. Enable it and retry."
+    return denied(message, reason)

@@ -8,6 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 from tests.standins.google_errors import invalid
+from tests.standins.google_token import EMAIL
 from tests.standins.grid import Looks, Tab
 
 Args = dict[str, Any]
@@ -111,7 +112,9 @@ def shown(looks: Looks) -> Args:
     found = {
         "basicFilter": looks.filter,
         "conditionalFormats": looks.rules,
-        "protectedRanges": looks.protected,
+        "protectedRanges": [
+            {**each, "requestingUserCanEdit": may_edit(each, EMAIL)} for each in looks.protected
+        ],
         "developerMetadata": looks.metadata,
     }
     return {name: value for name, value in found.items() if value}
@@ -122,18 +125,17 @@ def check_protection(old: Sequence[Tab], new: Sequence[Tab], email: str) -> None
     before = {tab.sheet_id: tab for tab in old}
     for tab in new:
         for each in tab.looks.protected:
-            editors = each.get("editors", {}).get("users", [])
             was = before.get(tab.sheet_id)
-            if (
-                was
-                and not each.get("warningOnly")
-                and email not in editors
-                and _inside(was, each) != _inside(tab, each)
-            ):
+            if was and not may_edit(each, email) and _inside(was, each) != _inside(tab, each):
                 raise invalid(
                     "You are trying to edit a protected cell or object. Please contact the spreadsheet "
                     "owner to remove protection if you need to edit."
                 )
+
+
+def may_edit(protected: Args, email: str) -> bool:
+    """Return whether an account may edit a protected range."""
+    return bool(protected.get("warningOnly")) or email in protected.get("editors", {}).get("users", [])
 
 
 def _inside(tab: Tab, protected: Args) -> list[list[Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 from tests.standins import google_looks, google_schema
 from tests.standins.a1 import Box
 from tests.standins.google_errors import GoogleError, invalid, unknown_name
-from tests.standins.grid import EMPTY, MAX_CELL, Cell, Tab, Value, entered, worked_out
+from tests.standins.grid import EMPTY, MAX_CELL, Cell, Formula, Tab, Value, entered, rendered
 
 MAX_CELLS = 10_000_000  # per spreadsheet
 GRID_FIELDS = frozenset({"rowCount", "columnCount", "frozenRowCount", "frozenColumnCount"})
@@ -239,22 +239,26 @@ def _update_cells(tabs: Tabs, args: Args) -> None:
             tab.put(row, column, _updated(tab.at(row, column), given, fields))
 
 
-def _copy_paste(tabs: Tabs, args: Args) -> None:
-    """Paste values over a range of the same size; formulas are worked out where they stand."""
-    source, to = args["source"], args["destination"]
-    if args.get("pasteType") != "PASTE_VALUES":
-        raise invalid("Invalid request: this stand-in pastes values only")
-    tab, other = _tab(tabs, source.get("sheetId")), _tab(tabs, to.get("sheetId"))
-    height = source["endRowIndex"] - source["startRowIndex"]
-    width = source["endColumnIndex"] - source["startColumnIndex"]
-    block = [
-        [
-            worked_out(tab, source["startRowIndex"] + row, source["startColumnIndex"] + column)
-            for column in range(width)
-        ]
-        for row in range(height)
-    ]
-    other.write(to["startRowIndex"], to["startColumnIndex"], block)
+def _find_replace(tabs: Tabs, args: Args) -> Args:
+    """Replace whole cells of a range, as if the replacement were typed; skip cells with formulas."""
+    if "range" not in args or not args.get("matchEntireCell") or args.get("includeFormulas"):
+        raise invalid("Invalid request: this stand-in replaces whole cells of a range, and no formulas")
+    box = args["range"]
+    tab = _tab(tabs, box.get("sheetId"))
+    pattern = args["find"] if args.get("searchByRegex") else re.escape(args["find"])
+    wanted = re.compile(pattern, 0 if args.get("matchCase") else re.IGNORECASE)
+    changed = 0
+    for row in range(box.get("startRowIndex", 0), min(box.get("endRowIndex", tab.rows), tab.rows)):
+        for column in range(
+            box.get("startColumnIndex", 0), min(box.get("endColumnIndex", tab.columns), tab.columns)
+        ):
+            cell = tab.at(row, column)
+            is_formula = isinstance(cell.value, Formula)
+            if not is_formula and wanted.fullmatch(str(rendered(cell.value, "FORMATTED_VALUE"))):
+                tab.put(row, column, Cell(entered(args["replacement"]), cell.note))
+                changed += 1
+    counts = ("valuesChanged", "rowsChanged", "sheetsChanged", "occurrencesChanged")
+    return {"findReplace": dict(zip(counts, (changed, changed, 1, changed), strict=True)) if changed else {}}
 
 
 def _long(given: Args) -> None:
@@ -295,5 +299,5 @@ KINDS: dict[str, Callable[[Tabs, Args], Args | None]] = {
     "sortRange": _sort_range,
     "updateCells": _update_cells,
     "appendCells": _append_cells,
-    "copyPaste": _copy_paste,
+    "findReplace": _find_replace,
 }

@@ -68,8 +68,10 @@ TYPES: dict[str, dict[str, Any]] = {
         **{"rows": ["RowData"], "fields": str, "start": "GridCoordinate", "range": "GridRange"}
     },
     "AppendCellsRequest": {"sheetId": int, "rows": ["RowData"], "fields": str},
-    "CopyPasteRequest": {
-        **{"source": "GridRange", "destination": "GridRange", "pasteType": str, "pasteOrientation": str}
+    "FindReplaceRequest": {
+        **dict.fromkeys(("find", "replacement"), str),
+        **dict.fromkeys(("matchCase", "matchEntireCell", "searchByRegex", "includeFormulas"), bool),
+        **{"range": "GridRange", "sheetId": int, "allSheets": bool},
     },
     "RepeatCellRequest": {"range": "GridRange", "cell": "CellData", "fields": str},
     "SetDataValidationRequest": {

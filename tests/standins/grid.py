@@ -194,36 +194,6 @@ def entered(value: Value) -> Value:
     return value
 
 
-# The one formula besides HYPERLINK that is worked out: =IF(ISBLANK(B2),IF(A2="text","text",""),B2).
-_IF_BLANK = re.compile(
-    r'=IF\(ISBLANK\((?P<cell>[A-Z]+\d+)\),IF\((?P<other>[A-Z]+\d+)="(?P<same>(?:[^"]|"")*)",'
-    r'"(?P<then>(?:[^"]|"")*)",""\),(?P=cell)\)'
-)
-
-
-def worked_out(tab: Tab, row: int, column: int) -> Value:
-    """Return a cell's value; of a formula that this stand-in doesn't know, an error as Sheets shows it."""
-    value = tab.at(row, column).value
-    if not isinstance(value, Formula):
-        return value
-    if not (found := _IF_BLANK.fullmatch(value)):
-        return rendered(value, "UNFORMATTED_VALUE")
-    held, other = (tab.at(*_place(found[name])).value for name in ("cell", "other"))
-    if held != "":
-        return held
-    # Sheets compares texts without regard to case.
-    is_same = str(other).casefold() == found["same"].replace('""', '"').casefold()
-    return found["then"].replace('""', '"') if is_same else ""
-
-
-def _place(name: str) -> tuple[int, int]:
-    word = name.rstrip("0123456789")
-    column = 0
-    for letter in word:
-        column = column * 26 + ord(letter) - ord("A") + 1
-    return int(name[len(word) :]) - 1, column - 1
-
-
 def rendered(value: Value, render: str) -> Value:
     """Return a value as the API does: FORMATTED_VALUE, UNFORMATTED_VALUE or FORMULA."""
     if isinstance(value, Formula):

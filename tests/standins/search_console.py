@@ -12,9 +12,10 @@ from urllib.parse import unquote
 import pandas as pd
 
 from tests.standins import google_errors
-from tests.standins.base import Answer, RateLimit, Request, StandIn
+from tests.standins.base import Answer, RateLimit, Request
+from tests.standins.google_api import GoogleApiStandIn
 from tests.standins.google_errors import GoogleError
-from tests.standins.google_token import EMAIL, TokenDesk, make_service_account
+from tests.standins.google_token import EMAIL, TokenDesk
 
 SCOPES = frozenset(f"https://www.googleapis.com/auth/webmasters{end}" for end in ("", ".readonly"))
 ROUTE = re.compile(r"/webmasters/v3/sites(?:/(?P<site>[^/]+)/searchAnalytics/query)?")
@@ -27,7 +28,7 @@ FIELDS = frozenset(
 COLUMNS = ("date", "page", "query", "clicks", "impressions", "position")
 
 
-class SearchConsoleStandIn(StandIn):
+class SearchConsoleStandIn(GoogleApiStandIn):
     """A Search Console with the data of some properties.
 
     Args:
@@ -38,9 +39,12 @@ class SearchConsoleStandIn(StandIn):
             hundred times that by both.
         per_minute: queries in a minute.
         rows_a_day: how many rows of a day there are at most.
+        tokens: as in `GoogleApiStandIn`.
     """
 
     script_on = r"/webmasters/"
+    api = "Google Search Console API"
+    disabled = "accessNotConfigured"
 
     def __init__(
         self,
@@ -51,22 +55,16 @@ class SearchConsoleStandIn(StandIn):
         load_quota: int = 1_000_000,
         per_minute: int = 1200,
         rows_a_day: int = 50_000,
+        tokens: TokenDesk | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(tokens)
         self.data = dict(data)
         self.today, self.delay, self.rows_a_day = today, delay, rows_a_day
-        self.tokens = TokenDesk()
-        self.api_enabled = True
         self.permissions: dict[str, dict[str, str]] = {
             site: {EMAIL: "siteRestrictedUser"} for site in self.data
         }
         self.load, self.rate = RateLimit(load_quota, 600), RateLimit(per_minute, 60)
         self._dice = random.Random(0)
-
-    @property
-    def service_account(self) -> dict[str, str]:
-        """The content of a key file whose account this stand-in knows."""
-        return make_service_account(self.url)
 
     def asked(self) -> list[tuple[str, str, tuple[str, ...], int]]:
         """Return first day, last day, dimensions and first row of all answered queries."""
@@ -76,32 +74,23 @@ class SearchConsoleStandIn(StandIn):
             for one in bodies
         ]
 
-    def reply(self, request: Request) -> Answer:
-        """Answer by path; every refusal has Google's shape."""
-        if request.words == "POST /token":
-            return self.tokens.answer(request.body)
-        try:
-            route = ROUTE.fullmatch(request.path)
-            if not route:
-                raise google_errors.not_found()
-            email = self._caller(request)
-            if route["site"] is None:
-                return Answer(body=self._sites(email))
-            return self._query(unquote(route["site"]), email, request.json())
-        except GoogleError as error:
-            return _with_errors(error)
+    def answer(self, request: Request) -> Answer:
+        """Answer by path."""
+        route = ROUTE.fullmatch(request.path)
+        if not route:
+            raise google_errors.not_found()
+        email = self.caller(request, SCOPES)
+        if route["site"] is None:
+            return Answer(body=self._sites(email))
+        return self._query(unquote(route["site"]), email, request.json())
 
-    def _caller(self, request: Request) -> str:
-        token = self.tokens.find(request.headers.get("authorization", "").removeprefix("Bearer "))
-        if token is None:
-            raise google_errors.unauthenticated()
-        if not self.api_enabled:
-            message = "Google Search Console API has not been used in project 0 before or it is disabled."
-            raise GoogleError(403, "PERMISSION_DENIED", message, "accessNotConfigured")
-        if not token.scopes & SCOPES:
-            message = "Request had insufficient authentication scopes."
-            raise google_errors.denied(message, "ACCESS_TOKEN_SCOPE_INSUFFICIENT")
-        return token.email
+    def refused(self, error: GoogleError) -> Answer:
+        """Return a refusal as this older API writes it: reasons are in a list of errors."""
+        answer = error.answer()
+        answer.body["error"].pop("details", None)
+        entry = {"message": error.message, "domain": "global", "reason": error.reason or "forbidden"}
+        answer.body["error"]["errors"] = [entry]
+        return answer
 
     def _sites(self, email: str) -> dict[str, Any]:
         entries = [
@@ -178,15 +167,6 @@ def _checked(body: Any) -> tuple[date, date, list[str], int, int]:
     if last < first:
         raise google_errors.invalid("startDate must be before endDate.")
     return first, last, dimensions, limit, start
-
-
-def _with_errors(error: GoogleError) -> Answer:
-    """Return a refusal as this older API writes it: reasons are in a list of errors."""
-    answer = error.answer()
-    answer.body["error"].pop("details", None)
-    entry = {"message": error.message, "domain": "global", "reason": error.reason or "forbidden"}
-    answer.body["error"]["errors"] = [entry]
-    return answer
 
 
 def search_rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -279,18 +280,34 @@ def _check(value: Any, schema: dict[str, Any], schemas: dict[str, Any], where: s
 
 
 def test_the_command_line(tmp_path: Path) -> None:
-    """`python -m tests.standins` writes key files, prints the environment, and prints the counts when it is stopped."""
+    """`python -m tests.standins` writes key files, prints the environment and an import of search data, which works."""
     command = [sys.executable, "-m", "tests.standins", "--project", str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         lines = [process.stdout.readline()]
         while "Ctrl-C" not in lines[-1]:
             lines.append(process.stdout.readline())
+        asked = lines[-3].removeprefix("Search data: ").split()
+        where = dict(
+            line.removeprefix("export ").strip().split("=", 1) for line in lines if "export " in line
+        )
+        imported = subprocess.run(
+            [sys.executable, "-m", "internal_linker", *asked, "--project", str(tmp_path)],
+            cwd=ROOT,
+            env=os.environ | where,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
+    assert imported.returncode == 0, imported.stderr
+    assert "Fetched: 26 days" in imported.stdout and "rows of 28 days" in imported.stdout
     account = json.loads((tmp_path / "config/service_account.txt").read_text(encoding="utf-8"))
     assert f"export INTERNAL_LINKER_GOOGLE_API_URL={account['token_uri'].removesuffix('/token')}\n" in lines
     assert rest.startswith("serper: 0 calls (0 not answered with 200), 0 credits\n")
+    assert "search console: 0 calls" not in rest and "google analytics: 0 calls" not in rest
     (tmp_path / "config/openai_api_key.txt").write_text("sk-real")
     refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=10, check=False)
     assert refused.returncode == 1

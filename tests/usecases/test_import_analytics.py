@@ -110,3 +110,22 @@ def test_a_property_is_a_number(name: str) -> None:
     with pytest.raises(ConfigurationError, match="Property details"):
         source_of(name)
     assert source_of(" properties/123 ") == "GA4 property 123"
+
+
+def test_bad_input_is_counted_and_told(project: Project, google: GoogleAnalyticsStandIn) -> None:
+    """Days without sessions, sampled and hidden rows, another time zone and other spellings of a page are told."""
+    google.data["123"] = [row for row in google.data["123"] if row[0] not in ("2026-10-09", "2026-10-10")] + [
+        ("2026-10-01", "tiny.example", "/green-tea", 10, 3, 0.0)
+    ]
+    google.metadata = {"samplingMetadatas": [{"samplesReadCount": "1"}], "subjectToThresholding": True}
+    done = imported(project)
+    assert done.facts["days without sessions"] == 2
+    for words in (
+        "no sessions of 2 days: 2026-10-09, 2026-10-10.",
+        "estimated the figures from a sample",
+        "left out rows of few users",
+        "The days of the property are of Europe/Berlin",
+    ):
+        assert sum(words in remark for remark in done.remarks) == 1, words
+    assert done.facts["pages under http and https, or with and without www, which count as one"] == 1
+    assert "days without sessions" not in imported(project).facts

@@ -115,6 +115,25 @@ def test_a_second_import_asks_only_for_new_days_and_the_last_week(
     assert done.fetched == week and len(search_data(project).totals) == 13
 
 
+def test_the_next_step_is_named(
+    project: Path, google: SearchConsoleStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The output ends with what the data are good for; without data there is no such step."""
+    arguments = ("--search-console", PROPERTY, "--days", "2")
+    assert imported(project, *arguments) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if "Next: " in line]
+    assert len(told) == 1 and "queries` chooses main queries; " in told[0]
+    assert 'run` prefers pages that need links most, with priority = "search" in' in told[0]
+    settings = project / "config/settings.toml"
+    write_text(settings, f'{settings.read_text()}\npriority = "search"\n')
+    assert imported(project, *arguments) == 0
+    assert "run` prefers pages that need links most\n" in capsys.readouterr().out
+    google.data["https://www.new.example/"] = google.data[PROPERTY].iloc[:0]
+    google.permissions["https://www.new.example/"] = {EMAIL: "siteOwner"}
+    assert imported(project, "--search-console", "https://www.new.example/") == 0
+    assert "Next:" not in capsys.readouterr().out
+
+
 def test_data_that_google_corrects_are_replaced(project: Path, google: SearchConsoleStandIn) -> None:
     """A day of the last week has what Google said last; a final one stays as it was."""
     import_search_console(PROPERTY, project)
@@ -202,6 +221,7 @@ def test_bad_rows_and_missing_days_are_counted(
     assert "Left out: rows queries: with more clicks than impressions: 1" in said
     assert "Left out: rows with a page of another site: 2" in said  # by query and by page
     assert f"Days without data: {missing}" in said
+    assert "Other spellings of these pages: 1 URLs, as http or https" in said
     assert "Pages of the last 28 days: 3 are in the crawl" in said
     assert f"URLs that are not in the crawl: 1 with 4 clicks, such as {PROPERTY}gone/" in said
 

@@ -131,7 +131,8 @@ def test_empty_cells_of_the_sheet_are_filled(project: Path, google: GoogleStandI
             [POTS, "typed in between"],
             [STORAGE],
         ]
-    assert done.absent == [WHITE.rstrip("/")] and done.kept == [GREEN.rstrip("/")]
+    assert done.absent == [WHITE.rstrip("/")] and done.filled == [BLACK.rstrip("/")]
+    assert {*done.kept} == {GREEN.rstrip("/"), POTS.rstrip("/")}, "what was typed in between is kept"
     assert done.place == "Google Sheet 'Main'" and done.problems == []
 
 

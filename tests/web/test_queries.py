@@ -1,5 +1,6 @@
 """The page and the API of main queries from search data."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -8,10 +9,13 @@ from playwright.sync_api import expect
 
 from internal_linker.core.search_data import SearchTable
 from internal_linker.usecases.project import open_project
+from tests.standins.google import GoogleStandIn
+from tests.standins.google_token import EMAIL
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp
 from tests.support.crawls import table
-from tests.support.small_project import SITE, URLS, forget_settings, make_project, write_csv
+from tests.support.sheets import before, edit
+from tests.support.small_project import SITE, URLS, forget_settings, make_project, write_csv, write_text
 from tests.web.test_import import ended
 
 GREEN, BLACK, WHITE, POTS, _, STORAGE = URLS
@@ -81,3 +85,55 @@ def test_without_search_data_the_page_says_so(app: RunningApp, browser: AppBrows
     page.get_by_role("button", name="Choose main queries").click()
     page.get_by_role("alert").get_by_text("There are no search data by page and query").wait_for()
     require_sound(page, browser)
+
+
+def test_a_person_fills_the_sheet(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """Empty cells of the Sheet are filled; what is typed meanwhile is kept, and a protected row is told."""
+    grid = [["URL", "Main Query"], [GREEN, "own words"], [BLACK], [POTS], [STORAGE], [f"{SITE}/x"]]
+    with GoogleStandIn({"Main": grid}) as google:
+        connect_sheet(shop, google)
+        box = {"sheetId": google.tab("Main").sheet_id, "startRowIndex": 2, "endRowIndex": 3}
+        google.edit(
+            "addProtectedRange", protectedRange={"range": box, "editors": {"users": ["boss@a.example"]}}
+        )
+        page = browser.page(app, f"/p/{app.open(shop).key}/queries", width=390)
+        page.get_by_role("button", name="Choose main queries").click()
+        fill = page.get_by_role("button", name="Fill 2 empty main queries in Google Sheet 'Main'")
+        fill.wait_for(timeout=30_000)
+        expect(page.locator("#figures")).to_contain_text("Without a row in the Sheet")
+        expect(page.locator("#pages")).to_contain_text("no row in the Sheet")
+        require_sound(page, browser)
+        assert google.grid("Main") == grid, "nothing is written before"
+        before(google, "^POST .*:batchUpdate", edit(google, lambda rows: [*rows[:3], [POTS, ODD], *rows[4:]]))
+        fill.click()
+        page.locator("#figures").get_by_text("Not filled").wait_for(timeout=30_000)
+        assert google.grid("Main") == [*grid[:3], [POTS, ODD], *grid[4:]]
+    figures = page.locator("#figures > div")
+    told = dict(text.split("\n", 1) for text in figures.all_inner_texts())
+    assert told["Filled in Google Sheet 'Main'"] == "0" and told["Kept: written already"] == "2"
+    assert told["Not filled"] == "1"
+    expect(page.locator("#notes")).to_contain_text("protected ranges, such as row 3")
+    expect(page.locator("#write-part")).to_be_hidden()
+    require_sound(page, browser)
+
+
+def test_a_sheet_that_is_not_shared_says_so(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+    """The sentence of the adapter, with the address to share the Sheet with, is shown."""
+    with GoogleStandIn({"Main": [["URL", "Main Query"], [BLACK]]}) as google:
+        google.shared_with.clear()
+        connect_sheet(shop, google)
+        page = browser.page(app, f"/p/{app.open(shop).key}/queries")
+        page.get_by_role("button", name="Choose main queries").click()
+        page.get_by_role("alert").get_by_text(f"the Sheet is not shared with {EMAIL}").wait_for(
+            timeout=30_000
+        )
+        require_sound(page, browser)
+
+
+def connect_sheet(folder: Path, google: GoogleStandIn) -> None:
+    """Give a project the service account, the Sheet and the address of the stand-in."""
+    key, settings = folder / "config/service_account.txt", folder / "config/settings.toml"
+    write_text(key, json.dumps(google.service_account))
+    key.chmod(0o600)
+    sheet = f'google_sheet_id = "{google.spreadsheet_id}"\ngoogle_sheet_name = "Main"\n'
+    write_text(settings, f'{settings.read_text()}\n{sheet}google_api_url = "{google.url}"\n')

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
-from internal_linker.adapters.http.google_refusals import GoogleRefusals, google_error
+from internal_linker.adapters.http.google_refusals import GoogleApi, GoogleRefusals, google_error
 from internal_linker.adapters.http.limits import retry_after
 from internal_linker.core.errors import CredentialsRefused, ServiceError
 
 SERVICE = "Google Analytics"
+API = GoogleApi(SERVICE, "Google Analytics Data API", "analyticsdata.googleapis.com", "analytics_url")
 
 
 class QuotaReached(ServiceError):
@@ -23,14 +24,7 @@ class Refusals:
 
     def __init__(self, email: str, project: str) -> None:
         self._email = email
-        self._google = GoogleRefusals(
-            service=SERVICE,
-            api="Google Analytics Data API",
-            library="analyticsdata.googleapis.com",
-            setting="analytics_url",
-            email=email,
-            project=project,
-        )
+        self._google = GoogleRefusals(API, email, project)
 
     def of(self, status: int, body: bytes, headers: Mapping[str, str], property_: str) -> ServiceError:
         """Return the error for a status other than 200."""

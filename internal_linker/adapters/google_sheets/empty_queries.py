@@ -1,75 +1,161 @@
 """Filling empty main queries of the Sheet so that no query of an editor is overwritten, however late it is typed.
 
-Google writes to places, whatever they hold by then. So each request brings formulas that compare: they take our query
-only if the row still has its URL and its query is still empty. Google carries out a request's parts together.
+Google's requests write to places, whatever they hold by then. Only find and replace looks first: it replaces empty
+cells by a mark and the mark by the query, and cells that are no longer empty stay as they are. It can't see whether the
+row still has its URL. If rows moved just before, the next reading shows queries in rows of other pages, and the next
+request replaces these by nothing, again only where they still are.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-from gspread.utils import rowcol_to_a1
 
 from internal_linker.adapters.google_sheets.spreadsheet import Tab
 from internal_linker.adapters.tables.query_rows import QueryRows
+from internal_linker.core.sequences import counted
 
-# Rows that one request fills: each takes a formula.
+# Rows that one request fills: each takes a replacement.
 MOST_ROWS = 500
+# Google reads what replaces a text as if it were typed.
+_FORMULA = re.compile(r"[=+\-@']")
+Request = dict[str, Any]
 
 
-def fill_requests(
-    tab: Tab, rows: QueryRows, urls: Mapping[str, str], wanted: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """Return the requests of `spreadsheets.batchUpdate` that fill empty main queries; send them together.
-
-    They put formulas into a new last column, paste the formulas' values over the main queries, and delete the column.
+class Filling:
+    """Main queries on their way into a tab; each reading of the tab tells what to send next.
 
     Args:
-        tab: the tab, as it is now.
-        rows: its rows; those that are filled have no main query.
-        urls: the text in the column of URLs, by page.
-        wanted: the main query of each page to fill, by page.
+        wanted: the main query of each page, by page.
     """
+
+    def __init__(self, wanted: Mapping[str, str]) -> None:
+        self._wanted = {page: query for page, query in wanted.items() if not _FORMULA.match(query)}
+        self._refused = {page: query for page, query in wanted.items() if page not in self._wanted}
+        self._before: Counter[tuple[str, str]] = Counter()
+        self._sent: frozenset[str] = frozenset()
+
+    def requests(self, tab: Tab, rows: QueryRows, *, more: bool) -> list[Request]:
+        """Return the requests of `spreadsheets.batchUpdate` to send together; [] if there is nothing left to do.
+
+        Args:
+            tab: the tab, as it is now.
+            rows: its rows.
+            more: whether to fill cells, or only to take back what stands in another page's row.
+        """
+        strays = self._strays(rows)
+        found = [_replace(tab, rows, row, row, text, "") for row, text in strays]
+        cells = {**rows.cells, **{row: (rows.cells[row][0], "") for row, _ in strays}}
+        empty = {page: row for page, row in _empty(cells).items() if not _is_locked(tab, rows, row)}
+        pages = [page for page in self._wanted if page in empty][:MOST_ROWS]
+        if more and pages:
+            self._before = Counter(cells.values())
+            self._sent = frozenset(self._wanted[page] for page in pages)
+            mark = f"internal-linker {secrets.token_hex(8)}"
+            queries = {empty[page]: self._wanted[page] for page in pages}
+            found += [
+                _replace(tab, rows, first, last, "^$", mark, searchByRegex=True)
+                for first, last in _runs(sorted(queries))
+            ]
+            found += [_replace(tab, rows, row, row, mark, query) for row, query in queries.items()]
+        return found
+
+    def problems(self, tab: Tab, rows: QueryRows, account: str) -> Iterator[str]:
+        """Yield what the last reading shows to be missing or wrong, one sentence each.
+
+        Args:
+            tab: the tab.
+            rows: its rows.
+            account: the address of the service account.
+        """
+        for row, text in self._strays(rows):
+            yield (
+                f"Row {row} has the main query of another page ({text}), because rows moved while queries were "
+                "written. Empty the cell."
+            )
+        empty = {page: rows.empty[page] for page in self._wanted if page in rows.empty}
+        if locked := [row for row in empty.values() if _is_locked(tab, rows, row)]:
+            yield (
+                f"{counted(len(locked), 'empty main query', 'empty main queries')} of protected ranges, such as row "
+                f"{min(locked)}, could not be filled. Allow {account} to edit them under Data > Protect sheets and "
+                "ranges."
+            )
+        for page, row in empty.items():
+            if row not in locked:
+                yield (
+                    f"{page}: row {row} did not take its main query. Check whether its cell is merged, hidden by a "
+                    "filter, or has spaces or a formula."
+                )
+        for page, query in self._refused.items():
+            if page in rows.empty:
+                yield (
+                    f"{page}: row {rows.empty[page]} stays empty, because Google would take {query} for a formula. "
+                    "Type it after an apostrophe."
+                )
+        for row, (page, text) in rows.cells.items():
+            query = self._wanted.get(page, "")
+            if query in self._sent and text != query and text and any(map(str.isdigit, query)):
+                yield (
+                    f"{page}: row {row} has {text} and not {query}: somebody wrote it meanwhile, or Google took the "
+                    "query for a number or date."
+                )
+
+    def _strays(self, rows: QueryRows) -> list[tuple[int, str]]:
+        """Return row and text of queries from the last request that stand in the row of another page."""
+        left = Counter(rows.cells.values()) - self._before
+        found = []
+        for row, cell in rows.cells.items():
+            page, text = cell
+            if left[cell] > 0 and text in self._sent and self._wanted.get(page) != text:
+                left[cell] -= 1
+                found.append((row, text))
+        return found
+
+
+def _empty(cells: Mapping[int, tuple[str, str]]) -> dict[str, int]:
+    """Return the first row of each page without a main query."""
+    filled = {page for page, text in cells.values() if text}
+    rows = dict[str, int]()
+    for row, (page, _) in cells.items():
+        if page and page not in filled:
+            rows.setdefault(page, row)
+    return rows
+
+
+def _replace(
+    tab: Tab, rows: QueryRows, first: int, last: int, find: str, replacement: str, **options: bool
+) -> Request:
+    """Return a request that changes whole cells of main queries in these rows; formulas stay."""
     assert rows.query is not None, "the caller has looked"
-    column = tab.columns
-    span = {"sheetId": tab.number, "dimension": "COLUMNS", "startIndex": column, "endIndex": column + 1}
-    requests: list[dict[str, Any]] = [{"insertDimension": {"range": span, "inheritFromBefore": True}}]
-    formulas = {
-        rows.empty[page]: _formula(rows.empty[page], rows.url, rows.query, urls[page], query)
-        for page, query in wanted.items()
+    span = {
+        "sheetId": tab.number,
+        "startRowIndex": first - 1,
+        "endRowIndex": last,
+        "startColumnIndex": rows.query,
+        "endColumnIndex": rows.query + 1,
     }
-    for first, last in _runs(sorted(formulas)):
-        cells = [
-            {"values": [{"userEnteredValue": {"formulaValue": formulas[row]}}]}
-            for row in range(first, last + 1)
-        ]
-        start = {"sheetId": tab.number, "rowIndex": first - 1, "columnIndex": column}
-        requests.append({"updateCells": {"start": start, "rows": cells, "fields": "userEnteredValue"}})
-        places = {"sheetId": tab.number, "startRowIndex": first - 1, "endRowIndex": last}
-        requests.append(
-            {
-                "copyPaste": {
-                    "source": {**places, "startColumnIndex": column, "endColumnIndex": column + 1},
-                    "destination": {
-                        **places,
-                        "startColumnIndex": rows.query,
-                        "endColumnIndex": rows.query + 1,
-                    },
-                    "pasteType": "PASTE_VALUES",
-                }
-            }
-        )
-    requests.append({"deleteDimension": {"range": span}})
-    return requests
+    exactly = {"matchCase": True, "matchEntireCell": True}
+    return {
+        "findReplace": {"find": find, "replacement": replacement, "range": span, **exactly, **options},
+    }
 
 
-def _formula(row: int, url_column: int, query_column: int, url: str, query: str) -> str:
-    """Return a formula that is the query if its row is as it was, and what the cell has otherwise."""
-    at_url, at_query = rowcol_to_a1(row, url_column + 1), rowcol_to_a1(row, query_column + 1)
-    return f'=IF(ISBLANK({at_query}),IF({at_url}={_text(url)},{_text(query)},""),{at_query})'
+def _is_locked(tab: Tab, rows: QueryRows, row: int) -> bool:
+    """Return whether the main query of a row is in a protected range that this account may not edit."""
+    return any(
+        _within(each.get("range", {}), row, rows.query)
+        and not any(_within(free, row, rows.query) for free in each.get("unprotectedRanges", []))
+        for each in tab.facts.get("protectedRanges", [])
+        if not each.get("warningOnly") and not each.get("requestingUserCanEdit")
+    )
 
 
-def _text(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
+def _within(box: Mapping[str, int], row: int, column: int | None) -> bool:
+    assert column is not None, "the caller has looked"
+    return box.get("startRowIndex", 0) < row <= box.get("endRowIndex", row) and box.get(
+        "startColumnIndex", 0
+    ) <= column < box.get("endColumnIndex", column + 1)
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

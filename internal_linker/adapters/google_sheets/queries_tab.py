@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from internal_linker.adapters.google_sheets.client import GOOGLE
-from internal_linker.adapters.google_sheets.empty_queries import MOST_ROWS, fill_requests
+from internal_linker.adapters.google_sheets.empty_queries import MOST_ROWS, Filling
 from internal_linker.adapters.google_sheets.reconcile import Grid, Strays
 from internal_linker.adapters.google_sheets.spreadsheet import (
     Cells,
@@ -376,28 +377,23 @@ class GoogleSheet:
         Raises:
             InputError, ServiceError: as in `main_queries`; what was filled so far stays.
         """
+        filling = Filling(wanted)
         # One request more for rows that moved just before they were to be filled.
-        left = -(-len(wanted) // MOST_ROWS) + _REPAIRS
-        while left and with_retries(lambda: self._fill_some(wanted)):
-            left -= 1
-        rows = self.main_queries()
-        return [
-            f"{page}: row {rows.empty[page]} did not take its main query. Check whether it is merged or protected."
-            for page in wanted
-            if page in rows.empty
-        ]
+        fills = -(-len(wanted) // MOST_ROWS) + _REPAIRS
+        for sent in range(fills + _CORRECTIONS):
+            if not with_retries(partial(self._fill_some, filling, more=sent < fills)):
+                break
+        tab = self._find_tab(with_retries(self._spreadsheet.metadata))
+        rows = self._query_rows(with_retries(lambda: self._values(tab)))
+        return [*filling.problems(tab, rows, self._spreadsheet.account)]
 
-    def _fill_some(self, wanted: Mapping[str, str]) -> bool:
-        """Read the tab and fill some of the queries that it lacks; return False if it lacks none."""
+    def _fill_some(self, filling: Filling, *, more: bool) -> bool:
+        """Read the tab and send what it lacks or has too much; return False if that is nothing."""
         tab = self._find_tab(self._spreadsheet.metadata())
-        values = self._values(tab)
-        rows = self._query_rows(values)
-        some = [page for page in wanted if page in rows.empty][:MOST_ROWS]
-        if not some:
-            return False
-        urls = {page: values[rows.empty[page] - 1][rows.url] for page in some}
-        self._spreadsheet.change(fill_requests(tab, rows, urls, {page: wanted[page] for page in some}))
-        return True
+        requests = filling.requests(tab, self._query_rows(self._values(tab)), more=more)
+        if requests:
+            self._spreadsheet.change(requests)
+        return bool(requests)
 
     def _query_rows(self, values: Sequence[Sequence[str]]) -> QueryRows:
         hosts = self._hosts or CanonicalHosts()

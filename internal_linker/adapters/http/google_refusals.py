@@ -14,22 +14,33 @@ _LONGEST_QUOTE = 200
 
 
 @dataclass(frozen=True, slots=True)
+class GoogleApi:
+    """An API as its errors name it.
+
+    Attributes:
+        service: the service's name.
+        name: the API's name.
+        library: the API's name in Google Cloud's library, such as searchconsole.googleapis.com.
+        setting: the setting that has its address.
+    """
+
+    service: str
+    name: str
+    library: str
+    setting: str
+
+
+@dataclass(frozen=True, slots=True)
 class GoogleRefusals:
     """Turns refusals of an API into errors for one service account.
 
     Attributes:
-        service: the service's name for errors.
-        api: the API's name.
-        library: the API's name in Google Cloud's library, such as searchconsole.googleapis.com.
-        setting: the setting that has its address.
+        api: the API.
         email: the account's address.
         project: its Google Cloud project.
     """
 
-    service: str
-    api: str
-    library: str
-    setting: str
+    api: GoogleApi
     email: str
     project: str
 
@@ -37,17 +48,17 @@ class GoogleRefusals:
         """Return the error for a failure of Google, a refused sign-in or a disabled API; None for anything else."""
         if status >= 500 or status == 408:
             problem = f"Google failed with status {status}. Try again in a few minutes."
-            return ServiceError(self.service, problem, retryable=True, retry_after=retry_after(headers))
+            return ServiceError(self.api.service, problem, retryable=True, retry_after=retry_after(headers))
         if status == 401:
             return CredentialsRefused(
-                self.service,
+                self.api.service,
                 f"Google did not accept the sign-in. Make a new key for {self.email} ({NEW_KEY}) and put it into "
                 f"{KEY_FILE}.",
             )
         if not _DISABLED.isdisjoint(reasons):
             return ServiceError(
-                self.service,
-                f"the {self.api} is not enabled. Open https://console.cloud.google.com/apis/library/{self.library}"
+                self.api.service,
+                f"the {self.api.name} is not enabled. Open https://console.cloud.google.com/apis/library/{self.api.library}"
                 f"?project={self.project}, click Enable, wait a minute and run again.",
             )
         return None
@@ -55,13 +66,15 @@ class GoogleRefusals:
     def other(self, status: int, message: str) -> ServiceError:
         """Return the error for what has no remedy of its own; `message` is "" if the answer was not Google's."""
         if not message:
-            remedy = f"Check {self.setting} in config/settings.toml, and any proxy between here and Google."
+            remedy = (
+                f"Check {self.api.setting} in config/settings.toml, and any proxy between here and Google."
+            )
             return ServiceError(
-                self.service, f"something other than the API answered, with status {status}. {remedy}"
+                self.api.service, f"something other than the API answered, with status {status}. {remedy}"
             )
         said = " ".join(message.split())[:_LONGEST_QUOTE].rstrip(".")
         return ServiceError(
-            self.service, f'Google refused a request with status {status} and the message "{said}".'
+            self.api.service, f'Google refused a request with status {status} and the message "{said}".'
         )
 
 

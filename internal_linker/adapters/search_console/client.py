@@ -1,18 +1,13 @@
 """The client of the Search Console API: properties of an account, and what searchers did on the days of one."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import httpx
-
-from internal_linker.adapters.http.client import TooLarge, bounded_client
-from internal_linker.adapters.http.limits import FEW_ATTEMPTS, Pacer, with_retries
-from internal_linker.adapters.http.service_account import ServiceAccount
-from internal_linker.adapters.search_console.errors import SERVICE, Refusals
-from internal_linker.core.errors import ServiceError
+from internal_linker.adapters.http.google_client import Bounds, GoogleClient, Refusal
+from internal_linker.adapters.http.limits import FEW_ATTEMPTS
+from internal_linker.adapters.search_console.errors import API, Refusals
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,10 +17,9 @@ SCOPE = "https://www.googleapis.com/auth/webmasters.readonly"
 ROWS_A_PAGE, ROWS_A_DAY = 25_000, 50_000
 # A query is answered with more rows than this by nothing that is Google.
 _MOST_PAGES = 40
-# A page of rows takes 2 to 6 MB.
-_MOST_BYTES, _LONGEST_S, _CONNECT_S = 64_000_000, 120.0, 10.0
-# Google allows 1,200 a minute for each site and each user; other programs of theirs share them.
-_PER_SECOND = 15.0
+# Google allows 1,200 a minute for each site and each user; other programs of theirs share them. A page of rows takes 2
+# to 6 MB.
+_BOUNDS = Bounds(per_second=15.0, most_bytes=64_000_000, longest_s=120.0, silent_s=60.0)
 _MEASURES = ("clicks", "impressions", "position")
 # A user whose ownership was never verified sees no data.
 _UNVERIFIED = "siteUnverifiedUser"
@@ -43,20 +37,18 @@ class SearchConsole:
     """
 
     def __init__(self, key: str, api_url: str) -> None:
-        timeout = httpx.Timeout(60.0, connect=_CONNECT_S)
-        self._client = bounded_client(_MOST_BYTES, _LONGEST_S, timeout=timeout)
-        self._account = ServiceAccount(key, SCOPE, SERVICE, self._client)
-        self._refusals = Refusals(self._account.email, self._account.project)
-        self._url, self._pacer = f"{api_url.rstrip('/')}/webmasters/v3/sites", Pacer(_PER_SECOND)
+        url = f"{api_url.rstrip('/')}/webmasters/v3/sites"
+        self._google = GoogleClient(API, key, url, scope=SCOPE, bounds=_BOUNDS)
+        self._refusals = Refusals(self._google.account.email, self._google.account.project)
 
     @property
     def email(self) -> str:
         """The service account's address, which properties are shared with."""
-        return self._account.email
+        return self._google.account.email
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        self._google.close()
 
     def properties(self, attempts: int = FEW_ATTEMPTS) -> list[str]:
         """Return the properties whose data the account may read, such as "sc-domain:example.com".
@@ -64,7 +56,7 @@ class SearchConsole:
         Raises:
             ServiceError: Google refused the account or did not answer.
         """
-        entries = self._sent("GET", "", None, "", attempts).get("siteEntry", [])
+        entries = self._google.ask("GET", "", self._refusal(""), attempts=attempts).get("siteEntry", [])
         found = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
         return sorted(
             str(entry.get("siteUrl", "")) for entry in found if entry.get("permissionLevel") != _UNVERIFIED
@@ -116,73 +108,34 @@ class SearchConsole:
             if not rows:  # a short answer need not be the last one
                 return pd.DataFrame(columns).drop_duplicates(list(dimensions), ignore_index=True)
             for row in rows:
-                for name, value in zip(columns, _cells(row, len(dimensions)), strict=True):
+                for name, value in zip(columns, self._cells(row, len(dimensions)), strict=True):
                     columns[name].append(value)
-        raise _unreadable(f"there are more than {_MOST_PAGES * ROWS_A_PAGE:,} rows")
+        raise self._google.unreadable(f"there are more than {_MOST_PAGES * ROWS_A_PAGE:,} rows")
 
     def _page(self, property_: str, asked: Mapping[str, Any]) -> list[Any]:
         path = f"/{quote(property_, safe='')}/searchAnalytics/query"
-        rows = self._sent("POST", path, asked, property_).get("rows", [])
+        rows = self._google.ask("POST", path, self._refusal(property_), body=asked).get("rows", [])
         if not isinstance(rows, list):
-            raise _unreadable("its rows are no list")
+            raise self._google.unreadable("its rows are no list")
         return rows
 
-    def _sent(
-        self,
-        method: str,
-        path: str,
-        asked: Mapping[str, Any] | None,
-        property_: str,
-        attempts: int | None = None,
-    ) -> dict[str, Any]:
-        return with_retries(lambda: self._once(method, path, asked, property_), attempts=attempts)
+    def _refusal(self, property_: str) -> Refusal:
+        return lambda status, body, headers: self._refusals.of(status, body, headers, property_)
 
-    def _once(
-        self, method: str, path: str, asked: Mapping[str, Any] | None, property_: str
-    ) -> dict[str, Any]:
-        self._pacer.wait()
-        try:
-            answer = self._client.request(method, self._url + path, json=asked, auth=self._account)
-        except TooLarge:
-            raise _unreadable(f"it is larger than {_MOST_BYTES // 1_000_000} MB") from None
-        except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.LocalProtocolError) as error:
-            raise ServiceError(
-                SERVICE,
-                f"its address can't be used ({type(error).__name__}). Check search_console_url in "
-                "config/settings.toml.",
-            ) from None
-        except (httpx.HTTPError, httpx.StreamError) as error:
-            raise ServiceError(
-                SERVICE,
-                f"there was no usable answer ({type(error).__name__}). Check the internet connection and try again.",
-                retryable=True,
-            ) from None
-        if answer.status_code != 200:
-            raise self._refusals.of(answer.status_code, answer.content, answer.headers, property_)
-        try:
-            body = json.loads(answer.content)
-        except (ValueError, RecursionError):
-            raise _unreadable("it is not JSON", retryable=True) from None
-        if not isinstance(body, dict):
-            raise _unreadable("it is not a JSON object")
-        return body
+    def _cells(self, row: Any, dimensions: int) -> list[Any]:
+        """Return the keys and measures of a row.
 
-
-def _cells(row: Any, dimensions: int) -> list[Any]:
-    """Return the keys and measures of a row.
-
-    Raises:
-        ServiceError: it has another form.
-    """
-    keys = row.get("keys", []) if isinstance(row, dict) else None
-    if not isinstance(keys, list) or len(keys) != dimensions or not all(isinstance(key, str) for key in keys):
-        raise _unreadable("a row has other keys than those asked for")
-    return [*keys, *(row.get(name) for name in _MEASURES)]
-
-
-def _unreadable(why: str, *, retryable: bool = False) -> ServiceError:
-    problem = f"the answer can't be read: {why}. Check search_console_url in config/settings.toml."
-    return ServiceError(SERVICE, problem, retryable=retryable)
+        Raises:
+            ServiceError: it has another form.
+        """
+        keys = row.get("keys", []) if isinstance(row, dict) else None
+        if (
+            not isinstance(keys, list)
+            or len(keys) != dimensions
+            or not all(isinstance(key, str) for key in keys)
+        ):
+            raise self._google.unreadable("a row has other keys than those asked for")
+        return [*keys, *(row.get(name) for name in _MEASURES)]
 
 
 def _host(property_: str) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from internal_linker.adapters.http.google_refusals import GoogleRefusals, google_error
+from internal_linker.adapters.http.google_refusals import GoogleApi, GoogleRefusals, google_error
 from internal_linker.adapters.http.limits import retry_after
 from internal_linker.core.errors import CredentialsRefused, ServiceError
 
 SERVICE = "Search Console"
+API = GoogleApi(SERVICE, "Search Console API", "searchconsole.googleapis.com", "search_console_url")
 # Google counts its load quota over ten minutes and asks to wait for fifteen.
 LOAD_QUOTA_S = 900.0
 _RATE_LIMITS = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED"})
@@ -27,14 +28,7 @@ class Refusals:
 
     def __init__(self, email: str, project: str) -> None:
         self._email = email
-        self._google = GoogleRefusals(
-            service=SERVICE,
-            api="Search Console API",
-            library="searchconsole.googleapis.com",
-            setting="search_console_url",
-            email=email,
-            project=project,
-        )
+        self._google = GoogleRefusals(API, email, project)
 
     def of(self, status: int, body: bytes, headers: Mapping[str, str], property_: str) -> ServiceError:
         """Return the error for a status other than 200."""

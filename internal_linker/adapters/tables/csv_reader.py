@@ -23,7 +23,8 @@ _HEAD = 1_000_000
 _EXCEL_LINE = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*(?:"|$)')
 _BLANK = " ,;\t\r\n\ufeff"
-# No text contains it once NULs are removed: inside a cell, it means that the cell's quotes were never closed.
+# No text contains it once NULs are removed: two cells of it end the file, and in one cell, they mean that the cell's
+# quotes were never closed.
 _END = "\0end\0"
 _QUOTE_REMEDY = "A quotation mark is not closed or the file is cut off: correct that row or export it again."
 
@@ -86,7 +87,10 @@ class CsvRecords:
     def _parse(self, lines: Iterator[str], encoding: str) -> Iterator[Record]:
         head = list(islice(lines, 20))
         shape = _shape_of([*io.StringIO("".join(head)[:_HEAD], newline="")])
-        reader = csv.reader(chain(head[shape.sep_line :], lines, [_END]), delimiter=shape.separator)
+        reader = csv.reader(
+            chain(head[shape.sep_line :], lines, [shape.separator.join([_END, _END])]),
+            delimiter=shape.separator,
+        )
         del head
         records = self._numbered(reader)
         if shape.title_line:
@@ -114,7 +118,7 @@ class CsvRecords:
                     yield number, cells
         except csv.Error as error:
             raise InputError(f"{self.name}, row {number + 1}: {error}. {_QUOTE_REMEDY}") from None
-        if cells != [_END]:
+        if cells != [_END, _END]:
             raise InputError(f"{self.name}, row {number}: the file ends inside a cell. {_QUOTE_REMEDY}")
 
 

@@ -15,12 +15,14 @@ class QueryRows:
         query: that of the main queries; None: there is none.
         queries: the main queries of each page that has any, by its key.
         empty: the number of the first row of each page that has none, by its key.
+        cells: page ("": none) and main query of each row, by its number.
     """
 
     url: int
     query: int | None
     queries: Mapping[str, frozenset[str]]
     empty: Mapping[str, int]
+    cells: Mapping[int, tuple[str, str]]
 
 
 def query_rows(
@@ -37,13 +39,18 @@ def query_rows(
     if url is None:
         return None
     queries, empty = dict[str, frozenset[str]](), dict[str, int]()
+    cells = dict[int, tuple[str, str]]()
     for number, row in rows:
+        text = row[query].strip() if query is not None and query < len(row) else ""
         try:
             page = key_of(row[url] if url < len(row) else "")
         except ValueError:
+            cells[number] = "", text
             continue
-        if text := row[query].strip() if query is not None and query < len(row) else "":
+        cells[number] = page, text
+        if text:
             queries[page] = queries.get(page, frozenset()) | {text}
         else:
             empty.setdefault(page, number)
-    return QueryRows(url, query, queries, {page: row for page, row in empty.items() if page not in queries})
+    empty = {page: row for page, row in empty.items() if page not in queries}
+    return QueryRows(url, query, queries, empty, cells)

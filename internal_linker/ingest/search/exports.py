@@ -1,6 +1,5 @@
 """Search data from exported files: which files have some, the period that each is of, and one frame of each kind."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -12,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from internal_linker.adapters.tables.columns import fold_header
-from internal_linker.core.canonical_hosts import bare_host, origin_of
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.search_data import SearchTable, typed
 from internal_linker.core.sequences import counted
 from internal_linker.ingest.search.frames import (
+    OTHER_ORIGINS,
     FrameReader,
     Noted,
     Place,
     added_up,
     kind_of,
     missing_days,
+    under_other_origins,
 )
 from internal_linker.ingest.search.numbers import Unclear, days_of, days_within
 from internal_linker.ingest.search.tables import (
@@ -266,10 +266,8 @@ def _with_pages(frame: "DataFrame", reader: FrameReader, noted: Noted) -> "DataF
     numbers = {page: number for number, page in enumerate(pages)}
     codes = np.zeros(len(reader.keys), np.int64)
     codes[used] = [numbers[key] for key in keys]
-    origins = Counter(map(origin_of, pages))
-    most = {bare_host(origin): origin for origin, _ in reversed(origins.most_common())}
-    if others := sum(count for origin, count in origins.items() if most[bare_host(origin)] != origin):
-        noted.facts["pages under http and https, or with and without www, which count as one"] += others
+    if others := under_other_origins(pages):
+        noted.facts[OTHER_ORIGINS] += others
     page = pd.Categorical.from_codes(codes[frame["written"].to_numpy()], categories=pages)
     return frame.drop(columns="written").assign(page=page)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.adapters.tables.blocks import Texts
+from internal_linker.core.canonical_hosts import bare_host, origin_of
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Reject
 from internal_linker.core.search_data import RowProblem, SearchTable
+from internal_linker.core.sequences import counted
 from internal_linker.core.urls import encoded, within_site
 from internal_linker.ingest.search.numbers import Unclear, days_of, decimal_number, whole_number, zones_of
 from internal_linker.ingest.search.tables import ExportTable, Period
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 # Rejected rows that are listed; all are counted.
 MOST_REJECTS = 100_000
+OTHER_ORIGINS = "pages under http and https, or with and without www, which count as one"
+"""What is said of `under_other_origins`."""
 _OTHER_SITE = "is another site than"
 # Words of Google Analytics in place of a page.
 _NO_PAGE = re.compile(r"\(.{1,60}\)|")
@@ -158,7 +162,7 @@ class FrameReader:
         at = only(figures)
         self._require(name, kind, at)
         days = Known()
-        raw = self._cells(table, at, days)
+        raw = self._cells(table, at, figures.get(Figure.PART, ()), days)
         rows = np.concatenate([np.empty(0, np.int32), *raw.row])
         # Each column is in memory twice only while it is joined.
         codes = {figure: np.concatenate(raw.texts.pop(figure)) for figure in [*raw.texts]}
@@ -191,11 +195,14 @@ class FrameReader:
                 f"{name}: the header row has no column 'Position'. Export it again with average positions."
             )
 
-    def _cells(self, table: ExportTable, at: Mapping[Figure, int], days: Known) -> _Raw:
+    def _cells(self, table: ExportTable, at: Mapping[Figure, int], parts: Sequence[int], days: Known) -> _Raw:
         raw = _Raw()
         known = {Figure.DATE: days, Figure.PAGE: self.pages, Figure.QUERY: self.queries}
+        longer, first = 0, 0
         for block in table.blocks():
-            of_totals = _of_totals(block.columns, at)
+            of_totals = _of_totals(block.columns, at, parts)
+            beyond = block.numbers[block.beyond & ~of_totals]
+            longer, first = longer + len(beyond), first or int(beyond[:1].sum())
             for row in np.flatnonzero(of_totals):
                 raw.totals.append((int(block.numbers[row]), [column[row] for column in block.columns]))
             kept = ~of_totals if of_totals.any() else slice(None)
@@ -209,6 +216,13 @@ class FrameReader:
                 elif figure in (Figure.POSITION, Figure.SUM_POSITION):
                     raw.numbers.setdefault(figure, []).append(_decimals(column))
             self._advance(len(of_totals))
+        if longer:
+            self._noted.facts["rows with cells beyond the header's columns"] += longer
+            self._noted.remarks.append(
+                f"{table.stream.name}: {counted(longer, 'row')} have cells beyond the header's columns, row {first} is "
+                "the first. These cells are left out. Look whether the others are in the right columns: a query "
+                "with a comma needs quotation marks."
+            )
         return raw
 
     def _days(self, name: str, known: Known) -> NDArray[np.datetime64]:
@@ -360,6 +374,13 @@ def added_up(frame: "DataFrame", labels: Sequence[str]) -> "DataFrame":
     return once
 
 
+def under_other_origins(pages: Iterable[str]) -> int:
+    """Return how many pages are under another scheme or www. than most pages of their host."""
+    origins = Counter(map(origin_of, pages))
+    most = {bare_host(origin): origin for origin, _ in reversed(origins.most_common())}
+    return sum(count for origin, count in origins.items() if most[bare_host(origin)] != origin)
+
+
 def missing_days(days: Sequence[date]) -> list[date]:
     """Return the days between the first and the last that are not among these."""
     if not days:
@@ -369,18 +390,23 @@ def missing_days(days: Sequence[date]) -> list[date]:
     return [day for day in every if day not in there]
 
 
-def _of_totals(columns: Sequence[Texts], at: Mapping[Figure, int]) -> NDArray[np.bool_]:
-    """Return which rows are totals: the page or the day says so, or any cell of a row without a page."""
-    found = (
-        _are_totals(columns[at[Figure.DATE]]) if Figure.DATE in at else np.zeros(len(columns[0]), np.bool_)
-    )
-    if Figure.PAGE not in at:
+def _of_totals(columns: Sequence[Texts], at: Mapping[Figure, int], parts: Sequence[int]) -> NDArray[np.bool_]:
+    """Return which rows are totals: their page or day says so, or, without either, their only text or its end.
+
+    Google Analytics leaves the page empty and writes "Grand total" beyond the header's columns; other tools write it
+    into a column of texts. A row with a day and without a page is none, even if its query is "total".
+    """
+    found = np.zeros(len(columns[0]), np.bool_)
+    labels = [at[figure] for figure in (Figure.DATE, Figure.PAGE) if figure in at]
+    for label in labels:
+        found |= _are_totals(columns[label])
+    bare = np.logical_and.reduce([columns[label] == "" for label in labels])
+    if not bare.any():
         return found
-    pages = columns[at[Figure.PAGE]]
-    without = np.flatnonzero(pages == "")
-    for column in columns if len(without) else ():
-        found[without] |= _are_totals(column[without])
-    return np.where(pages == "", found, _are_totals(pages))
+    others = [*([at[Figure.QUERY]] if Figure.QUERY in at else []), *parts, -1]
+    texts = np.stack([columns[other][bare] for other in others])
+    found[bare] = ((texts != "").sum(axis=0) == 1) & np.any([_are_totals(line) for line in texts], axis=0)
+    return found
 
 
 def _are_totals(cells: Texts) -> NDArray[np.bool_]:

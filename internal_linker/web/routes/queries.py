@@ -60,6 +60,7 @@ class QueriesOverview:
         place: what they fill: files/main_queries.csv or the Sheet.
         written: whether they were written.
         filled, kept, absent: counts of pages: with an empty main query, with a written one, without a row.
+        unfilled: pages whose main query is still empty, as `problems` say.
         cannibalised: pages that earn from one query, the first of them.
         brands: queries for the site's name, the first of them; they are left out.
         without: counts of pages without a main query, by the reason.
@@ -75,6 +76,7 @@ class QueriesOverview:
     written: bool
     filled: int
     kept: int
+    unfilled: int
     absent: int
     cannibalised: Sequence[SharedQuery]
     brands: Sequence[BrandQuery]
@@ -105,6 +107,7 @@ def show_queries(folder: Folder, state: SharedState) -> QueriesOverview | None:
         done.written,
         len(done.filled),
         len(done.kept),
+        len(done.unfilled),
         len(done.absent),
         done.chosen.shared[:_MOST],
         done.chosen.brands[:_MOST],

@@ -3,7 +3,7 @@ import { counted, element, number, onSubmit, outward, projectApi, showProblem, s
 import { follow } from "./tasks.js";
 
 const ROWS = 100;
-const BADGES = { filled: "finished", "to fill": "running" };
+const BADGES = { filled: "finished", "to fill": "running", "not filled": "failed" };
 const get = (id) => document.getElementById(id);
 let found = null;
 
@@ -28,7 +28,7 @@ async function load() {
   get("result").hidden = !found;
   if (!found) return;
   get("made").replaceChildren("Search data of ", element("bdi", {}, found.source), `, ${found.first} to ${found.last}.`);
-  const figures = [[found.written ? `Filled in ${found.place}` : `To fill in ${found.place}`, found.filled], ["Kept: written already", found.kept], ...(found.absent ? [["Without a row in the Sheet", found.absent]] : []),
+  const figures = [[found.written ? `Filled in ${found.place}` : `To fill in ${found.place}`, found.filled], ["Kept: written already", found.kept], ...(found.unfilled ? [["Not filled", found.unfilled]] : []), ...(found.absent ? [["Without a row in the Sheet", found.absent]] : []),
     ...Object.entries(found.without).map(([why, count]) => [`Without: ${why}`, count]), ...(found.unknown_urls ? [["URLs that are no page of the project", found.unknown_urls]] : [])];
   get("figures").replaceChildren(...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, number(value)))));
   get("notes").replaceChildren(...found.problems.map((text) => element("p", { class: "note", dir: "auto" }, text)),

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import pytest
 
 from internal_linker.adapters.google_sheets.empty_queries import MOST_ROWS
 from internal_linker.core.errors import InputError
 from tests.standins import GoogleStandIn, Reset
+from tests.standins.google_token import EMAIL
+from tests.standins.grid import Cell, Formula
 from tests.support.sheets import SITE, before, edit, sheet
 
 FILL = "^POST .*:batchUpdate"
@@ -115,3 +118,99 @@ def test_rows_that_do_not_keep_their_query_are_named(google: GoogleStandIn) -> N
     before(google, "^GET .*/values/", edit(google, empty_again), times=9)
     [problem] = fill(google)
     assert "row 3 did not take its main query" in problem
+
+
+@pytest.mark.parametrize("value", [Formula('=HYPERLINK("https://a.example","")'), "  "])
+def test_a_cell_that_only_looks_empty_stays(google: GoogleStandIn, value: str) -> None:
+    """A formula that shows nothing and a cell with spaces are an editor's: they stay, and their rows are named."""
+    google.tab("Main").put(2, 1, Cell(value))
+    [problem] = fill(google)
+    assert "row 3 did not take its main query" in problem and "spaces or a formula" in problem
+    assert google.tab("Main").at(2, 1).value == value
+    assert google.grid("Main")[3] == FILLED[3]
+
+
+@pytest.mark.parametrize("typed", [Formula("=A3"), 7, True])
+def test_what_is_typed_just_before_the_write_stays_as_it_is(google: GoogleStandIn, typed: Any) -> None:
+    """A formula stays a formula and a number a number, with the formats of its parts."""
+    cell = Cell(typed, "a note", ({"startIndex": 0},))
+    before(google, FILL, lambda: google.tab("Main").put(2, 1, cell))
+    assert fill(google) == []
+    assert google.tab("Main").at(2, 1) == cell and type(google.tab("Main").at(2, 1).value) is type(typed)
+
+
+def test_a_query_that_came_into_another_row_is_replaced_only_where_it_still_is(google: GoogleStandIn) -> None:
+    """Rows move before the first request; before the second, which takes a query back, an editor writes over it."""
+
+    def act(request: Any) -> None:
+        if not request.words.endswith(":batchUpdate"):
+            return
+        if len(google.calls(FILL)) == 0:
+            edit(google, lambda values: [*values[:2], values[3], values[2], *values[4:]])()
+        elif len(google.calls(FILL)) == 1:
+            assert google.grid("Main")[2] == [f"{SITE}c", "tea b", "new"]
+            edit(google, lambda values: [*values[:2], [f"{SITE}c", "typed", "new"], *values[3:]])()
+
+    google.on_request = act
+    assert fill(google) == []
+    assert google.grid("Main")[2:4] == [[f"{SITE}c", "typed", "new"], [f"{SITE}b", "tea b"]]
+
+
+def test_rows_that_move_before_each_request_are_named(google: GoogleStandIn) -> None:
+    """However often rows move, a query that stays in another page's row is named with its row."""
+    before(google, FILL, edit(google, lambda values: [HEADER, *values[:0:-1]]), times=99)
+    problems = fill(google)
+    rows = google.grid("Main")
+    wrong = [
+        at
+        for at, row in enumerate(rows, 1)
+        if len(row) > 1 and row[1] in set(WANTED.values()) - {WANTED.get(row[0])}
+    ]
+    assert wrong and len(google.calls(FILL)) < 9
+    assert {
+        at for at in wrong if not any(problem.startswith(f"Row {at} has") for problem in problems)
+    } == set()
+    assert [row[1:2] for row in rows if row[:1] == [f"{SITE}a"]] == [["own words"]]
+
+
+def test_protected_rows_are_counted_and_others_filled(google: GoogleStandIn) -> None:
+    """Google would refuse the whole request for one protected cell, so it is left out, and the remedy is told."""
+    box = {"sheetId": google.tab("Main").sheet_id, "startRowIndex": 2, "endRowIndex": 3}
+    google.edit("addProtectedRange", protectedRange={"range": box, "editors": {"users": ["boss@a.example"]}})
+    [problem] = fill(google)
+    assert problem.startswith("1 empty main query of protected ranges, such as row 3, could not be filled.")
+    assert f"Allow {EMAIL} to edit them" in problem
+    assert google.grid("Main") == [*FILLED[:2], [f"{SITE}b"], *FILLED[3:]]
+
+
+@pytest.mark.parametrize(
+    "protection",
+    [
+        {"warningOnly": True},
+        {"editors": {"users": [EMAIL]}},
+    ],
+)
+def test_a_protection_that_lets_the_account_edit_stops_nothing(
+    google: GoogleStandIn, protection: dict[str, Any]
+) -> None:
+    """A range that only warns, or that the account may edit, is filled."""
+    box = {"sheetId": google.tab("Main").sheet_id}
+    google.edit("addProtectedRange", protectedRange={"range": box, **protection})
+    assert fill(google) == []
+    assert google.grid("Main") == FILLED
+
+
+def test_a_query_never_becomes_a_formula(google: GoogleStandIn) -> None:
+    """Google reads what it puts in as if it were typed: a query such as =1+1 is not sent, and its row is named."""
+    assert fill(google, {f"{SITE}b": '=IMPORTXML("x")', f"{SITE}c": "tea c"}) == [
+        f'{SITE}b: row 3 stays empty, because Google would take =IMPORTXML("x") for a formula. Type it after an '
+        "apostrophe."
+    ]
+    assert "IMPORTXML" not in str([call.body for call in google.calls(FILL)])
+    assert google.grid("Main")[2:4] == [[f"{SITE}b"], [f"{SITE}c", "tea c", "new"]]
+
+
+def test_a_query_that_google_takes_for_a_number_is_named(google: GoogleStandIn) -> None:
+    """The query 007 becomes the number 7: the row and both texts are told."""
+    [problem] = fill(google, {f"{SITE}b": "007"})
+    assert "row 3 has 7 and not 007" in problem

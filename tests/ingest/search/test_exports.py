@@ -291,3 +291,43 @@ def test_sessions_by_day_are_days(tmp_path: Path) -> None:
     frame = found.frames[DAILY, SearchTable.SESSIONS]
     assert frame[["page", "sessions", "key_events"]].values.tolist() == [[f"{A}/a", 4, 0], [f"{A}/a", 5, 0]]
     assert sum("they count as 0" in remark for remark in found.noted.remarks) == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("Total,,,71,360,,2.5", "of totals"),
+        (",Grand total,,71,360,,2.5", "of totals"),
+        (",,Gesamt,71,360,,2.5", "of totals"),
+        (",,,71,360,,2.5,Grand total", "of totals"),
+        (",,,71,360,,2.5,,,Grand total", "without a page, such as (not set) or (other)"),
+        ("2026-11-01,,total,71,360,,2.5", "without a page, such as (not set) or (other)"),
+        ("2026-11-01,,summe", "without a page, such as (not set) or (other)"),
+        ("2026-11-01", "without a page, such as (not set) or (other)"),
+    ],
+)
+def test_only_rows_of_totals_count_as_such(tmp_path: Path, row: str, reason: str) -> None:
+    """A day without a page is none, though its query may be "total"; Google Analytics writes it beyond the header."""
+    rows = [HEADER, f"2026-11-01,{A}/a,tea,3,40,,2", row, ""]
+    noted = read(written(tmp_path, "\n".join(rows))).noted
+    assert {why: count for why, count in noted.left_out.items() if count} == {reason: 1}
+
+
+def test_cells_beyond_the_header_are_told(tmp_path: Path) -> None:
+    """A row that is longer than the header is counted and named, however far its cells are beyond it."""
+    row = f"2026-11-01,{A}/{{}},tea,3,40,,2"
+    rows = [
+        HEADER,
+        row.format("a"),
+        row.format("b") + ",,,note",
+        row.format("c") + ",,",
+        row.format("d") + ",x",
+        "",
+    ]
+    found = read(written(tmp_path, "\n".join(rows)))
+    assert len(found.frames[DAILY, SearchTable.QUERIES]) == 4
+    assert found.noted.facts["rows with cells beyond the header's columns"] == 2
+    assert any(
+        "2 rows have cells beyond the header's columns, row 3 is the first" in one
+        for one in found.noted.remarks
+    )
