@@ -97,7 +97,7 @@ def _show(result: "ImpactResult") -> None:
     if found.estimates:
         rows = [
             (str(one.outcome), one.group, effect(one), str(one.pages), str(one.verdict))
-            for one in found.estimates
+            for one in found.listed
         ]
         console.print()
         print_aligned(console, ("What", "Targets", "Effect", "Pages", "Verdict"), rows)
@@ -129,6 +129,7 @@ def _as_json(result: "ImpactResult") -> str:
         "detectable": found.detectable,
         "pages_needed": found.pages_needed,
         "before_after": found.before_after_share,
+        "placebo": found.placebo and dict(zip(("effect", "low", "high"), found.placebo.shown, strict=True)),
         "remarks": [*result.remarks, *found.remarks],
     }
     return neutralised(json_of({**told, **tables}))

@@ -1,6 +1,8 @@
 """The impact of links is measured from what a project has stored, and experiments hold links back."""
 
+import html
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -18,11 +20,12 @@ from internal_linker.usecases.apply import accepted_links, apply
 from internal_linker.usecases.apply_results import Left, Outcome
 from internal_linker.usecases.experiments import end_experiment, plan_experiment
 from internal_linker.usecases.impact import ImpactResult, impact
+from internal_linker.usecases.impact_view import ImpactView, measure_impact
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
-from tests.quality.impact_sites import Kind, Simulated, simulated
+from tests.quality.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 from tests.support.impact_project import PROPERTY, live_link, make_impact_project
 from tests.support.small_project import command
 from tests.support.source_site import make_source_site
@@ -42,6 +45,10 @@ def made(site: Simulated, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def found(folder: Path, **options: object) -> ImpactResult:
     return impact(open_project(folder), ImpactOptions(**options), Notes())  # type: ignore[arg-type]
+
+
+def measure(folder: Path) -> ImpactView:
+    return measure_impact(open_project(folder), ImpactOptions(), Notes())
 
 
 def test_the_project_gives_what_the_arrays_give(made: Path, site: Simulated) -> None:
@@ -85,6 +92,19 @@ def test_the_command_says_the_same(made: Path, capsys: pytest.CaptureFixture[str
     printed = capsys.readouterr().out
     assert told["sentence"] in printed
     assert "files/impact.html" in printed
+
+
+def test_a_failed_placebo_is_told_everywhere(
+    site: Simulated, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the terminal, in the report, and in what the app shows."""
+    odd = replace(site, panel=nearest_controls_moved(site, 3.0))
+    folder = make_impact_project(tmp_path / "site", odd)
+    assert command("impact", "--project", str(folder)) == 0
+    printed = " ".join("".join(capsys.readouterr()).split())
+    (remark,) = [each for each in measure(folder).remarks if each.startswith("The placebo failed")]
+    assert remark in printed
+    assert remark in html.unescape((folder / "files/impact.html").read_text("utf-8"))
 
 
 def test_the_day_of_writing_counts(tmp_path: Path, site: Simulated) -> None:

@@ -202,6 +202,11 @@ class Findings:
     remarks: Sequence[str] = ()
 
     @property
+    def listed(self) -> Sequence[Estimate]:
+        """All effects as people see them in a table, the placebo last."""
+        return [*self.estimates, self.placebo] if self.placebo else self.estimates
+
+    @property
     def before_after_share(self) -> float:
         """The change of the targets' clicks without controls, as a share."""
         return expm1(self.before_after)

@@ -114,7 +114,7 @@ function show() {
   get("pre-trend").textContent = `Clicks of the targets, relative to ${found.experiment ? "the targets that were held back at random" : "similar pages without new links"}. Week 0 begins on the day of the link. Before it, the marks should be near 0. `
     + (found.pre_trend === null ? "" : `Differences before the links as large as these are found by chance with a probability of ${found.pre_trend.toFixed(2)}.`);
   get("week-rows").replaceChildren(...found.weeks.map((one) => element("tr", {}, element("th", { scope: "row" }, String(one.week).replace("-", "−")), ...[one.effect, one.low, one.high].map((share) => element("td", {}, percent(share))))));
-  get("effects").replaceChildren(...found.estimates.map(effectRow), ...(found.placebo ? [effectRow({ ...found.placebo, group: "placebo: similar pages without a link" })] : []));
+  get("effects").replaceChildren(...[...found.estimates, ...(found.placebo ? [found.placebo] : [])].map(effectRow));
   get("pairs-count").textContent = found.compared > found.pairs.length ? `The ${number(found.pairs.length)} of ${counted(found.compared, "target")} with the most clicks.` : counted(found.compared, "target");
   get("pair-rows").replaceChildren();
   morePairs();

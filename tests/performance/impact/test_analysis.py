@@ -9,7 +9,7 @@ from internal_linker.performance.impact.analysis import impact, sentence, treate
 from internal_linker.performance.impact.draw import drawn_at_random
 from internal_linker.performance.impact.estimate import detectable, pages_needed
 from internal_linker.performance.impact.records import Dropped, Estimate, NewLink, Outcome, Treated, Verdict
-from tests.quality.impact_sites import Kind, Simulated, simulated
+from tests.quality.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 
 CLEAR = Kind(pages=700, targets=150, clicks=4.0, noise=0.1, drift=0.1, scatter=0.0)
 
@@ -42,6 +42,20 @@ def test_a_large_effect_is_found(site: Simulated) -> None:
     before = [one.effect for one in found.events if one.week < 0]
     after = [one.effect for one in found.events if one.week >= 0]
     assert max(np.abs(before)) < min(after)
+
+
+def test_a_placebo_that_fails_is_remarked_upon(site: Simulated) -> None:
+    """Pages without a link that gained as if they had one are named as a reason for doubt; otherwise nothing is."""
+    sound = site.findings()
+    assert not any("placebo" in remark for remark in sound.remarks)
+    assert sound.listed[-1] is sound.placebo
+    found = replace(site, panel=nearest_controls_moved(site, 1.3)).findings()
+    assert found.placebo is not None
+    assert found.placebo.verdict is Verdict.GAIN
+    (remark,) = [each for each in found.remarks if "placebo" in each]
+    assert remark.startswith("The placebo failed: the pages most similar to the targets gained 2")
+    lost = replace(site, panel=nearest_controls_moved(site, 0.7)).findings()
+    assert any("targets lost 2" in remark or "targets lost 3" in remark for remark in lost.remarks)
 
 
 def test_results_do_not_differ_from_call_to_call(site: Simulated) -> None:
