@@ -235,7 +235,7 @@ def impact_changed(ended: Ended) -> Event | None:
         newest = max(store.days(SearchTable.PAGES), default=None)
     if not newest or not ended.told.new("impact measured", {f"{newest:%G-%V}": newest}):
         return None
-    found = impact(project, ImpactOptions(report=False), Notes())
+    found = impact(project, ImpactOptions(report=False), Notes(), report.collected)
     first = ended.told.first("impact")
     if first and found.verdict is Verdict.THIN:
         return None

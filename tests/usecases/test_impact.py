@@ -11,6 +11,7 @@ import pytest
 import time_machine
 
 from internal_linker import impact as impact_in_python
+from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.edges import altered
 from internal_linker.core.errors import ConfigurationError, InputError
@@ -25,6 +26,7 @@ from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
+from internal_linker.usecases.site_texts import imported_site
 from tests.quality.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 from tests.support.impact_project import PROPERTY, live_link, make_impact_project
 from tests.support.small_project import command
@@ -63,6 +65,20 @@ def test_the_project_gives_what_the_arrays_give(made: Path, site: Simulated) -> 
     assert {one.page: one.day for one in result.findings.pairs} == {
         one.page: one.day for one in expected.pairs
     }
+
+
+def test_pages_that_are_known_are_not_read_again(made: Path, site: Simulated) -> None:
+    """After a run, which has the pages, the same is found without the table of pages."""
+    project, spool = open_project(made), TextSpool(made / "files")
+    known = imported_site(project, spool, Notes())
+    expected = found(made).sentence
+    table = made / "files/urls_rawdata.csv"
+    hidden = table.rename(made / "files/hidden.csv")
+    try:
+        assert impact(project, ImpactOptions(report=False), Notes(), known).sentence == expected
+    finally:
+        hidden.rename(table)
+        spool.close()
 
 
 def test_the_report_stands_alone(made: Path) -> None:
