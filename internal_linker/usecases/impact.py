@@ -120,7 +120,7 @@ def impact(
         # Of a large site, the rows take as much memory as the panel that was made of them.
         del rows
         findings = analysed(panel, targets, strata, days=options.days, experiment=drawn)
-        progress.finish(counted(len(findings.pairs), "target"))
+        progress.finish(f"{len(findings.pairs):,} of {counted(len(targets), 'target')} compared")
     files: tuple[str, ...] = ()
     if options.report:
         path = project.file("impact.html")

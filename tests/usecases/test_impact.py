@@ -108,6 +108,7 @@ def test_the_command_says_the_same(made: Path, capsys: pytest.CaptureFixture[str
     printed = capsys.readouterr().out
     assert told["sentence"] in printed
     assert "files/impact.html" in printed
+    assert " targets are needed" in printed and "no effect, as it should be" in printed
 
 
 def test_a_failed_placebo_is_told_everywhere(
@@ -174,6 +175,7 @@ def test_an_experiment_holds_links_back(tmp_path: Path) -> None:
     with time_machine.travel("2026-07-17 10:00 +0000", tick=False):
         planned = plan_experiment(project, np.random.default_rng(1))
         assert "held back until 2026-08-14" in planned.sentence
+        assert "too little to be measured: 30 pages that are held back are needed" in planned.sentence
         held = {one.target for one in planned.drawn if one.held}
         assert len(held) == 1
         assert len(planned.links) == next(one.links for one in planned.drawn if one.held)
@@ -197,6 +199,7 @@ def test_an_experiment_can_be_ended(tmp_path: Path) -> None:
     plan_experiment(project, np.random.default_rng(1))
     assert "is running" in plan_experiment(project).sentence
     assert end_experiment(project).sentence == "Links to 1 page are no longer held back."
+    assert end_experiment(project).sentence == "No links are held back."
     result = apply(project, ApplyOptions(files=sources), Notes())
     assert not [link for link in result.links if link.outcome is Outcome.HELD_BACK]
     assert plan_experiment(project).drawn
@@ -227,6 +230,7 @@ def test_held_back_targets_are_the_controls(tmp_path: Path) -> None:
         planned = plan_experiment(project, np.random.default_rng(0))
     held = {one.target for one in planned.drawn if one.held}
     assert len(held) == round(len(drawn) / 5)
+    assert "too little" not in planned.sentence
     with project.graph(read_only=False) as (edges, _):
         day = first + timedelta(days=2)
         edges.put([live_link(source, page, day) for page in drawn - held])

@@ -21,6 +21,7 @@ from internal_linker.performance.impact.panel import Panel
 from internal_linker.performance.impact.records import (
     DAYS_A_WEEK,
     NEVER,
+    PLACEBO,
     WEEKS_BEFORE,
     Dropped,
     Estimate,
@@ -41,7 +42,6 @@ FEWEST_HELD = 30
 _FEWEST_WEEKS = 2
 # Below it, differences before the link are hardly by chance.
 _LIKELY = 0.05
-_PLACEBO = "placebo: similar pages without a link"
 # Results must not differ from one call to the next.
 _SEED = 20_240_229
 
@@ -203,8 +203,14 @@ def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experimen
     """Return why there are too few data, and what would be enough; "" if there are enough."""
     if not targets:
         if experiment:
-            return f"Too few data: no link to a target that was drawn to go live did so within {days} days."
-        return "Too few data: no link has gone live yet, or no run has found it on the site since."
+            return (
+                "Too few data: no link to a target that was drawn to go live did so during the experiment. "
+                f"At least {FEWEST_PAGES} such targets are needed."
+            )
+        return (
+            "Too few data: no link has gone live yet, or no run has found it on the site since. "
+            f"New links to at least {FEWEST_PAGES} pages are needed, and {days} days of search data after them."
+        )
     about = f"Too few data to say what links did within {days} days: "
     if len(matches) < FEWEST_PAGES:
         more = counted(FEWEST_PAGES - len(matches), "more target")
@@ -252,7 +258,7 @@ def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool) -> 
     return Findings(
         days=days,
         verdict=clicks.verdict,
-        sentence=sentence(clicks, days),
+        sentence=sentence(clicks, days, randomised=randomised),
         estimates=[clicks, *(one[0] for one in others if one), *_groups(panel, matches, treated, rng)],
         events=events,
         pre_trend=chance,
@@ -267,11 +273,14 @@ def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool) -> 
     )
 
 
-def sentence(found: Estimate, days: int) -> str:
-    """Return the effect on clicks as a sentence."""
+def sentence(found: Estimate, days: int, *, randomised: bool = False) -> str:
+    """Return the effect on clicks as a sentence; `randomised` is as in `Findings`."""
     told = f"Targets {_change(found)} clicks in {days} days"
     if found.verdict is not Verdict.UNCLEAR:
-        return f"{told}, compared with similar pages without new links."
+        others = (
+            "pages whose links were held back at random" if randomised else "similar pages without new links"
+        )
+        return f"{told}, compared with {others}."
     more = max(0, pages_needed(found) - found.pages)
     if not more:
         return (
@@ -314,7 +323,7 @@ def _placebo(panel: Panel, matches: Matches, rng: np.random.Generator) -> Estima
     # A page may be the nearest of several targets: it counts once, and is never its own control.
     _, once = np.unique(np.stack([sham.rows, sham.days]), axis=1, return_index=True)
     kept: Bools = np.isin(np.arange(len(sham)), once)
-    found = estimate(panel, sham.some(kept), Outcome.CLICKS, rng, _PLACEBO)
+    found = estimate(panel, sham.some(kept), Outcome.CLICKS, rng, PLACEBO)
     return found[0] if found else None
 
 
@@ -367,6 +376,7 @@ def _remarks(panel: Panel, matches: Matches, chance: float, placebo: Estimate | 
     if placebo and placebo.verdict is not Verdict.UNCLEAR:
         found.append(
             f"The placebo failed: the pages most similar to the targets {_change(placebo)} clicks on the same days "
-            "without any new link. Something else set them apart: don't take the difference for an effect of the links."
+            "without any new link. Something else set them apart, perhaps chance, and may have done so with the "
+            "targets: don't rely on this comparison alone."
         )
     return found

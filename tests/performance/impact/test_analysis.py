@@ -49,9 +49,10 @@ def test_a_placebo_that_fails_is_remarked_upon(site: Simulated) -> None:
     sound = site.findings()
     assert not any("placebo" in remark for remark in sound.remarks)
     assert sound.listed[-1] is sound.placebo
+    assert sound.listed[-1].judgement == "no effect, as it should be"
     found = replace(site, panel=nearest_controls_moved(site, 1.3)).findings()
     assert found.placebo is not None
-    assert found.placebo.verdict is Verdict.GAIN
+    assert found.placebo.judgement == "failed"
     (remark,) = [each for each in found.remarks if "placebo" in each]
     assert remark.startswith("The placebo failed: the pages most similar to the targets gained 2")
     lost = replace(site, panel=nearest_controls_moved(site, 0.7)).findings()
@@ -108,7 +109,9 @@ def test_few_clicks_are_refused(site: Simulated) -> None:
 
 def test_no_links_are_no_result(site: Simulated) -> None:
     """Without an error: alerts ask again and again."""
-    assert impact(site.panel, [], site.strata).verdict is Verdict.THIN
+    found = impact(site.panel, [], site.strata)
+    assert found.verdict is Verdict.THIN
+    assert "New links to at least 20 pages are needed" in found.sentence
 
 
 def test_the_sentence_says_what_would_be_enough() -> None:
@@ -120,6 +123,8 @@ def test_the_sentence_says_what_would_be_enough() -> None:
     )
     lost = made(effect=np.log(0.9), low=np.log(0.85), high=np.log(0.95))
     assert sentence(lost, 28).startswith("Targets lost 10% [5%, 15%] clicks in 28 days, compared with")
+    drawn = sentence(lost, 28, randomised=True)
+    assert drawn.endswith("compared with pages whose links were held back at random.")
     sure = made(effect=0.0, low=-0.01, high=0.01, error=0.005)
     assert sentence(sure, 28).endswith("no effect, and an effect of 5% would probably have been seen.")
 

@@ -58,15 +58,20 @@ class ImpactHtml:
 
 def percent(share: float) -> str:
     """Format a share as a signed percentage."""
-    return f"{share:+.0%}"
+    return f"{signed(100 * share, 0)}%"
+
+
+def signed(value: float, digits: int) -> str:
+    """Format a number with its sign, and what rounds to zero without one."""
+    return f"{value:+.{digits}f}" if round(value, digits) else f"{0:.{digits}f}"
 
 
 def effect(one: Estimate) -> str:
     """Format an effect with its interval: percentages, or positions."""
     middle, low, high = one.shown
     if one.is_ratio:
-        return f"{middle:+.0%} [{low:+.0%}, {high:+.0%}]"
-    return f"{middle:+.1f} [{low:+.1f}, {high:+.1f}]"
+        return f"{percent(middle)} [{percent(low)}, {percent(high)}]"
+    return f"{signed(middle, 1)} [{signed(low, 1)}, {signed(high, 1)}]"
 
 
 def _pair(one: MatchedPair) -> dict[str, Any]:
