@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 from internal_linker.adapters.files.text_spool import TextSpool
+from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import TIER_NAMES, Edge, is_link
@@ -21,7 +22,7 @@ from internal_linker.performance.impact.analysis import Experiment, treated_page
 from internal_linker.performance.impact.analysis import impact as analysed
 from internal_linker.performance.impact.panel import panel_of
 from internal_linker.performance.impact.records import Findings, NewLink, Verdict
-from internal_linker.performance.impact.report.html import ImpactHtml
+from internal_linker.performance.impact.report.html import write_impact
 from internal_linker.performance.page_keys import match_pages
 from internal_linker.review.former_links import todays
 from internal_linker.usecases.compare import languages_of
@@ -124,7 +125,7 @@ def impact(
     files: tuple[str, ...] = ()
     if options.report:
         path = project.file("impact.html")
-        remarks += ImpactHtml(path).write(project.site, findings, len(links))
+        remarks += write_impact(ReportFile(path), project.site, findings, len(links))
         files = (path.name,)
     return ImpactResult(findings, len(links), remarks, files)
 
