@@ -84,26 +84,29 @@ def _plan(context: typer.Context, project: "Project", *, as_json: bool, release:
     if len(result.links) > _SHOWN:
         console.print(f"  ... and {len(result.links) - _SHOWN} more: --json lists all.")
     if result.drawn:
+        console.print(f"To compare them afterwards: {typed(context, 'impact --experiment')}", soft_wrap=True)
         console.print(f"To let them go live: {typed(context, 'impact --release')}", soft_wrap=True)
 
 
 def _show(result: "ImpactResult") -> None:
     from internal_linker.cli.output import print_aligned
-    from internal_linker.performance.impact.report.html import effect
+    from internal_linker.performance.impact.report.html import effect, percent
     from internal_linker.usecases.console import open_console
 
     console, found = open_console(), result.findings
     console.print(found.sentence, soft_wrap=True)
     if found.estimates:
         rows = [
-            (str(one.outcome), one.group, effect(one), str(one.pages), str(one.verdict))
-            for one in found.estimates
+            (str(one.outcome), one.group, effect(one), str(one.pages), one.judgement) for one in found.listed
         ]
         console.print()
         print_aligned(console, ("What", "Targets", "Effect", "Pages", "Verdict"), rows)
         console.print(
-            f"\nBefore/after without controls: {found.before_after_share:+.0%}. Smallest effect that would probably be "
-            f"seen: {found.detectable:.0%}. Differences before the links: p = {found.pre_trend:.2f}.",
+            f"\nSmallest effect that would probably be seen: {found.detectable:.0%}; for one of 5%, "
+            f"{found.pages_needed:,} targets are needed.\n"
+            f"Before the links: differences as large as those found are by chance with p = {found.pre_trend:.2f}.\n"
+            f"Before/after without controls: {percent(found.before_after_share)}, which mixes the links with season, "
+            "updates and the recovery of sinking pages.",
             soft_wrap=True,
         )
     for name in result.files:
@@ -129,6 +132,7 @@ def _as_json(result: "ImpactResult") -> str:
         "detectable": found.detectable,
         "pages_needed": found.pages_needed,
         "before_after": found.before_after_share,
+        "placebo": found.placebo and dict(zip(("effect", "low", "high"), found.placebo.shown, strict=True)),
         "remarks": [*result.remarks, *found.remarks],
     }
     return neutralised(json_of({**told, **tables}))

@@ -1,17 +1,11 @@
 """Main queries from search data: the query that each page earns most from, without queries for the site's name."""
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-import numpy as np
-
-from internal_linker.core.canonical_hosts import bare_host, origin_of
-from internal_linker.core.records import fold_query
 from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.performance.name_queries import name_queries, sums_by_query
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,26 +16,6 @@ _LEAST_IMPRESSIONS = 10
 _LEAST_CLICKS = 10
 # A query is cannibalised if two pages have at least this share of its clicks each.
 _SHARE = 0.2
-# People who look for a site by name click its home page, which is first: topics have a third of this rate.
-_HOME_SHARE, _NAMED_CTR, _FIRST = 0.8, 0.3, 1.5
-# A name in more than this share of the clicks on other pages than the home page is what the site is about.
-_TOPIC = 0.5
-# Words of a query that a name may be written in: "slow kettle" for slowkettle.com.
-_MOST_WORDS = 4
-_WORD = re.compile(r"\w+")
-# Words beside a name by which people look for the site itself.
-_NAVIGATION = frozenset(
-    "www com org net de es fr it co uk io gov http https site website web page homepage home login blog official "
-    "online seite webseite startseite sitio página inicio accueil pagina sito".split()
-)
-# With more words beside a name than these, a query is about its topic: "how boston uses acme's calculator".
-_MOST_BESIDE = 2
-# Parts of hosts that are nobody's name.
-_PARTS = frozenset(
-    "www blog blogs docs doc help support shop store app dev developer developers api news learn academy community "
-    "forum wiki portal mail staging test get mobile".split()
-)
-_LANGUAGE_HOME = re.compile(r"/[a-z]{2}(-[a-zA-Z]{2,4})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,36 +101,6 @@ class MainQueries(Result):
         }
 
 
-def is_home(page: str) -> bool:
-    """Return whether a key is that of a home page: the root, or that of a language such as /de or /pt-br."""
-    parts = urlsplit(page)
-    return not parts.query and (parts.path in ("", "/") or bool(_LANGUAGE_HOME.fullmatch(parts.path)))
-
-
-def site_names(pages: Iterable[str], brands: Iterable[str]) -> list[str]:
-    """Return the names of a site: the name in each of its hosts, and the brands at the end of its titles.
-
-    Args:
-        pages: keys of its pages.
-        brands: brands of its titles.
-    """
-    hosts = {bare_host(origin_of(page)).partition(":")[0] for page in pages}
-    of_hosts = [name for host in sorted(hosts) for name in _names_in(host)]
-    return list(dict.fromkeys(filter(None, (fold_query(name) for name in (*of_hosts, *brands)))))
-
-
-def _names_in(host: str) -> list[str]:
-    """Return the names in a host: "acme" and "lab" in lab.acme.co.uk; none in an address of numbers."""
-    labels = host.split(".")
-    if len(labels) < 2 or labels[-1].isdigit():
-        return []
-    # "co.uk" and "com.au" are below a country, and nobody's names.
-    below = len(labels) > 2 and labels[-2] in ("co", "com", "org", "net", "gov", "gob", "gouv", "ac", "edu")
-    domain, parts = (labels[-3], labels[:-3]) if below else (labels[-2], labels[:-2])
-    # Two letters are a language.
-    return [domain, *(part for part in parts if part not in _PARTS and len(part) > 2)]
-
-
 def main_queries(
     rows: "DataFrame", *, names: Sequence[str], own: Sequence[str] = (), pages: Collection[str] | None = None
 ) -> MainQueries:
@@ -168,8 +112,8 @@ def main_queries(
         own: further words that are the site's names, as a person told them; they are never a topic.
         pages: the keys of the pages that count; None: all. Shares of queries count all pages.
     """
-    sums = _sums(rows)
-    why, topics = _of_the_name(sums, names, own)
+    sums = sums_by_query(rows)
+    why, topics = name_queries(sums, names, own)
     branded = sums["query"].isin([*why])
     if pages is not None:
         kept = sums["page"].isin([*pages])
@@ -191,46 +135,6 @@ def main_queries(
         if page not in chosen
     }
     return MainQueries(found, _shared(others), _brands(sums[branded], why), without, topics)
-
-
-def without_names(rows: "DataFrame", names: Sequence[str]) -> "DataFrame":
-    """Return the rows without those of queries for the site's name, whose searchers click at any position.
-
-    Args:
-        rows: search data by page and query.
-        names: the site's names, by `site_names`.
-    """
-    why, _ = _of_the_name(_sums(rows), names, ())
-    queries = rows["query"].cat.categories
-    branded = np.fromiter((fold_query(query) in why for query in queries), bool, len(queries))
-    return rows[~branded[rows["query"].cat.codes.to_numpy()]] if why else rows
-
-
-def _of_the_name(
-    sums: "DataFrame", names: Sequence[str], own: Sequence[str]
-) -> tuple[dict[str, str], list[str]]:
-    """Return the queries for the site's name with why they are, and the names that are what the site is about."""
-    home = sums["page"].map({page: is_home(page) for page in sums["page"].cat.categories}).astype(bool)
-    words = {query: _WORD.findall(query) for query in sums["query"].cat.categories}
-    topics = [
-        name for name in names if name not in map(fold_query, own) and _is_topic(name, sums[~home], words)
-    ]
-    return _named(names, own, topics, words) | _sought_home(sums, home), topics
-
-
-def _sums(rows: "DataFrame") -> "DataFrame":
-    """Return clicks, impressions and mean position of each page and query; queries without differences of case."""
-    folded = {query: fold_query(query) for query in rows["query"].cat.categories}
-    weighted = rows["position"] * rows["impressions"]
-    sums = (
-        rows[["page", "clicks", "impressions"]]
-        .assign(query=rows["query"].map(folded), weighted=weighted)
-        .groupby(["page", "query"], observed=True, sort=False)
-        .sum()
-        .reset_index()
-    )
-    sums["position"] = sums["weighted"] / sums["impressions"].clip(lower=1)
-    return sums.astype({"page": "category", "query": "category"}).drop(columns="weighted")
 
 
 def _best(sums: "DataFrame") -> list[MainQuery]:
@@ -273,62 +177,3 @@ def _shared(sums: "DataFrame") -> list[SharedQuery]:
 def _brands(sums: "DataFrame", why: Mapping[str, str]) -> list[BrandQuery]:
     clicks = sums.groupby("query", observed=True)["clicks"].sum().sort_values(ascending=False, kind="stable")
     return [BrandQuery(str(query), int(count), why[query]) for query, count in clicks.items()]
-
-
-def _has_name(name: str, words: Sequence[str]) -> bool:
-    """Return whether some consecutive words are a name, however it is divided into words."""
-    compact = _compact(name)
-    return compact in "".join(words) and any(
-        "".join(words[at : at + length]) == compact
-        for length in range(1, _MOST_WORDS + 1)
-        for at in range(len(words) - length + 1)
-    )
-
-
-@lru_cache
-def _compact(name: str) -> str:
-    return "".join(_WORD.findall(name))
-
-
-def _is_topic(name: str, sums: "DataFrame", words: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether most clicks on pages other than the home page come from queries with this name.
-
-    Such a name is what the site is about, as "vue" on the documentation of Vue.
-    """
-    having = sums["query"].isin([query for query, its in words.items() if _has_name(name, its)])
-    total = int(sums["clicks"].sum())
-    return total >= _LEAST_CLICKS and float(sums["clicks"][having].sum()) > _TOPIC * total
-
-
-def _named(
-    names: Sequence[str], own: Sequence[str], topics: Sequence[str], words: Mapping[str, Sequence[str]]
-) -> dict[str, str]:
-    """Return the queries with a name of the site and why; of a topic, only those that have nothing else."""
-    found: dict[str, str] = {}
-    for name in dict.fromkeys((*map(fold_query, own), *names)):
-        parts = set(_WORD.findall(name))
-        for query, its in words.items():
-            if query in found or not parts or not _has_name(name, its):
-                continue
-            compact = _compact(name)
-            rest = [word for word in its if word not in parts | _NAVIGATION and word not in compact]
-            if len(rest) <= (0 if name in topics else _MOST_BESIDE):
-                found[query] = f"has the name {name}"
-    return found
-
-
-def _sought_home(sums: "DataFrame", home: "DataFrame") -> dict[str, str]:
-    """Return queries that lead to the home page, first and often, as only a name does."""
-    of_home = sums[home].groupby("query", observed=True)[["clicks", "impressions"]].sum()
-    weighted = sums[home].assign(weighted=sums["position"] * sums["impressions"])
-    position = weighted.groupby("query", observed=True)["weighted"].sum() / of_home["impressions"].clip(
-        lower=1
-    )
-    clicks = sums.groupby("query", observed=True)["clicks"].sum().reindex(of_home.index)
-    sought = of_home[
-        (clicks >= _LEAST_CLICKS)
-        & (of_home["clicks"] >= _HOME_SHARE * clicks)
-        & (of_home["clicks"] >= _NAMED_CTR * of_home["impressions"])
-        & (position <= _FIRST)
-    ]
-    return dict.fromkeys(map(str, sought.index), "leads to the home page, first and often")

@@ -237,7 +237,7 @@ def impact_changed(ended: Ended) -> Event | None:
     # With all that it imports, it would take a tenth of a second of every command's start.
     from internal_linker.usecases.impact import impact
 
-    found = impact(project, ImpactOptions(report=False), Notes())
+    found = impact(project, ImpactOptions(report=False), Notes(), report.collected)
     first = ended.told.first("impact")
     if first and found.verdict is Verdict.THIN:
         return None

@@ -12,6 +12,7 @@ from internal_linker.core.experiments import DrawnTarget, held_targets
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sections import section_of
 from internal_linker.core.sequences import counted
+from internal_linker.performance.impact.analysis import FEWEST_HELD, FEWEST_PAGES
 from internal_linker.performance.impact.draw import drawn_at_random
 from internal_linker.usecases.apply import accepted_links
 from internal_linker.usecases.impact import clicks_by_page
@@ -127,7 +128,7 @@ def plan_experiment(project: Project, rng: np.random.Generator | None = None) ->
     sentence = (
         f"{counted(len(waiting), 'link')} to {counted(len(chosen), 'page')} held back until {until}; "
         f"{counted(len(links) - len(waiting), 'link')} to {counted(len(counts) - len(chosen), 'page')} may go live. "
-        "Put these live within a week, and none of the others."
+        f"Put these live within a week, and none of the others.{_too_few(len(chosen), len(counts))}"
     )
     return PlanResult(sentence, drawn, waiting)
 
@@ -142,7 +143,19 @@ def end_experiment(project: Project) -> PlanResult:
     with project.lock(), project.experiments(read_only=False) as store:
         held = held_targets(store.drawn(), today)
         store.release(today)
+    if not held:
+        return PlanResult("No links are held back.")
     return PlanResult(f"Links to {counted(len(held), 'page')} are no longer held back.")
+
+
+def _too_few(held: int, targets: int) -> str:
+    """Return what an experiment lacks to be measured; "" if it has enough targets."""
+    if held >= FEWEST_HELD and targets - held >= FEWEST_PAGES:
+        return ""
+    return (
+        f" This is too little to be measured: {FEWEST_HELD} pages that are held back are needed, and accepted links to "
+        f"about {FEWEST_HELD * 5} pages. Accept more links before you begin."
+    )
 
 
 def _nothing_to_draw(targets: int, running: int) -> str:

@@ -6,12 +6,14 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 from internal_linker.adapters.files.text_spool import TextSpool
+from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import TIER_NAMES, Edge, is_link
 from internal_linker.core.errors import InputError
 from internal_linker.core.experiments import DrawnTarget
 from internal_linker.core.ports import Progress
+from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sections import section_of
@@ -20,7 +22,7 @@ from internal_linker.performance.impact.analysis import Experiment, treated_page
 from internal_linker.performance.impact.analysis import impact as analysed
 from internal_linker.performance.impact.panel import panel_of
 from internal_linker.performance.impact.records import Findings, NewLink, Verdict
-from internal_linker.performance.impact.report.html import ImpactHtml
+from internal_linker.performance.impact.report.html import write_impact
 from internal_linker.performance.page_keys import match_pages
 from internal_linker.review.former_links import todays
 from internal_linker.usecases.compare import languages_of
@@ -88,27 +90,25 @@ class ImpactResult(Result):
         return {"effects": effects, "weeks": weeks, "pairs": pairs}
 
 
-def impact(project: Project, options: ImpactOptions, progress: Progress) -> ImpactResult:
+def impact(
+    project: Project, options: ImpactOptions, progress: Progress, site: Collected | None = None
+) -> ImpactResult:
     """Measure what links did to their targets.
 
     Args:
         project: whose links and search data.
         options: what is compared.
         progress: shows the steps.
+        site: the project's pages, where they are known already; None: they are read.
 
     Raises:
         InputError: the table of pages is missing or can't be read.
         OutputError: the report can't be written.
     """
-    spool = TextSpool(project.root / "files")
-    try:
-        site = imported_site(project, spool, progress)
-        languages = dict(zip((page.key for page in site.pages), languages_of(site.pages), strict=True))
-    finally:
-        spool.close()
-    links = new_links(project, site.hosts)
+    languages, hosts = _languages(site) if site else _read_languages(project, progress)
+    links = new_links(project, hosts)
     progress.start("Search data", 0, "rows")
-    rows, remarks = _rows(project, languages.keys(), site.hosts)
+    rows, remarks = _rows(project, languages.keys(), hosts)
     progress.finish(f"{len(rows):,} rows of {rows['page'].nunique():,} pages")
     if rows.empty:
         findings = Findings(days=options.days, verdict=Verdict.THIN, sentence=_NO_DATA)
@@ -116,15 +116,31 @@ def impact(project: Project, options: ImpactOptions, progress: Progress) -> Impa
         progress.start("Comparison", 0, "targets")
         strata = {key: f"{language} {section_of(key)}" for key, language in languages.items()}
         targets = treated_pages(links, options.days)
-        drawn = _experiment(project, site.hosts) if options.experiment else None
-        findings = analysed(panel_of(rows), targets, strata, days=options.days, experiment=drawn)
-        progress.finish(counted(len(findings.pairs), "target"))
+        drawn = _experiment(project, hosts) if options.experiment else None
+        panel = panel_of(rows)
+        # Of a large site, the rows take as much memory as the panel that was made of them.
+        del rows
+        findings = analysed(panel, targets, strata, days=options.days, experiment=drawn)
+        progress.finish(f"{len(findings.pairs):,} of {counted(len(targets), 'target')} compared")
     files: tuple[str, ...] = ()
     if options.report:
         path = project.file("impact.html")
-        remarks += ImpactHtml(path).write(project.site, findings, len(links))
+        remarks += write_impact(ReportFile(path), project.site, findings, len(links))
         files = (path.name,)
     return ImpactResult(findings, len(links), remarks, files)
+
+
+def _languages(site: Collected) -> tuple[dict[str, str], CanonicalHosts]:
+    """Return the language of each page by its key, and how the site writes its hosts."""
+    return dict(zip((page.key for page in site.pages), languages_of(site.pages), strict=True)), site.hosts
+
+
+def _read_languages(project: Project, progress: Progress) -> tuple[dict[str, str], CanonicalHosts]:
+    spool = TextSpool(project.root / "files")
+    try:
+        return _languages(imported_site(project, spool, progress))
+    finally:
+        spool.close()
 
 
 def clicks_by_page(project: Project, keys: Collection[str], hosts: CanonicalHosts) -> Mapping[str, float]:

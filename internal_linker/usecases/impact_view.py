@@ -184,7 +184,7 @@ def _view(result: ImpactResult) -> ImpactView:
 
 
 def _estimate(one: Estimate) -> ShownEstimate:
-    return ShownEstimate(str(one.outcome), one.group, *one.shown, str(one.verdict), one.pages, one.controls)
+    return ShownEstimate(str(one.outcome), one.group, *one.shown, one.judgement, one.pages, one.controls)
 
 
 def _pair(one: MatchedPair) -> ShownPair:

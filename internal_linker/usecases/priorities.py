@@ -21,7 +21,7 @@ from internal_linker.performance.clicks_to_gain import (
     last_day,
     last_days,
 )
-from internal_linker.performance.main_queries import site_names, without_names
+from internal_linker.performance.name_queries import site_names, without_names
 from internal_linker.performance.needs import page_needs
 from internal_linker.performance.page_keys import MatchedPages, match_pages
 from internal_linker.text.brands import found_brands

@@ -137,8 +137,8 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         ),
     ),
     "search-data": (
-        "Search data by page, query and day: stored, read back, and imported from a file, each in a process of its "
-        "own; the memory is the whole process's (VmHWM).",
+        "Search data by page, query and day: stored, read back, imported from a file, and asked for main queries and "
+        "for the impact of links, each in a process of its own; the memory is the whole process's (VmHWM).",
         lambda scale: search_days.stored_and_read(scale.searched, scale.times),
     ),
     "audit": (

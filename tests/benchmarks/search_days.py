@@ -1,4 +1,4 @@
-"""Search data by page, query and day: storing, reading back, matching to the pages of a site, and importing a file."""
+"""Search data: storing, reading back, matching to pages, importing a file, choosing main queries, and the impact."""
 
 import tempfile
 import time
@@ -14,11 +14,15 @@ from internal_linker.adapters.database.search_days import SearchDays
 from internal_linker.core.canonical_hosts import hosts_of
 from internal_linker.core.search_data import SearchTable, sound_rows
 from internal_linker.performance.page_keys import match_pages
+from internal_linker.usecases.impact import impact
 from internal_linker.usecases.import_search_exports import import_search_exports
+from internal_linker.usecases.options.performance import ImpactOptions, QueriesOptions
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.queries import queries
 from tests.benchmarks.parts import Work, measured
 from tests.benchmarks.results import Row, middle
 from tests.support.builders import Told
+from tests.support.impact_project import TEXT, live_link
 from tests.support.small_project import write_csv
 
 SITE, PROPERTY = "a.example", "sc-domain:a.example"
@@ -97,7 +101,9 @@ def imported(folder: str, rows: int) -> Work:
     pages, queries = _texts()
     dice = np.random.default_rng(5)
     project = Path(folder, "project")
-    write_csv(project / "files/urls_rawdata.csv", [("URL", "Title"), *((page, "Tea") for page in pages)])
+    texts = (TEXT * 8 for _ in pages)
+    table_of_pages = [("URL", "Title", "Main Content"), *zip(pages, ["Tea"] * PAGES, texts, strict=True)]
+    write_csv(project / "files/urls_rawdata.csv", table_of_pages)
     table = Path(folder, "rows.csv")
     for at in range(DAYS):
         frame = _day(FIRST + timedelta(days=at), pages, queries, rows // DAYS, dice)
@@ -112,7 +118,54 @@ def imported(folder: str, rows: int) -> Work:
     return work
 
 
-PARTS = {"stored": store, "read": read, "read and matched": match, "imported from a CSV file": imported}
+def chosen(folder: str, rows: int) -> Work:
+    """Choose main queries of the project with the imported rows."""
+
+    def work() -> Callable[[], Mapping[str, float]]:
+        began = time.process_time()
+        found = queries(open_project(Path(folder, "project")), QueriesOptions(), Told())
+        took = time.process_time() - began
+        return lambda: {_CPU: took, "main queries:": len(found.chosen.found)}
+
+    return work
+
+
+def measured_impact(folder: str, rows: int) -> Work:
+    """Measure what the links to one page in ten did, with so many rows by page and day."""
+    pages, _ = _texts()
+    dice = np.random.default_rng(6)
+    project = open_project(Path(folder, "project"))
+    with project.search_data(PROPERTY, read_only=False) as store:
+        for at in range(DAYS):
+            day = FIRST + timedelta(days=at)
+            store.put(SearchTable.PAGES, day, _page_day(day, pages, rows // DAYS, dice))
+    keys = [page.rstrip("/") for page in pages]
+    targets, live = keys[: PAGES // 2 : 5], dice.integers(100, DAYS - 40, PAGES // 10).tolist()
+    with project.graph(read_only=False) as (edges, _):
+        edges.put(
+            [
+                live_link(keys[-1], key, FIRST + timedelta(days=at))
+                for key, at in zip(targets, live, strict=True)
+            ]
+        )
+
+    def work() -> Callable[[], Mapping[str, float]]:
+        began = time.process_time()
+        found = impact(project, ImpactOptions(), Told()).findings
+        took = time.process_time() - began
+        return lambda: {_CPU: took, "targets compared:": len(found.pairs)}
+
+    return work
+
+
+PARTS = {
+    "stored": store,
+    "read": read,
+    "read and matched": match,
+    "imported from a CSV file": imported,
+    "main queries chosen": chosen,
+    "impact of 2,000 links": measured_impact,
+}
 
 
 def _read(folder: str) -> pd.DataFrame:
@@ -128,6 +181,21 @@ def _texts() -> tuple[list[str], list[str]]:
         for at in range(PAGES)
     ]
     return pages, [f"how to brew tea of kind {at} at home" for at in range(PAGES * QUERIES_A_PAGE)]
+
+
+def _page_day(day: date, pages: list[str], count: int, dice: np.random.Generator) -> pd.DataFrame:
+    """Return a day's rows by page: a page that has many clicks has a row on most days."""
+    seen = np.flatnonzero(dice.random(PAGES) < 2 * count / PAGES * np.linspace(1, 0, PAGES))
+    impressions = dice.poisson(10 + 90 * (1 - seen / PAGES))
+    return pd.DataFrame(
+        {
+            "date": pd.Timestamp(day),
+            "page": [pages[at] for at in seen],
+            "clicks": dice.binomial(impressions, 0.05),
+            "impressions": impressions,
+            "position": 1 + dice.gamma(2, 8, seen.size),
+        }
+    )
 
 
 def _day(

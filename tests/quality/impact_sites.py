@@ -1,6 +1,6 @@
 """Simulated sites whose search data have all that misleads comparisons, and editors who link to sinking pages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -136,6 +136,15 @@ def simulated(seed: int, kind: Kind, effect: float) -> Simulated:
         until=_FIRST + first + 28,
     )
     return Simulated(panel, targets, strata, drawn)
+
+
+def nearest_controls_moved(site: Simulated, times: float) -> Panel:
+    """Return the search data with so many times the clicks of each target's most similar control after the link."""
+    rows = {page: row for row, page in enumerate(site.panel.pages)}
+    clicks = site.panel.clicks.copy()
+    for row, day in {rows[one.controls[0]]: one.day for one in site.findings().pairs}.items():
+        clicks[row, day - site.panel.first :] *= times
+    return replace(site.panel, clicks=np.round(clicks))
 
 
 def _means(rng: np.random.Generator, kind: Kind, sections: Ints) -> Vectors:

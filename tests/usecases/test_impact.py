@@ -1,6 +1,8 @@
 """The impact of links is measured from what a project has stored, and experiments hold links back."""
 
+import html
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 import time_machine
 
 from internal_linker import impact as impact_in_python
+from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.edges import altered
 from internal_linker.core.errors import ConfigurationError, InputError
@@ -18,11 +21,13 @@ from internal_linker.usecases.apply import accepted_links, apply
 from internal_linker.usecases.apply_results import Left, Outcome
 from internal_linker.usecases.experiments import end_experiment, plan_experiment
 from internal_linker.usecases.impact import ImpactResult, impact
+from internal_linker.usecases.impact_view import ImpactView, measure_impact
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
-from tests.quality.impact_sites import Kind, Simulated, simulated
+from internal_linker.usecases.site_texts import imported_site
+from tests.quality.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 from tests.support.impact_project import PROPERTY, live_link, make_impact_project
 from tests.support.small_project import command
 from tests.support.source_site import make_source_site
@@ -44,6 +49,10 @@ def found(folder: Path, **options: object) -> ImpactResult:
     return impact(open_project(folder), ImpactOptions(**options), Notes())  # type: ignore[arg-type]
 
 
+def measure(folder: Path) -> ImpactView:
+    return measure_impact(open_project(folder), ImpactOptions(), Notes())
+
+
 def test_the_project_gives_what_the_arrays_give(made: Path, site: Simulated) -> None:
     """From stored search data, live links and their days, sections and languages."""
     result, expected = found(made), site.findings()
@@ -56,6 +65,20 @@ def test_the_project_gives_what_the_arrays_give(made: Path, site: Simulated) -> 
     assert {one.page: one.day for one in result.findings.pairs} == {
         one.page: one.day for one in expected.pairs
     }
+
+
+def test_pages_that_are_known_are_not_read_again(made: Path, site: Simulated) -> None:
+    """After a run, which has the pages, the same is found without the table of pages."""
+    project, spool = open_project(made), TextSpool(made / "files")
+    known = imported_site(project, spool, Notes())
+    expected = found(made).sentence
+    table = made / "files/urls_rawdata.csv"
+    hidden = table.rename(made / "files/hidden.csv")
+    try:
+        assert impact(project, ImpactOptions(report=False), Notes(), known).sentence == expected
+    finally:
+        hidden.rename(table)
+        spool.close()
 
 
 def test_the_report_stands_alone(made: Path) -> None:
@@ -85,6 +108,20 @@ def test_the_command_says_the_same(made: Path, capsys: pytest.CaptureFixture[str
     printed = capsys.readouterr().out
     assert told["sentence"] in printed
     assert "files/impact.html" in printed
+    assert " targets are needed" in printed and "no effect, as it should be" in printed
+
+
+def test_a_failed_placebo_is_told_everywhere(
+    site: Simulated, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the terminal, in the report, and in what the app shows."""
+    odd = replace(site, panel=nearest_controls_moved(site, 3.0))
+    folder = make_impact_project(tmp_path / "site", odd)
+    assert command("impact", "--project", str(folder)) == 0
+    printed = " ".join("".join(capsys.readouterr()).split())
+    (remark,) = [each for each in measure(folder).remarks if each.startswith("The placebo failed")]
+    assert remark in printed
+    assert remark in html.unescape((folder / "files/impact.html").read_text("utf-8"))
 
 
 def test_the_day_of_writing_counts(tmp_path: Path, site: Simulated) -> None:
@@ -138,6 +175,7 @@ def test_an_experiment_holds_links_back(tmp_path: Path) -> None:
     with time_machine.travel("2026-07-17 10:00 +0000", tick=False):
         planned = plan_experiment(project, np.random.default_rng(1))
         assert "held back until 2026-08-14" in planned.sentence
+        assert "too little to be measured: 30 pages that are held back are needed" in planned.sentence
         held = {one.target for one in planned.drawn if one.held}
         assert len(held) == 1
         assert len(planned.links) == next(one.links for one in planned.drawn if one.held)
@@ -161,6 +199,7 @@ def test_an_experiment_can_be_ended(tmp_path: Path) -> None:
     plan_experiment(project, np.random.default_rng(1))
     assert "is running" in plan_experiment(project).sentence
     assert end_experiment(project).sentence == "Links to 1 page are no longer held back."
+    assert end_experiment(project).sentence == "No links are held back."
     result = apply(project, ApplyOptions(files=sources), Notes())
     assert not [link for link in result.links if link.outcome is Outcome.HELD_BACK]
     assert plan_experiment(project).drawn
@@ -191,6 +230,7 @@ def test_held_back_targets_are_the_controls(tmp_path: Path) -> None:
         planned = plan_experiment(project, np.random.default_rng(0))
     held = {one.target for one in planned.drawn if one.held}
     assert len(held) == round(len(drawn) / 5)
+    assert "too little" not in planned.sentence
     with project.graph(read_only=False) as (edges, _):
         day = first + timedelta(days=2)
         edges.put([live_link(source, page, day) for page in drawn - held])

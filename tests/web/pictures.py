@@ -8,11 +8,15 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import numpy as np
+import pandas as pd
 from playwright.sync_api import Page
 
+from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sections import section_of
 from internal_linker.usecases import jobs
 from internal_linker.usecases.apply_steps import apply_shown, show_changes
@@ -33,7 +37,7 @@ from tests.support.app_browser import Scheme, open_browser
 from tests.support.app_server import running_app
 from tests.support.impact_project import make_impact_project
 from tests.support.sites import read_csv
-from tests.support.small_project import REPOSITORY
+from tests.support.small_project import REPOSITORY, write_csv
 from tests.support.source_site import write
 
 PLACE = REPOSITORY / "docs/pictures/app"
@@ -48,6 +52,7 @@ COMPLETE = {
     "similar": "Off-topic pages",
     "clusters": "pages",
     "audit": "Show where and how",
+    "queries": "Cannibalised queries",
     "impact": "Week by week",
     "history": "Runs",
     "settings": "Settings",
@@ -62,6 +67,8 @@ SCREENS: tuple[tuple[str, int, Scheme], ...] = (
     ("dark", 1280, "dark"),
     ("phone", 390, "light"),
 )
+# What is pressed first.
+PRESSED = {"apply": "Show what would change", "queries": "Choose main queries"}
 # What the picture begins with, where that is not the top of the page.
 BEGINS = {
     "import": "#tables-title",
@@ -69,6 +76,7 @@ BEGINS = {
     "similar": "#histogram-title",
     "clusters": "#result-title",
     "audit": "#actions-title",
+    "queries": "#result-title",
     "settings": "#row-links_per_page",
 }
 # Links that are accepted, so that there is something to apply; as many wait for the review.
@@ -93,8 +101,9 @@ def main(wanted: Sequence[str] = ()) -> None:
         while (job := jobs.current_job(root)) and job.state == "running":
             time.sleep(0.2)
         _prepare(open_project(root))
+        _add_search_data(open_project(root))
         _apply_some(open_project(root), Path(folder) / "website")
-        measured = make_impact_project(Path(folder) / "tea-garden", simulated(3, MEASURED, 0.25))
+        measured = make_impact_project(Path(folder) / "tea-garden", simulated(4, MEASURED, 0.25))
         measure_impact(open_project(measured), ImpactOptions(), Notes())
         keys = {"impact": app.open(measured).key}
         for screen, width, scheme in SCREENS:
@@ -108,8 +117,8 @@ def main(wanted: Sequence[str] = ()) -> None:
                 if wanted and name not in wanted:
                     continue
                 page.goto(f"{app.url}/p/{keys.get(name, key)}/{ADDRESSES.get(name, name)}")
-                if name == "apply":
-                    page.get_by_role("button", name="Show what would change").click()
+                if name in PRESSED:
+                    page.get_by_role("button", name=PRESSED[name]).click()
                 if name == "review":
                     page.locator("#passage mark").wait_for()
                     page.locator("#which").evaluate("each => { each.open = false; }")
@@ -135,6 +144,28 @@ def _prepare(project: Project) -> None:
     audit_in_states(project, Notes())
     with received(project, "crawl.csv") as receiver:
         receiver.write(project.file("urls_rawdata.csv").read_bytes())
+
+
+def _add_search_data(project: Project) -> None:
+    """Store what the sample's pages could earn in four weeks, and leave some of their main queries empty."""
+    dice = np.random.default_rng(8)
+    chosen = {row["URL"]: row["Main Query"] for row in read_csv(project.file("main_queries.csv"))}
+    kept = [*chosen.items()][::3]
+    write_csv(project.file("main_queries.csv"), [("URL", "Main Query"), *kept])
+    home, shared = "https://www.slowkettle.example/", [*chosen][:2]
+    wanted = [*chosen.items()]
+    wanted += [(url, f"{query} at home") for url, query in wanted[::2]]
+    wanted += [(url, "coffee without a machine") for url in shared]
+    wanted += [(home, "slow kettle"), (home, "slowkettle"), (shared[0], "slow kettle shop")]
+    with project.search_data("sc-domain:slowkettle.example", read_only=False) as store:
+        for at in range(28):
+            seen = dice.poisson(dice.permutation(len(wanted)) + 9)
+            rows = pd.DataFrame(wanted, columns=["page", "query"])
+            rows["impressions"], rows["position"] = seen, [1.1 if url == home else 3.4 for url, _ in wanted]
+            rows["clicks"] = dice.binomial(seen, [0.5 if url == home else 0.11 for url, _ in wanted])
+            day = date.today() - timedelta(days=30 - at)
+            rows = rows[rows["impressions"] > 0].assign(date=pd.Timestamp(day))
+            store.put(SearchTable.QUERIES, day, rows)
 
 
 def _apply_some(project: Project, website: Path) -> None:

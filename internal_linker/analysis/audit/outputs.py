@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.analysis.audit.graph_exports import EdgesCsv, GraphmlFile, NodesCsv
 from internal_linker.analysis.audit.records import AuditSink
 from internal_linker.analysis.audit.report.html import AuditHtml
@@ -17,7 +18,7 @@ def audit_sinks(files: Path, *, report: bool) -> Sequence[AuditSink]:
 def reports(files: Path) -> Sequence[AuditSink]:
     """Return the report for browsers and the files for graph programs."""
     return [
-        AuditHtml(files / "audit.html"),
+        AuditHtml(ReportFile(files / "audit.html")),
         GraphmlFile(files / "audit.graphml"),
         NodesCsv(files / "audit_nodes.csv"),
         EdgesCsv(files / "audit_edges.csv"),

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.adapters.tables.csv_writer import ResultCsv
 from internal_linker.adapters.tables.matrix import MatrixCsv, MatrixNpy, MatrixParquet
 from internal_linker.adapters.tables.xlsx_writer import Cell, ResultsXlsx, Sheet
 from internal_linker.analysis.similarity.cluster_records import PageMap, SiteClusters
-from internal_linker.analysis.similarity.report.html import ClustersHtml
+from internal_linker.analysis.similarity.report.html import write_clusters
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.sequences import Lazy
@@ -68,7 +69,7 @@ def write_cluster_page(files: Path, found: SiteClusters, page_map: PageMap) -> t
         OutputError: it can't be written; it stays as it was.
     """
     path = files / "clusters.html"
-    return path.name, ClustersHtml(path).write(found, page_map)
+    return path.name, write_clusters(ReportFile(path), found, page_map)
 
 
 def require_matrix(form: str, pages: int = 0) -> None:

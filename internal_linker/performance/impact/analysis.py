@@ -21,6 +21,7 @@ from internal_linker.performance.impact.panel import Panel
 from internal_linker.performance.impact.records import (
     DAYS_A_WEEK,
     NEVER,
+    PLACEBO,
     WEEKS_BEFORE,
     Dropped,
     Estimate,
@@ -202,8 +203,14 @@ def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experimen
     """Return why there are too few data, and what would be enough; "" if there are enough."""
     if not targets:
         if experiment:
-            return f"Too few data: no link to a target that was drawn to go live did so within {days} days."
-        return "Too few data: no link has gone live yet, or no run has found it on the site since."
+            return (
+                "Too few data: no link to a target that was drawn to go live did so during the experiment. "
+                f"At least {FEWEST_PAGES} such targets are needed."
+            )
+        return (
+            "Too few data: no link has gone live yet, or no run has found it on the site since. "
+            f"New links to at least {FEWEST_PAGES} pages are needed, and {days} days of search data after them."
+        )
     about = f"Too few data to say what links did within {days} days: "
     if len(matches) < FEWEST_PAGES:
         more = counted(FEWEST_PAGES - len(matches), "more target")
@@ -247,40 +254,47 @@ def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool) -> 
     matches, treated, clicks, rng = found.matches, found.treated, found.clicks, np.random.default_rng(_SEED)
     others = [estimate(panel, matches, one, rng) for one in (Outcome.IMPRESSIONS, Outcome.POSITION)]
     events, chance = event_study(panel, matches, rng)
-    needed = pages_needed(clicks)
+    placebo = _placebo(panel, matches, rng)
     return Findings(
         days=days,
         verdict=clicks.verdict,
-        sentence=sentence(clicks, days),
+        sentence=sentence(clicks, days, randomised=randomised),
         estimates=[clicks, *(one[0] for one in others if one), *_groups(panel, matches, treated, rng)],
         events=events,
         pre_trend=chance,
-        placebo=_placebo(panel, matches, rng),
+        placebo=placebo,
         before_after=before_after(panel, matches),
         detectable=detectable(clicks.error),
-        pages_needed=needed,
+        pages_needed=pages_needed(clicks),
         pairs=_pairs(panel, matches, treated, found.details),
         dropped=matches.dropped,
         randomised=randomised,
-        remarks=_remarks(panel, matches, chance),
+        remarks=_remarks(panel, matches, chance, placebo),
     )
 
 
-def sentence(found: Estimate, days: int) -> str:
-    """Return the effect on clicks as a sentence."""
-    effect, low, high = found.shown
-    change = "gained" if effect >= 0 else "lost"
-    sign = 1 if effect >= 0 else -1
-    ends = sorted((sign * low, sign * high))
-    told = f"Targets {change} {abs(effect):.0%} [{ends[0]:.0%}, {ends[1]:.0%}] clicks in {days} days"
+def sentence(found: Estimate, days: int, *, randomised: bool = False) -> str:
+    """Return the effect on clicks as a sentence; `randomised` is as in `Findings`."""
+    told = f"Targets {_change(found)} clicks in {days} days"
     if found.verdict is not Verdict.UNCLEAR:
-        return f"{told}, compared with similar pages without new links."
+        others = (
+            "pages whose links were held back at random" if randomised else "similar pages without new links"
+        )
+        return f"{told}, compared with {others}."
     more = max(0, pages_needed(found) - found.pages)
     if not more:
         return (
             f"{told}: not distinguishable from no effect, and an effect of 5% would probably have been seen."
         )
     return f"{told}: not distinguishable from no effect yet; {more:,} more pages would be enough to see 5%."
+
+
+def _change(found: Estimate) -> str:
+    """Return an effect on counts in words: "lost 10% [5%, 15%]"."""
+    effect, low, high = found.shown
+    change, sign = ("gained", 1) if effect >= 0 else ("lost", -1)
+    ends = sorted((sign * low, sign * high))
+    return f"{change} {abs(effect):.0%} [{ends[0]:.0%}, {ends[1]:.0%}]"
 
 
 def _groups(
@@ -309,7 +323,7 @@ def _placebo(panel: Panel, matches: Matches, rng: np.random.Generator) -> Estima
     # A page may be the nearest of several targets: it counts once, and is never its own control.
     _, once = np.unique(np.stack([sham.rows, sham.days]), axis=1, return_index=True)
     kept: Bools = np.isin(np.arange(len(sham)), once)
-    found = estimate(panel, sham.some(kept), Outcome.CLICKS, rng, "placebo")
+    found = estimate(panel, sham.some(kept), Outcome.CLICKS, rng, PLACEBO)
     return found[0] if found else None
 
 
@@ -341,7 +355,7 @@ def _pairs(
     return pairs
 
 
-def _remarks(panel: Panel, matches: Matches, chance: float) -> list[str]:
+def _remarks(panel: Panel, matches: Matches, chance: float, placebo: Estimate | None) -> list[str]:
     found = [
         f"{counted(count, 'target')} left out: {one.value}."
         for one, count in matches.dropped.items()
@@ -358,5 +372,11 @@ def _remarks(panel: Panel, matches: Matches, chance: float) -> list[str]:
         found.append(
             f"Targets and controls differed before the links already (p = {chance:.3f}): don't take the difference "
             "after them for an effect of the links."
+        )
+    if placebo and placebo.verdict is not Verdict.UNCLEAR:
+        found.append(
+            f"The placebo failed: the pages most similar to the targets {_change(placebo)} clicks on the same days "
+            "without any new link. Something else set them apart, perhaps chance, and may have done so with the "
+            "targets: don't rely on this comparison alone."
         )
     return found

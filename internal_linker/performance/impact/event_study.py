@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.performance.impact.estimate import Influence, influence
+from internal_linker.performance.impact.estimate import RESAMPLES, Influence, influence, resamples
 from internal_linker.performance.impact.matching import Matches, history
 from internal_linker.performance.impact.panel import Panel
 from internal_linker.performance.impact.records import DAYS_A_WEEK, WEEKS_BEFORE, EventWeek, Outcome
 
-_RESAMPLES = 999
 # Weeks before those that targets and controls were matched by, as far as there are data of all of them.
 _MORE_WEEKS = 4
 
@@ -44,9 +43,11 @@ def event_study(
 
 def _chance(sizes: Vectors, shares: Vectors, rng: np.random.Generator) -> float:
     """Return how often the largest of several differences is by chance as large as it is, in standard errors."""
-    signs = rng.choice(np.array([-1.0, 1.0]), (_RESAMPLES, shares.shape[1]))
-    largest = np.abs(signs @ shares.T).max(axis=1)
-    return float((1 + (largest >= np.abs(sizes).max()).sum()) / (1 + _RESAMPLES))
+    pages, found, as_large = shares.shape[1], np.abs(sizes).max(), 0
+    for some in resamples(pages):
+        signs = rng.choice(np.array([-1.0, 1.0]), (some.stop - some.start, pages))
+        as_large += int((np.abs(signs @ shares.T).max(axis=1) >= found).sum())
+    return (1 + as_large) / (1 + RESAMPLES)
 
 
 def _of_week(panel: Panel, matches: Matches, week: int) -> Influence | None:

@@ -13,6 +13,10 @@ WEEKS_BEFORE, RECENT_WEEKS = 12, 4
 DAYS_A_WEEK = 7
 
 
+# The group of the effect on pages that got no link.
+PLACEBO = "placebo: similar pages without a link"
+
+
 class Outcome(StrEnum):
     """What is measured of a page; the value is its name for people."""
 
@@ -117,6 +121,13 @@ class Estimate:
             return Verdict.UNCLEAR
         return Verdict.GAIN if (self.effect > 0) == self.is_ratio else Verdict.LOSS
 
+    @property
+    def judgement(self) -> str:
+        """The verdict for people; of the placebo, whether it is as it should be."""
+        if self.group != PLACEBO:
+            return str(self.verdict)
+        return "no effect, as it should be" if self.verdict is Verdict.UNCLEAR else "failed"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventWeek:
@@ -200,6 +211,11 @@ class Findings:
     dropped: Mapping[Dropped, int] = field(default_factory=dict)
     randomised: bool = False
     remarks: Sequence[str] = ()
+
+    @property
+    def listed(self) -> Sequence[Estimate]:
+        """All effects as people see them in a table, the placebo last."""
+        return [*self.estimates, self.placebo] if self.placebo else self.estimates
 
     @property
     def before_after_share(self) -> float:

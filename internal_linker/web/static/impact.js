@@ -22,7 +22,7 @@ function effect(one) {
   return `${told(one.effect)} [${told(one.low)}, ${told(one.high)}]`;
 }
 
-const VERDICTS = { gain: "finished", loss: "failed" };
+const VERDICTS = { gain: "finished", loss: "failed", failed: "failed" };
 
 function effectRow(one) {
   return element("tr", {}, element("th", { scope: "row" }, one.outcome), sited("td", one.group), element("td", { class: "figure" }, effect(one)),
@@ -58,14 +58,15 @@ function drawWeeks() {
 function drawPairs() {
   const { pairs } = found;
   // A logarithmic axis has no zero.
-  const least = 0.1;
-  const most = Math.max(1, ...pairs.flatMap((one) => [one.expected, one.after]));
-  const top = 10 ** Math.ceil(Math.log10(most));
+  const clicks = pairs.flatMap((one) => [one.expected, one.after]);
+  const power = (value, round) => 10 ** round(Math.log10(Math.max(value, 0.1)));
+  const least = power(Math.min(...clicks), Math.floor);
+  const top = power(Math.max(1, ...clicks), Math.ceil);
   const tiers = [...new Set(pairs.map((one) => one.tier))];
   const side = (name) => ({ type: "log", min: least, max: top, name, nameLocation: "middle", nameGap: 40, axisLabel: { color: colour("muted") },
     nameTextStyle: { color: colour("muted") }, splitLine: { lineStyle: { color: colour("line") } } });
   draw(get("pairs"), () => ({
-    legend: { show: tiers.length > 1, top: 0, textStyle: { color: colour("ink") } },
+    legend: { show: tiers.length > 1, top: 0, itemWidth: 14, textStyle: { color: colour("ink") } },
     grid: { left: 66, right: 24, top: 36, bottom: 60 },
     tooltip: { formatter: ({ data }) => (data.pair ? `${isolated(cut(data.pair.page, 120))}\n${data.pair.after.toFixed(1)} clicks a week, ${data.pair.expected.toFixed(1)} expected` : "") },
     xAxis: side("expected clicks a week"), yAxis: side("clicks a week"),
@@ -114,7 +115,7 @@ function show() {
   get("pre-trend").textContent = `Clicks of the targets, relative to ${found.experiment ? "the targets that were held back at random" : "similar pages without new links"}. Week 0 begins on the day of the link. Before it, the marks should be near 0. `
     + (found.pre_trend === null ? "" : `Differences before the links as large as these are found by chance with a probability of ${found.pre_trend.toFixed(2)}.`);
   get("week-rows").replaceChildren(...found.weeks.map((one) => element("tr", {}, element("th", { scope: "row" }, String(one.week).replace("-", "−")), ...[one.effect, one.low, one.high].map((share) => element("td", {}, percent(share))))));
-  get("effects").replaceChildren(...found.estimates.map(effectRow), ...(found.placebo ? [effectRow({ ...found.placebo, group: "placebo: similar pages without a link" })] : []));
+  get("effects").replaceChildren(...[...found.estimates, ...(found.placebo ? [found.placebo] : [])].map(effectRow));
   get("pairs-count").textContent = found.compared > found.pairs.length ? `The ${number(found.pairs.length)} of ${counted(found.compared, "target")} with the most clicks.` : counted(found.compared, "target");
   get("pair-rows").replaceChildren();
   morePairs();

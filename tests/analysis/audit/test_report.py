@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from internal_linker.adapters.html.document import number
+from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.analysis.audit.records import Audit, Measure, Rule
 from internal_linker.analysis.audit.report import charts
 from internal_linker.analysis.audit.report import tables as pages
@@ -37,7 +38,7 @@ TITLES = st.lists(st.one_of(st.sampled_from(EVIL), st.text(st.characters(exclude
 
 def written(folder: Path, found: Audit) -> Path:
     path = folder / "audit.html"
-    sink = AuditHtml(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    sink = AuditHtml(ReportFile(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC)))
     assert sink.write(found) == []
     return path
 
@@ -230,7 +231,7 @@ def test_the_report_names_the_run_and_the_day(tmp_path: Path) -> None:
     assert "run 2026-11-20 0930" in path.read_text("utf-8")
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(OutputError, match=r"folder\.html can't be written"):
-        AuditHtml(tmp_path / "folder.html").write(audit(2))
+        AuditHtml(ReportFile(tmp_path / "folder.html")).write(audit(2))
 
 
 def test_the_report_draws_without_a_network(tmp_path: Path) -> None:

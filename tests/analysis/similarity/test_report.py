@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from selectolax.lexbor import LexborHTMLParser
 
+from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.analysis.similarity.cluster_records import Cluster, MissingLinks, PageMap, SiteClusters
 from internal_linker.analysis.similarity.report.charts import (
     MOST_BRANCHES,
@@ -22,7 +23,7 @@ from internal_linker.analysis.similarity.report.charts import (
     MOST_LINKS,
     MOST_PAGES,
 )
-from internal_linker.analysis.similarity.report.html import ClustersHtml
+from internal_linker.analysis.similarity.report.html import write_clusters
 from internal_linker.core.errors import OutputError
 from tests.analysis.audit.test_report import EVIL, TITLES
 from tests.support.browser import rendered, screenshot
@@ -76,8 +77,8 @@ def on_a_circle(found: SiteClusters, drawn: int = 10_000) -> PageMap:
 
 def written(folder: Path, found: SiteClusters, drawn: int = 10_000) -> Path:
     path = folder / "clusters.html"
-    report = ClustersHtml(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC))
-    assert report.write(found, on_a_circle(found, drawn)) == []
+    file = ReportFile(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    assert write_clusters(file, found, on_a_circle(found, drawn)) == []
     return path
 
 
@@ -182,7 +183,7 @@ def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     """A folder at the page's path raises an error of one sentence."""
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(OutputError, match=r"folder\.html can't be written"):
-        ClustersHtml(tmp_path / "folder.html").write(clusters([2]), on_a_circle(clusters([2])))
+        write_clusters(ReportFile(tmp_path / "folder.html"), clusters([2]), on_a_circle(clusters([2])))
 
 
 @pytest.mark.parametrize(

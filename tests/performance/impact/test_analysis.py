@@ -9,7 +9,7 @@ from internal_linker.performance.impact.analysis import impact, sentence, treate
 from internal_linker.performance.impact.draw import drawn_at_random
 from internal_linker.performance.impact.estimate import detectable, pages_needed
 from internal_linker.performance.impact.records import Dropped, Estimate, NewLink, Outcome, Treated, Verdict
-from tests.quality.impact_sites import Kind, Simulated, simulated
+from tests.quality.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 
 CLEAR = Kind(pages=700, targets=150, clicks=4.0, noise=0.1, drift=0.1, scatter=0.0)
 
@@ -42,6 +42,21 @@ def test_a_large_effect_is_found(site: Simulated) -> None:
     before = [one.effect for one in found.events if one.week < 0]
     after = [one.effect for one in found.events if one.week >= 0]
     assert max(np.abs(before)) < min(after)
+
+
+def test_a_placebo_that_fails_is_remarked_upon(site: Simulated) -> None:
+    """Pages without a link that gained as if they had one are named as a reason for doubt; otherwise nothing is."""
+    sound = site.findings()
+    assert not any("placebo" in remark for remark in sound.remarks)
+    assert sound.listed[-1] is sound.placebo
+    assert sound.listed[-1].judgement == "no effect, as it should be"
+    found = replace(site, panel=nearest_controls_moved(site, 1.3)).findings()
+    assert found.placebo is not None
+    assert found.placebo.judgement == "failed"
+    (remark,) = [each for each in found.remarks if "placebo" in each]
+    assert remark.startswith("The placebo failed: the pages most similar to the targets gained 2")
+    lost = replace(site, panel=nearest_controls_moved(site, 0.7)).findings()
+    assert any("targets lost 2" in remark or "targets lost 3" in remark for remark in lost.remarks)
 
 
 def test_results_do_not_differ_from_call_to_call(site: Simulated) -> None:
@@ -94,7 +109,9 @@ def test_few_clicks_are_refused(site: Simulated) -> None:
 
 def test_no_links_are_no_result(site: Simulated) -> None:
     """Without an error: alerts ask again and again."""
-    assert impact(site.panel, [], site.strata).verdict is Verdict.THIN
+    found = impact(site.panel, [], site.strata)
+    assert found.verdict is Verdict.THIN
+    assert "New links to at least 20 pages are needed" in found.sentence
 
 
 def test_the_sentence_says_what_would_be_enough() -> None:
@@ -106,6 +123,8 @@ def test_the_sentence_says_what_would_be_enough() -> None:
     )
     lost = made(effect=np.log(0.9), low=np.log(0.85), high=np.log(0.95))
     assert sentence(lost, 28).startswith("Targets lost 10% [5%, 15%] clicks in 28 days, compared with")
+    drawn = sentence(lost, 28, randomised=True)
+    assert drawn.endswith("compared with pages whose links were held back at random.")
     sure = made(effect=0.0, low=-0.01, high=0.01, error=0.005)
     assert sentence(sure, 28).endswith("no effect, and an effect of 5% would probably have been seen.")
 

@@ -1,13 +1,12 @@
-"""Writes audit.html: the tables in a template, with style, data and scripts inlined."""
+"""Writes audit.html: the tables in a template."""
 
 import math
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from internal_linker.adapters.files.atomic import ReplaceWhole, remarks_on, replace_whole
-from internal_linker.adapters.html.document import document, number
+from internal_linker.adapters.html.document import number
+from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.analysis.audit.actions import RULE
 from internal_linker.analysis.audit.records import Audit, Measure
 from internal_linker.analysis.audit.report.charts import chart_data, concentration, readable, tiers, tiles
@@ -42,22 +41,14 @@ _TOLD_SHARES = (0.1, 1, 5, 10, 20, 50)
 
 
 class AuditHtml:
-    """An `AuditSink`: one file that can be mailed and opened without a network.
+    """An `AuditSink`: the report for browsers.
 
     Args:
-        path: the file.
-        write_whole: replaces a file.
-        now: returns the date of the report.
+        file: audit.html.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        write_whole: ReplaceWhole = replace_whole,
-        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
-    ) -> None:
-        self.path, self.name = path, f"files/{path.name}"
-        self._write_whole, self._now = write_whole, now
+    def __init__(self, file: ReportFile) -> None:
+        self._file, self.name = file, f"files/{file.path.name}"
 
     def write(self, audit: Audit) -> Sequence[str]:
         """Replace the file; return a sentence that says where it is, if it could not be replaced.
@@ -65,9 +56,9 @@ class AuditHtml:
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
         """
-        shown = _context(audit) | {"made": f"{self._now():%Y-%m-%d}"}
-        parts = document(_TEMPLATE, shown, {"change": change, "figure": figure, "readable": readable})
-        return remarks_on(self.path, self._write_whole(self.path, lambda file: file.writelines(parts)))
+        return self._file.replace(
+            _TEMPLATE, _context(audit), {"change": change, "figure": figure, "readable": readable}
+        )
 
 
 def figure(value: float, decimals: int = 0) -> str:

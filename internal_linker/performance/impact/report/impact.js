@@ -36,9 +36,10 @@ function drawEvents() {
 function drawPairs() {
   if (!data.pairs.length) return;
   // A logarithmic axis has no zero.
-  const least = 0.1, shown = (clicks) => Math.max(clicks, least);
-  const most = Math.max(1, ...data.pairs.flatMap(([expected, after]) => [expected, after]));
-  const top = 10 ** Math.ceil(Math.log10(most));
+  const clicks = data.pairs.flatMap(([expected, after]) => [expected, after]);
+  const power = (value, round) => 10 ** round(Math.log10(Math.max(value, 0.1)));
+  const least = power(Math.min(...clicks), Math.floor), top = power(Math.max(1, ...clicks), Math.ceil);
+  const shown = (value) => Math.max(value, least);
   const told = ({ dataIndex, seriesName }) => {
     const [expected, after, page, tier] = data.pairs.filter(([, , , of]) => of === seriesName)[dataIndex];
     return `<bdi dir="ltr">${html(page)}</bdi><br>${after} clicks a week, ${expected} expected<br>${html(tier)}`;
@@ -48,7 +49,7 @@ function drawPairs() {
   const side = (name) => axis({ type: "log", min: least, max: top, name, nameLocation: "middle", nameGap: 40 });
   draw("dots", {
     tooltip: tooltip(told),
-    legend: { show: tiers.length > 1, top: 0, textStyle: { color: colour("ink") } },
+    legend: { show: tiers.length > 1, top: 0, itemWidth: 14, textStyle: { color: colour("ink") } },
     grid: { left: 70, right: 24, top: 36, bottom: 60 },
     xAxis: side("expected clicks a week"), yAxis: side("clicks a week"),
     series: tiers.map((tier, at) => ({
