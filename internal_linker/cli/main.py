@@ -108,6 +108,8 @@ def main(arguments: Sequence[str] | None = None, default_project: Path | None = 
     # Not None: typer would then expand * and %...% in URLs on Windows.
     given = list(sys.argv[1:] if arguments is None else arguments)
     code = guarded(lambda: app(args=given, obj=start, standalone_mode=False), start)
+    # Commands that end soon disable it; the Python program that called this one may go on.
+    gc.enable()
     for number in caught:
         # All is done; an interrupt of the interpreter's own end would leave a traceback.
         signal.signal(number, lambda *_: os._exit(code))

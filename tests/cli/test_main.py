@@ -1,6 +1,7 @@
 """The command line: what each command prints and writes, and its exit code."""
 
 import csv
+import gc
 import json
 import os
 import re
@@ -499,3 +500,11 @@ def test_a_path_of_two_hosts_is_no_guess(folder: Path, capsys: pytest.CaptureFix
     assert "several pages: use the whole URL, https://one.example/a or https://two.example/a." in (
         capsys.readouterr().err
     )
+
+
+def test_a_program_that_calls_a_command_keeps_its_garbage_collector(tmp_path: Path) -> None:
+    """A lookup and an audit do without it, but only for themselves."""
+    folder = make_project(tmp_path)
+    for words in (["lookup", URLS[0]], ["audit", "--no-report"]):
+        command(*words, "--project", str(folder))
+        assert gc.isenabled(), words
