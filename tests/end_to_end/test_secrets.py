@@ -108,7 +108,7 @@ def test_no_secret_leaves_its_file(
     for path in project.rglob("*"):
         if path.is_file() and path.parent.name != "config":
             texts[path.name] = path.read_bytes().decode("utf-8", "replace")
-    assert "Run:" in out and {"logfile.txt", "cache.sqlite3", "Output.csv"} <= texts.keys()
+    assert "Details: logfile.txt" in out and {"logfile.txt", "cache.sqlite3", "Output.csv"} <= texts.keys()
     assert search.calls("/search")
     hidden = secrets(google)
     assert len(hidden) > 20

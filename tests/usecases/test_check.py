@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from internal_linker.usecases.check import Fact, check
@@ -220,7 +221,8 @@ def no_content_column(at: Services) -> None:
 
 
 def pages_in_excel(at: Services) -> None:
-    (at.folder / "files/urls_rawdata.csv").write_bytes(b"PK\x03\x04" + b"\0" * 100)
+    openpyxl.Workbook().save(at.folder / "pages.xlsx")
+    (at.folder / "pages.xlsx").replace(at.folder / "files/urls_rawdata.csv")
 
 
 def placeholder(at: Services) -> None:
