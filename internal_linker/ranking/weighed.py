@@ -234,8 +234,10 @@ class Weighing:
 
     def _weighed(self, known: Candidates, *, keep: bool) -> Candidates:
         ranking, s = self._ranking, len(known.known)
-        ranking.site.know_duplicates(known.duplicates)
-        ranking.site.know(known.hubness)
+        if keep:
+            # A lookup has what the index knows.
+            ranking.site.know_duplicates(known.duplicates)
+            ranking.site.know(known.hubness)
         again = ~known.known
         again[_checked(known.known)] = True
         offered = NO_PAIRS
