@@ -175,6 +175,23 @@ def test_a_table_of_search_data_is_a_list_of_pages_on_request(project: Path, tmp
     assert pages(project) == [("URL",), (A,)]
 
 
+def test_a_misnamed_table_of_search_data_replaces_no_pages(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Search data without a column that they need are refused by its name; pages with their texts stay."""
+    assert imported(project, crawl(tmp_path / "crawl.csv", *PAGES)) == 0
+    capsys.readouterr()
+    for name, header in (
+        ("Clicks", "Date,Page,Query,Klix,Impressions,Position"),
+        ("Impressions", "Date,Page,Query,Clicks,Views in Google,Position"),
+        ("Page", "Date,Seite im Web,Query,Clicks,Impressions,Position"),
+    ):
+        (tmp_path / "export.csv").write_text(f"{header}\n2026-11-01,{A},tea,1,10,2\n", "utf-8")
+        assert imported(project, str(tmp_path / "export.csv")) == 3
+        assert f"export.csv: the header row has no column '{name}' (it has: Date" in capsys.readouterr().err
+        assert pages(project) == PAGES
+
+
 LONG = "Green tea is steamed soon after it was picked, which keeps the leaves green. " * 5
 
 
