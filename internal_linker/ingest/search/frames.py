@@ -245,9 +245,9 @@ class FrameReader:
         if longer:
             self._noted.facts["rows with cells beyond the header's columns"] += longer
             self._noted.remarks.append(
-                f"{table.stream.name}: {counted(longer, 'row')} have cells beyond the header's columns, row {first} is "
-                "the first. These cells are left out. Look whether the others are in the right columns: a query "
-                "with a comma needs quotation marks."
+                f"{table.stream.name}: {counted(longer, 'row has', 'rows have')} cells beyond the header's columns, "
+                f"row {first} is the first. These cells are left out. Look whether the others are in the right "
+                "columns: a query with a comma needs quotation marks."
             )
         return raw
 

@@ -330,6 +330,8 @@ def test_cells_beyond_the_header_are_told(tmp_path: Path) -> None:
     assert found.noted.facts["rows with cells beyond the header's columns"] == 2
     told = "2 rows have cells beyond the header's columns, row 3 is the first"
     assert any(told in one for one in found.noted.remarks)
+    found = read(written(tmp_path, "\n".join([HEADER, row.format("a") + ",x", ""])))
+    assert any("1 row has cells beyond the header's columns" in one for one in found.noted.remarks)
 
 
 MISNAMED = {
