@@ -52,6 +52,8 @@ def as_json(done: "SearchDataImported") -> dict[str, object]:
                 "days": each.days,
                 "first": str(each.first),
                 "last": str(each.last),
+                "replaced": each.replaced,
+                "replaced_days": each.replaced_days,
             }
             for each in done.stored
         ],
@@ -72,6 +74,14 @@ def _rows(done: "SearchDataImported") -> list[tuple[str, str]]:
             f"{counted(each.rows, 'row')} of {counted(each.days, 'day')}, {each.first} to {each.last}",
         )
         for each in done.stored
+    ]
+    rows += [
+        (
+            f"Replaced by fewer rows: {each.table} ({each.source})",
+            f"{counted(each.replaced, 'row')} of {counted(each.replaced_days, 'day')}",
+        )
+        for each in done.stored
+        if each.replaced
     ]
     if done.listed:
         rows.append((f"Rejected rows, in files/{REJECTED}", str(sum(done.rejected.values()))))

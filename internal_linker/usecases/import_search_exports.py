@@ -14,6 +14,7 @@ from internal_linker.core.canonical_hosts import origin_of
 from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.search_data import SearchTable, first_kept_day
+from internal_linker.core.sequences import counted
 from internal_linker.core.urls import NormalForms
 from internal_linker.ingest.search.exports import SearchExports, read_exports, search_exports
 from internal_linker.ingest.search.frames import Place
@@ -37,6 +38,8 @@ class StoredRows:
         days: on how many days.
         first: the first day.
         last: the last day.
+        replaced: how many rows were stored before of days that have fewer rows now.
+        replaced_days: how many days have fewer rows now.
     """
 
     source: str
@@ -45,6 +48,8 @@ class StoredRows:
     days: int
     first: date
     last: date
+    replaced: int = 0
+    replaced_days: int = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +82,9 @@ class SearchDataImported(Result):
         counts |= {f"left out: {reason}": count for reason, count in self.left_out.items()}
         counts |= self.facts
         return {
-            "stored": columns_of(self.stored, "source", "table", "rows", "days", "first", "last"),
+            "stored": columns_of(
+                self.stored, "source", "table", "rows", "days", "first", "last", "replaced", "replaced_days"
+            ),
             "counts": {"name": [*counts], "count": [*counts.values()]},
         }
 
@@ -117,6 +124,13 @@ def store_exports(project: Project, read: SearchExports, progress: Progress) -> 
             for (source, table), frame in read.frames.items()
             for each in store_days(project, source, table, frame, noted.left_out)
         ]
+    remarks += [
+        f"{each.table.capitalize()} ({each.source}): {counted(each.replaced, 'row')} of "
+        f"{counted(each.replaced_days, 'day')} replaced by fewer rows. A day is replaced as a whole, so import all "
+        "files of a day together."
+        for each in stored
+        if each.replaced
+    ]
     for remark in remarks:
         progress.warn(remark)
     left_out = {reason: count for reason, count in noted.left_out.items() if count}
@@ -153,11 +167,27 @@ def store_days(
     if frame.empty:
         return []
     with project.search_data(source, read_only=False) as store:
+        before = {day: one.rows for day, one in store.days(table).items()}
+        replaced = list[int]()
         for moment, rows in frame.groupby("date", sort=True):
-            store.put(table, moment.date(), rows)
+            day = moment.date()
+            if len(rows) < before.get(day, 0):
+                replaced.append(before[day])
+            store.put(table, day, rows)
         store.prune(first)
     days = frame["date"]
-    return [StoredRows(source, table, len(frame), int(days.nunique()), days.min().date(), days.max().date())]
+    return [
+        StoredRows(
+            source,
+            table,
+            len(frame),
+            int(days.nunique()),
+            days.min().date(),
+            days.max().date(),
+            sum(replaced),
+            len(replaced),
+        )
+    ]
 
 
 def place_of(project: Project) -> Place:

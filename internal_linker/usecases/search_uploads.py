@@ -118,6 +118,11 @@ def _add(
     counts += [
         (f"rows: {one.table} of {one.first} to {one.last} ({one.source})", one.rows) for one in done.stored
     ]
+    counts += [
+        (f"rows replaced by fewer: {one.table} ({one.source})", one.replaced)
+        for one in done.stored
+        if one.replaced
+    ]
     table = done.tables()["counts"]
     counts += [(str(name), int(count)) for name, count in zip(*table.values(), strict=True)]
     remarks += done.remarks

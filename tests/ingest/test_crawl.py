@@ -1,5 +1,6 @@
 """Exports of several crawlers are recognised in five languages."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,32 @@ def test_a_misnamed_table_of_search_data_replaces_no_pages(
         assert imported(project, str(tmp_path / "export.csv")) == 3
         assert f"export.csv: the header row has no column '{name}' (it has: Date" in capsys.readouterr().err
         assert pages(project) == PAGES
+
+
+def test_stored_rows_that_fewer_rows_replace_are_counted(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A day is replaced as a whole: rows that it loses are told; a day with more rows, or as many, loses none."""
+    days = [(datetime.now(UTC) - timedelta(days=number)).date() for number in (30, 29, 28)]
+
+    def stored(*counts: int) -> str:
+        rows = [
+            f"{day},{A},tea {number},1,10,2"
+            for day, count in zip(days, counts, strict=True)
+            for number in range(count)
+        ]
+        table = "\n".join(["Date,Page,Query,Clicks,Impressions,Position", *rows, ""])
+        (tmp_path / "export.csv").write_text(table, "utf-8")
+        assert imported(project, str(tmp_path / "export.csv")) == 0
+        told = capsys.readouterr()
+        return " ".join((told.out + told.err).split())
+
+    assert "replaced" not in stored(5, 4, 1)
+    told = stored(3, 2, 1)
+    assert "Queries (exported files): 6 rows of 3 days" in told
+    assert "Replaced by fewer rows: queries (exported files): 9 rows of 2 days" in told
+    assert "9 rows of 2 days replaced by fewer rows. A day is replaced as a whole" in told
+    assert "replaced" not in stored(3, 3, 1)
 
 
 LONG = "Green tea is steamed soon after it was picked, which keeps the leaves green. " * 5
