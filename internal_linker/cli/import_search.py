@@ -71,14 +71,16 @@ def _rows(done: "SearchDataImported") -> list[tuple[str, str]]:
     rows = [
         (
             f"{each.table.capitalize()} ({each.source})",
-            f"{counted(each.rows, 'row')} of {counted(each.days, 'day')}, {each.first} to {each.last}",
+            counted(each.rows, "row")
+            + ("" if each.sums else f" of {counted(each.days, 'day')}, {each.first} to {each.last}"),
         )
         for each in done.stored
     ]
     rows += [
         (
             f"Replaced by fewer rows: {each.table} ({each.source})",
-            f"{counted(each.replaced, 'row')} of {counted(each.replaced_days, 'day')}",
+            counted(each.replaced, "row")
+            + ("" if each.sums else f" of {counted(each.replaced_days, 'day')}"),
         )
         for each in done.stored
         if each.replaced

@@ -16,7 +16,7 @@ from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.search_data import SearchTable, first_kept_day
 from internal_linker.core.sequences import counted
 from internal_linker.core.urls import NormalForms
-from internal_linker.ingest.search.exports import SearchExports, read_exports, search_exports
+from internal_linker.ingest.search.exports import SearchExports, is_period, read_exports, search_exports
 from internal_linker.ingest.search.frames import Place
 from internal_linker.usecases.options.imports import ImportCommandOptions
 from internal_linker.usecases.project import Project
@@ -35,9 +35,9 @@ class StoredRows:
         source: where they are from, as the store names it.
         table: what the rows are.
         rows: how many.
-        days: on how many days.
-        first: the first day.
-        last: the last day.
+        days: on how many days they are stored: sums over a period are stored on its last day.
+        first: the first of these days.
+        last: the last of these days.
         replaced: how many rows were stored before of days that have fewer rows now.
         replaced_days: how many days have fewer rows now.
     """
@@ -50,6 +50,11 @@ class StoredRows:
     last: date
     replaced: int = 0
     replaced_days: int = 0
+
+    @property
+    def sums(self) -> bool:
+        """Whether the rows are sums over the period that the source names, not of single days."""
+        return is_period(self.source)
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,11 +130,7 @@ def store_exports(project: Project, read: SearchExports, progress: Progress) -> 
             for each in store_days(project, source, table, frame, noted.left_out)
         ]
     remarks += [
-        f"{each.table.capitalize()} ({each.source}): {counted(each.replaced, 'row')} of "
-        f"{counted(each.replaced_days, 'day')} replaced by fewer rows. A day is replaced as a whole, so import all "
-        "files of a day together."
-        for each in stored
-        if each.replaced
+        f"{each.table.capitalize()} ({each.source}): {_replaced(each)}" for each in stored if each.replaced
     ]
     for remark in remarks:
         progress.warn(remark)
@@ -143,6 +144,17 @@ def store_exports(project: Project, read: SearchExports, progress: Progress) -> 
         remarks,
         read.columns,
         listed=bool(noted.rejects),
+    )
+
+
+def _replaced(each: StoredRows) -> str:
+    """Return what to know about stored rows that fewer rows replaced."""
+    rows = counted(each.replaced, "row")
+    if each.sums:
+        return f"{rows} replaced by fewer rows. Sums of a period are replaced as a whole."
+    return (
+        f"{rows} of {counted(each.replaced_days, 'day')} replaced by fewer rows. A day is replaced as a whole, so "
+        "import all files of a day together."
     )
 
 

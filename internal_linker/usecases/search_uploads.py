@@ -116,7 +116,8 @@ def _add(
     done: SearchDataImported, counts: list[tuple[str, int]], remarks: list[str], gaps: list[str]
 ) -> None:
     counts += [
-        (f"rows: {one.table} of {one.first} to {one.last} ({one.source})", one.rows) for one in done.stored
+        (f"rows: {one.table}{'' if one.sums else f' of {one.first} to {one.last}'} ({one.source})", one.rows)
+        for one in done.stored
     ]
     counts += [
         (f"rows replaced by fewer: {one.table} ({one.source})", one.replaced)

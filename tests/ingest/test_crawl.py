@@ -219,6 +219,27 @@ def test_stored_rows_that_fewer_rows_replace_are_counted(
     assert "replaced" not in stored(3, 3, 1)
 
 
+def test_sums_of_a_period_are_told_as_such(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sums are of their period, not of the day on which they are stored; totals are of their days."""
+    first, last = ((datetime.now(UTC) - timedelta(days=number)).date() for number in (30, 29))
+    columns = "Clicks,Impressions,CTR,Position"
+    pages_file, dates_file = tmp_path / "Pages.csv", tmp_path / "Chart.csv"
+    dates_file.write_text(f"Date,{columns}\n{first},2,20,10%,2\n{last},2,20,10%,2\n", "utf-8")
+
+    def told(*urls: str) -> str:
+        rows = [f"{url},1,10,10%,2" for url in urls]
+        pages_file.write_text("\n".join([f"Top pages,{columns}", *rows, ""]), "utf-8")
+        assert imported(project, str(pages_file), str(dates_file)) == 0
+        return " ".join(capsys.readouterr().out.split()).partition("Imported search data ")[2]
+
+    sums = f"(sums from {first} to {last}):"
+    totals = f"Totals (exported files): 2 rows of 2 days, {first} to {last}"
+    assert told(A, B) == f"Pages {sums} 2 rows {totals}"
+    assert told(A) == (f"Pages {sums} 1 row {totals} Replaced by fewer rows: pages {sums} 2 rows")
+
+
 LONG = "Green tea is steamed soon after it was picked, which keeps the leaves green. " * 5
 
 

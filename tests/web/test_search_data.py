@@ -47,6 +47,7 @@ def test_exports_are_recognised_and_imported_together(app: RunningApp, shop: Pat
     assert ended(app, api, "search")["status"] == "done"
     done = app.client.get(f"{api}/search-data/import").json()
     assert any(name.startswith("rejected: ") and count == 1 for name, count in done["counts"])
+    assert [f"rows: pages (sums from {DAYS[0]} to {DAYS[-1]})", 1] in done["counts"]
     rejected = (shop / "files/rejected_search_rows.csv").read_text("utf-8-sig")
     assert "Pages.csv" in rejected and "uploads" not in rejected
     stored = {one["table"]: one for one in app.client.get(f"{api}/search-data").json()}

@@ -57,12 +57,18 @@ _CAP = 1_000
 # Days and remarks that a message names.
 _SHOWN = 5
 _LEFT_OUT = "tables left out:"
+_SUMS = "sums from "
 
 
 def period_source(period: Period) -> str:
     """Return the source under which sums over a period are stored, at its last day."""
     first, last = period
-    return f"sums from {first} to {last}"
+    return f"{_SUMS}{first} to {last}"
+
+
+def is_period(source: str) -> bool:
+    """Return whether the rows of a source are sums over a period, not of single days."""
+    return source.startswith(_SUMS)
 
 
 @dataclass(frozen=True)
@@ -328,7 +334,7 @@ def _note_sums(frames: Mapping[tuple[str, SearchTable], "DataFrame"], noted: Not
 def _span(source: str, frame: "DataFrame") -> tuple[Any, Any]:
     if source == DAILY:
         return frame["date"].min().date(), frame["date"].max().date()
-    first, last = source.removeprefix("sums from ").split(" to ")
+    first, last = source.removeprefix(_SUMS).split(" to ")
     return date.fromisoformat(first), date.fromisoformat(last)
 
 
