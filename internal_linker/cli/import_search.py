@@ -52,6 +52,8 @@ def as_json(done: "SearchDataImported") -> dict[str, object]:
                 "days": each.days,
                 "first": str(each.first),
                 "last": str(each.last),
+                "replaced": each.replaced,
+                "replaced_days": each.replaced_days,
             }
             for each in done.stored
         ],
@@ -69,9 +71,19 @@ def _rows(done: "SearchDataImported") -> list[tuple[str, str]]:
     rows = [
         (
             f"{each.table.capitalize()} ({each.source})",
-            f"{counted(each.rows, 'row')} of {counted(each.days, 'day')}, {each.first} to {each.last}",
+            counted(each.rows, "row")
+            + ("" if each.sums else f" of {counted(each.days, 'day')}, {each.first} to {each.last}"),
         )
         for each in done.stored
+    ]
+    rows += [
+        (
+            f"Replaced by fewer rows: {each.table} ({each.source})",
+            counted(each.replaced, "row")
+            + ("" if each.sums else f" of {counted(each.replaced_days, 'day')}"),
+        )
+        for each in done.stored
+        if each.replaced
     ]
     if done.listed:
         rows.append((f"Rejected rows, in files/{REJECTED}", str(sum(done.rejected.values()))))

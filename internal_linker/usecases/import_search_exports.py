@@ -14,8 +14,9 @@ from internal_linker.core.canonical_hosts import origin_of
 from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.search_data import SearchTable, first_kept_day
+from internal_linker.core.sequences import counted
 from internal_linker.core.urls import NormalForms
-from internal_linker.ingest.search.exports import SearchExports, read_exports, search_exports
+from internal_linker.ingest.search.exports import SearchExports, is_period, read_exports, search_exports
 from internal_linker.ingest.search.frames import Place
 from internal_linker.usecases.options.imports import ImportCommandOptions
 from internal_linker.usecases.project import Project
@@ -34,9 +35,11 @@ class StoredRows:
         source: where they are from, as the store names it.
         table: what the rows are.
         rows: how many.
-        days: on how many days.
-        first: the first day.
-        last: the last day.
+        days: on how many days they are stored: sums over a period are stored on its last day.
+        first: the first of these days.
+        last: the last of these days.
+        replaced: how many rows were stored before of days that have fewer rows now.
+        replaced_days: how many days have fewer rows now.
     """
 
     source: str
@@ -45,6 +48,13 @@ class StoredRows:
     days: int
     first: date
     last: date
+    replaced: int = 0
+    replaced_days: int = 0
+
+    @property
+    def sums(self) -> bool:
+        """Whether the rows are sums over the period that the source names, not of single days."""
+        return is_period(self.source)
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +87,9 @@ class SearchDataImported(Result):
         counts |= {f"left out: {reason}": count for reason, count in self.left_out.items()}
         counts |= self.facts
         return {
-            "stored": columns_of(self.stored, "source", "table", "rows", "days", "first", "last"),
+            "stored": columns_of(
+                self.stored, "source", "table", "rows", "days", "first", "last", "replaced", "replaced_days"
+            ),
             "counts": {"name": [*counts], "count": [*counts.values()]},
         }
 
@@ -117,6 +129,9 @@ def store_exports(project: Project, read: SearchExports, progress: Progress) -> 
             for (source, table), frame in read.frames.items()
             for each in store_days(project, source, table, frame, noted.left_out)
         ]
+    remarks += [
+        f"{each.table.capitalize()} ({each.source}): {_replaced(each)}" for each in stored if each.replaced
+    ]
     for remark in remarks:
         progress.warn(remark)
     left_out = {reason: count for reason, count in noted.left_out.items() if count}
@@ -129,6 +144,17 @@ def store_exports(project: Project, read: SearchExports, progress: Progress) -> 
         remarks,
         read.columns,
         listed=bool(noted.rejects),
+    )
+
+
+def _replaced(each: StoredRows) -> str:
+    """Return what to know about stored rows that fewer rows replaced."""
+    rows = counted(each.replaced, "row")
+    if each.sums:
+        return f"{rows} replaced by fewer rows. Sums of a period are replaced as a whole."
+    return (
+        f"{rows} of {counted(each.replaced_days, 'day')} replaced by fewer rows. A day is replaced as a whole, so "
+        "import all files of a day together."
     )
 
 
@@ -153,11 +179,27 @@ def store_days(
     if frame.empty:
         return []
     with project.search_data(source, read_only=False) as store:
+        before = {day: one.rows for day, one in store.days(table).items()}
+        replaced = list[int]()
         for moment, rows in frame.groupby("date", sort=True):
-            store.put(table, moment.date(), rows)
+            day = moment.date()
+            if len(rows) < before.get(day, 0):
+                replaced.append(before[day])
+            store.put(table, day, rows)
         store.prune(first)
     days = frame["date"]
-    return [StoredRows(source, table, len(frame), int(days.nunique()), days.min().date(), days.max().date())]
+    return [
+        StoredRows(
+            source,
+            table,
+            len(frame),
+            int(days.nunique()),
+            days.min().date(),
+            days.max().date(),
+            sum(replaced),
+            len(replaced),
+        )
+    ]
 
 
 def place_of(project: Project) -> Place:

@@ -116,7 +116,13 @@ def _add(
     done: SearchDataImported, counts: list[tuple[str, int]], remarks: list[str], gaps: list[str]
 ) -> None:
     counts += [
-        (f"rows: {one.table} of {one.first} to {one.last} ({one.source})", one.rows) for one in done.stored
+        (f"rows: {one.table}{'' if one.sums else f' of {one.first} to {one.last}'} ({one.source})", one.rows)
+        for one in done.stored
+    ]
+    counts += [
+        (f"rows replaced by fewer: {one.table} ({one.source})", one.replaced)
+        for one in done.stored
+        if one.replaced
     ]
     table = done.tables()["counts"]
     counts += [(str(name), int(count)) for name, count in zip(*table.values(), strict=True)]

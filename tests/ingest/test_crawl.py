@@ -1,5 +1,6 @@
 """Exports of several crawlers are recognised in five languages."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,70 @@ def test_a_table_of_search_data_is_a_list_of_pages_on_request(project: Path, tmp
     column = ("--url-column", "Die häufigsten Seiten")
     assert imported(project, str(tmp_path / "export.csv"), *column) == 0
     assert pages(project) == [("URL",), (A,)]
+
+
+def test_a_misnamed_table_of_search_data_replaces_no_pages(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Search data without a column that they need are refused by its name; pages with their texts stay."""
+    assert imported(project, crawl(tmp_path / "crawl.csv", *PAGES)) == 0
+    capsys.readouterr()
+    for name, header in (
+        ("Clicks", "Date,Page,Query,Klix,Impressions,Position"),
+        ("Impressions", "Date,Page,Query,Clicks,Views in Google,Position"),
+        ("Page", "Date,Seite im Web,Query,Clicks,Impressions,Position"),
+    ):
+        (tmp_path / "export.csv").write_text(f"{header}\n2026-11-01,{A},tea,1,10,2\n", "utf-8")
+        assert imported(project, str(tmp_path / "export.csv")) == 3
+        assert f"export.csv: the header row has no column '{name}' (it has: Date" in capsys.readouterr().err
+        assert pages(project) == PAGES
+
+
+def test_stored_rows_that_fewer_rows_replace_are_counted(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A day is replaced as a whole: rows that it loses are told; a day with more rows, or as many, loses none."""
+    days = [(datetime.now(UTC) - timedelta(days=number)).date() for number in (30, 29, 28)]
+
+    def stored(*counts: int) -> str:
+        rows = [
+            f"{day},{A},tea {number},1,10,2"
+            for day, count in zip(days, counts, strict=True)
+            for number in range(count)
+        ]
+        table = "\n".join(["Date,Page,Query,Clicks,Impressions,Position", *rows, ""])
+        (tmp_path / "export.csv").write_text(table, "utf-8")
+        assert imported(project, str(tmp_path / "export.csv")) == 0
+        told = capsys.readouterr()
+        return " ".join((told.out + told.err).split())
+
+    assert "replaced" not in stored(5, 4, 1)
+    told = stored(3, 2, 1)
+    assert "Queries (exported files): 6 rows of 3 days" in told
+    assert "Replaced by fewer rows: queries (exported files): 9 rows of 2 days" in told
+    assert "9 rows of 2 days replaced by fewer rows. A day is replaced as a whole" in told
+    assert "replaced" not in stored(3, 3, 1)
+
+
+def test_sums_of_a_period_are_told_as_such(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sums are of their period, not of the day on which they are stored; totals are of their days."""
+    first, last = ((datetime.now(UTC) - timedelta(days=number)).date() for number in (30, 29))
+    columns = "Clicks,Impressions,CTR,Position"
+    pages_file, dates_file = tmp_path / "Pages.csv", tmp_path / "Chart.csv"
+    dates_file.write_text(f"Date,{columns}\n{first},2,20,10%,2\n{last},2,20,10%,2\n", "utf-8")
+
+    def told(*urls: str) -> str:
+        rows = [f"{url},1,10,10%,2" for url in urls]
+        pages_file.write_text("\n".join([f"Top pages,{columns}", *rows, ""]), "utf-8")
+        assert imported(project, str(pages_file), str(dates_file)) == 0
+        return " ".join(capsys.readouterr().out.split()).partition("Imported search data ")[2]
+
+    sums = f"(sums from {first} to {last}):"
+    totals = f"Totals (exported files): 2 rows of 2 days, {first} to {last}"
+    assert told(A, B) == f"Pages {sums} 2 rows {totals}"
+    assert told(A) == (f"Pages {sums} 1 row {totals} Replaced by fewer rows: pages {sums} 2 rows")
 
 
 LONG = "Green tea is steamed soon after it was picked, which keeps the leaves green. " * 5

@@ -47,12 +47,27 @@ def test_exports_are_recognised_and_imported_together(app: RunningApp, shop: Pat
     assert ended(app, api, "search")["status"] == "done"
     done = app.client.get(f"{api}/search-data/import").json()
     assert any(name.startswith("rejected: ") and count == 1 for name, count in done["counts"])
+    assert [f"rows: pages (sums from {DAYS[0]} to {DAYS[-1]})", 1] in done["counts"]
     rejected = (shop / "files/rejected_search_rows.csv").read_text("utf-8-sig")
     assert "Pages.csv" in rejected and "uploads" not in rejected
     stored = {one["table"]: one for one in app.client.get(f"{api}/search-data").json()}
     assert stored["totals"]["days"] == 30 and stored["totals"]["last"] == str(DAYS[-1])
     assert stored["pages"]["rows"] == 1 and str(DAYS[0]) in stored["pages"]["source"]
     assert app.client.get(f"{api}/uploads").json() == []
+
+
+def test_a_table_without_a_needed_column_is_search_data(app: RunningApp, shop: Path) -> None:
+    """A misnamed column makes search data no pages: no preview offers them, and the import names the column."""
+    api = f"/api/projects/{app.open(shop).key}"
+    table = f"Date,Page,Query,Klix,Impressions,Position\n{DAYS[0]},{URLS[0]},tea,1,10,2\n"
+    given = put(app, api, "days.csv", table.encode()).json()
+    assert given["kind"] == "search"
+    answer = app.client.post(f"{api}/import/preview", json={"tables": [{"upload": given["id"]}]})
+    assert answer.status_code == 422 and "search data" in answer.json()["error"]
+    app.client.post(f"{api}/search-data/import", json={})
+    failed = ended(app, api, "search")
+    assert failed["status"] == "failed"
+    assert failed["error"].startswith("days.csv: the header row has no column 'Clicks' (it has: Date, Page,")
 
 
 def test_search_data_are_no_pages(app: RunningApp, shop: Path) -> None:

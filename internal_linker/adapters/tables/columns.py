@@ -175,12 +175,15 @@ def columns_of(
     """
     found = {kind: find_column(table.header, kind) for kind in (*required, *optional)}
     if missing := [display(kind) for kind in required if found[kind] is None]:
-        there = shortened(", ".join(cell for cell in table.header[:100] if cell.strip()), 500) or "nothing"
-        raise InputError(
-            f"{table.name}: the header row has no column '{missing[0]}' (it has: {there}). "
-            + (remedy or f"Name a column '{missing[0]}' in the first row.")
-        )
+        raise InputError(lacks(table, missing[0], remedy))
     return {kind: column for kind, column in found.items() if column is not None}
+
+
+def lacks(table: Table | TableStream, name: str, remedy: str = "") -> str:
+    """Return the message that a table lacks a column: it names the column and lists those that the table has."""
+    there = shortened(", ".join(cell for cell in table.header[:100] if cell.strip()), 500) or "nothing"
+    remedy = remedy or f"Name a column '{name}' in the first row."
+    return f"{table.name}: the header row has no column '{name}' (it has: {there}). {remedy}"
 
 
 def filled(source: StreamSource, kind: Kind) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from internal_linker.adapters.tables.columns import fold_header
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
+from internal_linker.core.records import TableStream
 from internal_linker.core.search_data import SearchTable, typed
 from internal_linker.core.sequences import counted
 from internal_linker.ingest.search.frames import (
@@ -22,7 +23,9 @@ from internal_linker.ingest.search.frames import (
     Place,
     added_up,
     kind_of,
+    lacks_figure,
     missing_days,
+    require_figures,
     under_other_origins,
 )
 from internal_linker.ingest.search.numbers import Unclear, days_of, days_within
@@ -38,6 +41,7 @@ from internal_linker.ingest.search.vocabulary import (
     SEARCH_TYPE,
     Figure,
     figures_in,
+    has_unknown,
     is_filter_table,
     is_search_table,
     only,
@@ -50,14 +54,21 @@ DAILY = "exported files"
 """The source under which days from exported files are stored."""
 # What Search Console exports of each table at most.
 _CAP = 1_000
-# Days that a message names.
+# Days and remarks that a message names.
 _SHOWN = 5
+_LEFT_OUT = "tables left out:"
+_SUMS = "sums from "
 
 
 def period_source(period: Period) -> str:
     """Return the source under which sums over a period are stored, at its last day."""
     first, last = period
-    return f"sums from {first} to {last}"
+    return f"{_SUMS}{first} to {last}"
+
+
+def is_period(source: str) -> bool:
+    """Return whether the rows of a source are sums over a period, not of single days."""
+    return source.startswith(_SUMS)
 
 
 @dataclass(frozen=True)
@@ -196,14 +207,9 @@ def _dated(group: _Group, noted: Noted) -> Iterator[tuple[ExportTable, SearchTab
         figures = figures_in(table.stream.header)
         kind = kind_of(figures)
         if kind is None:
-            what = "queries without pages" if Figure.QUERY in figures else "neither pages nor days"
-            noted.facts[f"tables left out: {what}"] += 1
-            if Figure.QUERY in figures:
-                noted.remarks.append(
-                    f"{table.stream.name}: it doesn't say which page each query led to, so it is left out. Queries by "
-                    "page come from Search Console's API or the tools that read it."
-                )
+            _leave_out(table.stream, figures, noted)
             continue
+        require_figures(table.stream, kind, figures)
         if Figure.DATE in figures:
             yield table, kind, None
         elif period := table.period or next(iter(group.periods), None):
@@ -214,6 +220,27 @@ def _dated(group: _Group, noted: Noted) -> Iterator[tuple[ExportTable, SearchTab
                 "whole zip archive, or name the table of dates of the same export as well. To import only its pages, "
                 f'add --url-column "{table.stream.header[only(figures)[Figure.PAGE]]}".'
             )
+
+
+def _leave_out(stream: TableStream, figures: Mapping[Figure, Any], noted: Noted) -> None:
+    """Note that a table says nothing about pages or days.
+
+    Raises:
+        InputError: its pages seem to be in a column with an unknown name.
+    """
+    lacks_page = lacks_figure(stream, Figure.PAGE) if has_unknown(stream.header) else ""
+    if Figure.QUERY in figures:
+        if lacks_page:
+            raise InputError(f"{lacks_page} Nothing was stored.")
+        noted.facts[f"{_LEFT_OUT} queries without pages"] += 1
+        noted.remarks.append(
+            f"{stream.name}: it doesn't say which page each query led to, so it is left out. Queries by page come "
+            "from Search Console's API or the tools that read it."
+        )
+    else:
+        # Search Console's archives have tables of countries and search appearances beside those that are needed.
+        noted.facts[f"{_LEFT_OUT} neither pages nor days"] += 1
+        noted.remarks += [f"{lacks_page} The table is left out."] if lacks_page else []
 
 
 def _capped(table: ExportTable, period: Period | None, noted: Noted) -> ExportTable:
@@ -307,15 +334,14 @@ def _note_sums(frames: Mapping[tuple[str, SearchTable], "DataFrame"], noted: Not
 def _span(source: str, frame: "DataFrame") -> tuple[Any, Any]:
     if source == DAILY:
         return frame["date"].min().date(), frame["date"].max().date()
-    first, last = source.removeprefix("sums from ").split(" to ")
+    first, last = source.removeprefix(_SUMS).split(" to ")
     return date.fromisoformat(first), date.fromisoformat(last)
 
 
 def _nothing(paths: Sequence[Path], noted: Noted) -> str:
     reasons = [f"{count} because {reason}" for reason, count in noted.reasons.most_common(3)]
     reasons += [f"{count} {reason}" for reason, count in noted.left_out.most_common(3) if count]
-    return (
-        f"{', '.join(map(str, paths))}: no rows of search data are left"
-        + (f" ({'; '.join(reasons)})" if reasons else "")
-        + ". Nothing was stored."
-    )
+    reasons += [name for name in noted.facts if name.startswith(_LEFT_OUT)]
+    told = f" ({'; '.join(reasons)})" if reasons else ""
+    said = [f"{', '.join(map(str, paths))}: no rows of search data are left{told}.", *noted.remarks[:_SHOWN]]
+    return " ".join((*said, "Nothing was stored."))

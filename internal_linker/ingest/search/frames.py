@@ -11,15 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.adapters.tables.blocks import Texts
+from internal_linker.adapters.tables.columns import Kind, find_column, lacks
 from internal_linker.core.canonical_hosts import bare_host, origin_of
 from internal_linker.core.errors import InputError
-from internal_linker.core.records import Reject
+from internal_linker.core.records import Reject, TableStream
 from internal_linker.core.search_data import RowProblem, SearchTable
 from internal_linker.core.sequences import counted
 from internal_linker.core.urls import encoded, within_site
 from internal_linker.ingest.search.numbers import Unclear, days_of, decimal_number, whole_number, zones_of
 from internal_linker.ingest.search.tables import ExportTable, Period
-from internal_linker.ingest.search.vocabulary import Figure, figures_in, is_total, only
+from internal_linker.ingest.search.vocabulary import (
+    Figure,
+    figures_in,
+    has_unknown,
+    is_searched,
+    is_total,
+    only,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -120,13 +128,36 @@ class _Raw:
 
 def kind_of(figures: Mapping[Figure, Any]) -> SearchTable | None:
     """Return what the rows of a table with these columns are; None for rows that no page or day goes with."""
-    if Figure.SESSIONS in figures and Figure.CLICKS not in figures:
-        return SearchTable.SESSIONS
     if Figure.PAGE in figures:
+        if not is_searched(figures):
+            return SearchTable.SESSIONS
         return SearchTable.QUERIES if Figure.QUERY in figures else SearchTable.PAGES
     if Figure.DATE in figures and Figure.QUERY not in figures and Figure.PART not in figures:
         return SearchTable.TOTALS
     return None
+
+
+def require_figures(stream: TableStream, kind: SearchTable, figures: Mapping[Figure, Any]) -> None:
+    """Check that a table has the columns that its kind of rows needs.
+
+    Raises:
+        InputError: it lacks one, which the message names.
+    """
+    needed = [Figure.SESSIONS] if kind is SearchTable.SESSIONS else [Figure.CLICKS, Figure.IMPRESSIONS]
+    if kind is not SearchTable.SESSIONS and Figure.SUM_POSITION not in figures:
+        needed.append(Figure.POSITION)
+    for figure in needed:
+        if figure not in figures:
+            raise InputError(lacks_figure(stream, figure))
+
+
+def lacks_figure(stream: TableStream, figure: Figure) -> str:
+    """Return the message that a table lacks the column of a figure, with what to do."""
+    name = figure.value.capitalize()
+    remedy = f"Name a column '{name}' in the first row, or export the table again."
+    if (at := find_column(stream.header, Kind.URL)) is not None:
+        remedy += f' To import only its pages, add --url-column "{stream.header[at]}".'
+    return lacks(stream, name, remedy)
 
 
 class FrameReader:
@@ -160,7 +191,10 @@ class FrameReader:
 
         name, figures = table.stream.name, figures_in(table.stream.header)
         at = only(figures)
-        self._require(name, kind, at)
+        if kind is SearchTable.SESSIONS:
+            for figure in (Figure.ENGAGED, Figure.KEY_EVENTS):
+                if figure not in at:
+                    self._noted.remarks.append(f"{name}: there is no column of {figure}; they count as 0.")
         days = Known()
         raw = self._cells(table, at, figures.get(Figure.PART, ()), days)
         rows = np.concatenate([np.empty(0, np.int32), *raw.row])
@@ -183,17 +217,9 @@ class FrameReader:
         frame = pd.DataFrame(columns, copy=False)
         self._compare_totals(name, at, frame, raw.totals)
         frame = self._sound(name, frame, kind)
-        return self._without_repeats(name, frame, summed=Figure.PART in figures)
-
-    def _require(self, name: str, kind: SearchTable, at: Mapping[Figure, int]) -> None:
-        if kind is SearchTable.SESSIONS:
-            for figure in (Figure.ENGAGED, Figure.KEY_EVENTS):
-                if figure not in at:
-                    self._noted.remarks.append(f"{name}: there is no column of {figure}; they count as 0.")
-        elif Figure.POSITION not in at and Figure.SUM_POSITION not in at:
-            raise InputError(
-                f"{name}: the header row has no column 'Position'. Export it again with average positions."
-            )
+        if Figure.PART in figures:
+            return added_up(frame.drop(columns="row"), _labels(frame))
+        return self._without_repeats(table.stream, frame, at)
 
     def _cells(self, table: ExportTable, at: Mapping[Figure, int], parts: Sequence[int], days: Known) -> _Raw:
         raw = _Raw()
@@ -219,9 +245,9 @@ class FrameReader:
         if longer:
             self._noted.facts["rows with cells beyond the header's columns"] += longer
             self._noted.remarks.append(
-                f"{table.stream.name}: {counted(longer, 'row')} have cells beyond the header's columns, row {first} is "
-                "the first. These cells are left out. Look whether the others are in the right columns: a query "
-                "with a comma needs quotation marks."
+                f"{table.stream.name}: {counted(longer, 'row has', 'rows have')} cells beyond the header's columns, "
+                f"row {first} is the first. These cells are left out. Look whether the others are in the right "
+                "columns: a query with a comma needs quotation marks."
             )
         return raw
 
@@ -314,14 +340,23 @@ class FrameReader:
         ):
             self._noted.rejects.append(Reject(name, int(number), pages[code] if pages else "", reason))
 
-    def _without_repeats(self, name: str, frame: "DataFrame", *, summed: bool) -> "DataFrame":
-        """Drop rows that say again what an earlier one said, or sum the parts of a row."""
-        labels = [label for label in ("date", "written", "query") if label in frame]
-        if summed:
-            return added_up(frame.drop(columns="row"), labels)
-        repeated = frame.duplicated(labels).to_numpy()
+    def _without_repeats(
+        self, stream: TableStream, frame: "DataFrame", at: Mapping[Figure, int]
+    ) -> "DataFrame":
+        """Drop rows that say again what an earlier one said.
+
+        Raises:
+            InputError: a column with an unknown name seems to be what tells them apart.
+        """
+        repeated = frame.duplicated(_labels(frame)).to_numpy()
+        missing = [figure for figure in (Figure.DATE, Figure.PAGE, Figure.QUERY) if figure not in at]
+        if missing and repeated.any() and "clicks" in frame and has_unknown(stream.header):
+            raise InputError(
+                f"{lacks_figure(stream, missing[0])} Without it, {counted(int(repeated.sum()), 'row')} would count "
+                "as a repetition of an earlier row. Nothing was stored."
+            )
         self._reject(
-            name,
+            stream.name,
             frame,
             repeated,
             "the same day, page and query as an earlier row, which counts: remove one of them",
@@ -352,6 +387,10 @@ class FrameReader:
                         f"{name}, row {number}: this row of totals says {said:,.0f} {measure}, but the rows add up to "
                         f"{summed:,.0f}. {why}"
                     )
+
+
+def _labels(frame: "DataFrame") -> list[str]:
+    return [label for label in ("date", "written", "query") if label in frame]
 
 
 def added_up(frame: "DataFrame", labels: Sequence[str]) -> "DataFrame":

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
 from internal_linker.adapters.tables.columns import Kind, find_column, fold_header
 
@@ -73,6 +74,12 @@ _NAMES: dict[Figure, str] = {
     Figure.VALUE: "value|wert|valor|valeur|valore",
 }
 _KNOWN = {fold_header(name): figure for figure, names in _NAMES.items() for name in names.split("|")}
+# What only search data say: one of these can be in any list of pages, two of them can't.
+_SEARCHED = frozenset(
+    (Figure.QUERY, Figure.CLICKS, Figure.IMPRESSIONS, Figure.CTR, Figure.POSITION, Figure.SUM_POSITION)
+)
+_VISITED = frozenset((Figure.SESSIONS, Figure.ENGAGED, Figure.KEY_EVENTS))
+_SEVERAL = 2
 # What a crawler says about pages: a table with one of these is a crawl, even if it has clicks beside them.
 _CRAWLED = (
     *(Kind.TITLE, Kind.H1, Kind.CONTENT, Kind.STATUS, Kind.INDEXABILITY, Kind.CANONICAL, Kind.REDIRECT),
@@ -103,11 +110,21 @@ def figures_in(header: Sequence[str]) -> dict[Figure, list[int]]:
 
 
 def is_search_table(header: Sequence[str]) -> bool:
-    """Return whether a header is one of search data: clicks and impressions, or sessions of pages, and no crawl."""
+    """Return whether a header is one of search data, even if it lacks a column, and no crawl."""
     found = figures_in(header)
-    searched = Figure.CLICKS in found and Figure.IMPRESSIONS in found
-    visited = Figure.SESSIONS in found and Figure.PAGE in found
-    return (searched or visited) and all(find_column(header, kind) is None for kind in _CRAWLED)
+    visited = Figure.PAGE in found and (Figure.SESSIONS in found or len(_VISITED & found.keys()) >= _SEVERAL)
+    return (is_searched(found) or visited) and all(find_column(header, kind) is None for kind in _CRAWLED)
+
+
+def is_searched(found: Mapping[Figure, Any]) -> bool:
+    """Return whether columns with these figures say what searchers did; sessions are of all visitors."""
+    return len(_SEARCHED & found.keys()) >= _SEVERAL
+
+
+def has_unknown(header: Sequence[str]) -> bool:
+    """Return whether a column has a name that means nothing here: it may be a needed one under another name."""
+    known = {at for places in figures_in(header).values() for at in places}
+    return any(name.strip() for at, name in enumerate(header) if at not in known)
 
 
 def is_filter_table(header: Sequence[str]) -> bool:

@@ -1,5 +1,6 @@
 """Exported files of search data become rows by page, query and day; what can't be used is counted with its row."""
 
+import zipfile
 from datetime import date
 from pathlib import Path
 
@@ -327,7 +328,87 @@ def test_cells_beyond_the_header_are_told(tmp_path: Path) -> None:
     found = read(written(tmp_path, "\n".join(rows)))
     assert len(found.frames[DAILY, SearchTable.QUERIES]) == 4
     assert found.noted.facts["rows with cells beyond the header's columns"] == 2
-    assert any(
-        "2 rows have cells beyond the header's columns, row 3 is the first" in one
-        for one in found.noted.remarks
-    )
+    told = "2 rows have cells beyond the header's columns, row 3 is the first"
+    assert any(told in one for one in found.noted.remarks)
+    found = read(written(tmp_path, "\n".join([HEADER, row.format("a") + ",x", ""])))
+    assert any("1 row has cells beyond the header's columns" in one for one in found.noted.remarks)
+
+
+MISNAMED = {
+    "Clicks": f"Date,Page,Query,Klix,Impressions,Position\n2026-11-01,{A}/a,tea,1,10,2\n",
+    "Impressions": f"Date,Page,Query,Clicks,Views in Google,Position\n2026-11-01,{A}/a,tea,1,10,2\n",
+    "Position": f"Datum;Seite;Suchanfrage;Klicks;Impressionen;Rang\n2026-11-01;{A}/a;tea;1;10;2\n",
+    "Page": f"Date,Seite im Web,Query,Clicks,Impressions,Position\n2026-11-01,{A}/a,tea,1,10,2\n",
+    "Sessions": f"Date,Landing page,Visits,Engaged sessions,Key events\n2026-11-01,{A}/a,9,5,1\n",
+}
+
+
+@pytest.mark.parametrize("name", MISNAMED)
+def test_a_table_with_a_misnamed_column_is_refused(tmp_path: Path, name: str) -> None:
+    """It is search data all the same, neither a crawl nor left out: the missing column is named."""
+    path = written(tmp_path, MISNAMED[name])
+    assert search_exports([path]) == [path]
+    with pytest.raises(
+        InputError, match=rf"export\.csv: the header row has no column '{name}' \(it has: Dat"
+    ):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ("Date,Seite im Web,Clicks,Impressions,CTR,Position", "Page"),
+        ("Day of data,Page,Clicks,Impressions,CTR,Position", "no column of days"),
+        ("Seite im Web,Clicks,Impressions,CTR,Position", "Page"),
+    ],
+)
+def test_pages_in_an_unknown_column_are_no_totals(tmp_path: Path, header: str, name: str) -> None:
+    """Without the column that tells rows apart, they would pass for one row of totals, or for nothing at all."""
+    cells = ["2026-11-01"] * ("Da" in header[:2]) + [f"{A}/{{}}"] * ("Page" in header or "Seite" in header)
+    row = ",".join([*cells, "1,10,10%,2"])
+    path = written(tmp_path, "\n".join([header, row.format("a"), row.format("b"), ""]))
+    with pytest.raises(InputError, match=name):
+        read(path)
+
+
+def test_queries_in_an_unknown_column_are_no_repetitions(tmp_path: Path) -> None:
+    """Rows of a day and page that only an unknown column tells apart are not dropped as repetitions."""
+    rows = [f"2026-11-01,{A}/a,{query},1,10,2" for query in ("tea", "pot", "cup")]
+    path = written(tmp_path, "\n".join(["Date,Page,Asked for,Clicks,Impressions,Position", *rows, ""]))
+    with pytest.raises(InputError, match="no column 'Query'.* 2 rows would count as a repetition"):
+        read(path)
+
+
+def test_an_archive_is_read_without_a_table_that_means_nothing(tmp_path: Path) -> None:
+    """A table of an unknown column beside those that are needed is left out, and the column it lacks is named."""
+    path = zipped(tmp_path / "export.zip")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("Looks.csv", "Looks,Clicks,Impressions,CTR,Position\nVideo,1,10,10%,2\n")
+    found = read(path)
+    assert len(found.frames) == 2
+    assert any("Looks.csv: the header row has no column 'Page'" in one for one in found.noted.remarks)
+
+
+def test_one_file_of_queries_says_why_nothing_is_left(tmp_path: Path) -> None:
+    """A refusal because nothing is left gives the reasons that would be remarks otherwise."""
+    path = written(tmp_path, "Top queries,Clicks,Impressions,CTR,Position\ntea,1,10,10%,2\n")
+    with pytest.raises(InputError, match=r"queries without pages.*which page each query led to.*Nothing was"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Address,Status Code,Title 1,Clicks,Impressions,CTR,Position",
+        "URL,Page title,Organic traffic,Keyword,Position",
+        "Page URL,HTTP Status Code,Clicks,Impressions",
+        "Adresse,Statuscode,Titel 1,Klicks,Impressionen,CTR,Position",
+        "URL,Word Count,Query,Clicks,Position",
+        "URL,Keyword",
+        "URL,Clicks",
+        "URL,Conversions",
+    ],
+)
+def test_crawls_with_some_search_data_stay_crawls(tmp_path: Path, header: str) -> None:
+    """Titles and status codes come from crawlers, and one column that search data have says nothing."""
+    assert search_exports([written(tmp_path, f"{header}\n{A}/a,200,1,1,1,1,1\n")]) == []
