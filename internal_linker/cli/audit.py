@@ -124,3 +124,9 @@ def _print(console: "Console", audit: "Audit") -> None:
             )
         if len(found) > _SHOWN:
             console.print(f"  ... and {len(found) - _SHOWN} more in files/audit.xlsx")
+    if audit.opportunities:
+        told = counted(len(audit.opportunities), "opportunity", "opportunities")
+        console.print(
+            f"\n{told} to earn more clicks at better positions: see the sheet Opportunities of files/audit.xlsx",
+            soft_wrap=True,
+        )

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, reporting, with_options
+from internal_linker.cli.command import (
+    JsonOption,
+    ProjectOption,
+    opened_project,
+    reporting,
+    typed,
+    with_options,
+)
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.options.imports import ImportCommandOptions, SearchConsoleOptions
@@ -65,7 +72,7 @@ def import_(
     done = _import_pages(opened, options, yes=yes, as_json=as_json) if options.pages else None
     if options.pages and done is None:
         return
-    found = _import_search_data(opened, options, as_json=as_json) if options.search_console else None
+    found = _import_search_data(context, opened, options, as_json=as_json) if options.search_console else None
     if options.analytics:
         others["analytics"] = import_search.import_property(opened, options.analytics, quiet=as_json)
     if as_json:
@@ -107,7 +114,7 @@ def _import_pages(
 
 
 def _import_search_data(
-    opened: "Project", options: ImportCommandOptions, *, as_json: bool
+    context: typer.Context, opened: "Project", options: ImportCommandOptions, *, as_json: bool
 ) -> "SearchConsoleImport":
     """Fetch search data, and say what was fetched."""
     from internal_linker.cli.output import print_rows
@@ -119,7 +126,7 @@ def _import_search_data(
         found = import_search_console(opened, wanted, reporter)
     if not as_json:
         console = open_console()
-        print_rows(console, "Search data", _search_rows(found))
+        print_rows(console, "Search data", [*_search_rows(found), *_next_rows(context, found)])
         for gap in found.gaps:
             console.print(gap, soft_wrap=True)
     return found
@@ -155,17 +162,15 @@ def _search_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
         rows.append(("Removed", f"{counted(found.pruned, 'table')} of days older than 16 months"))
     if found.others:
         rows.append(("Also stored, and never added to these", ", ".join(found.others)))
-    return rows + _matched_rows(found) + _next_rows(found)
+    return rows + _matched_rows(found)
 
 
-def _next_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:
-    from internal_linker.core.hints import command
-
+def _next_rows(context: typer.Context, found: "SearchConsoleImport") -> list[tuple[str, str]]:
     if not found.until:
         return []
-    run = f"`{command('run')}` prefers pages that need links most"
+    run = f"`{typed(context, 'run')}` prefers pages that need links most"
     when = "" if found.prioritised else ', with priority = "search" in config/settings.toml'
-    return [("Next", f"`{command('queries')}` chooses main queries; {run}{when}")]
+    return [("Next", f"`{typed(context, 'queries')}` chooses main queries; {run}{when}")]
 
 
 def _matched_rows(found: "SearchConsoleImport") -> list[tuple[str, str]]:

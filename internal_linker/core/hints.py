@@ -23,6 +23,17 @@ def command(words: str, *, anywhere: bool = False) -> str:
     return f"{_program(anywhere=anywhere)} {words}"
 
 
+def project_command(words: str, folder: Path) -> str:
+    """Return a command for a project folder: with --project, unless the program takes the folder anyway."""
+    is_main = Path(sys.argv[0] if sys.argv else "").name == "main.py"
+    taken = CHECKOUT if is_main else Path.cwd()
+    return (
+        command(words)
+        if folder.resolve() == taken.resolve()
+        else f"{command(words)} --project {typed_path(folder)}"
+    )
+
+
 def installation(extra: str, *, again: bool = False) -> str:
     """Return the command that installs the packages of an extra into the Python that runs this program.
 

@@ -123,20 +123,24 @@ def name_queries(
     """
     home = sums["page"].map({page: is_home(page) for page in sums["page"].cat.categories}).astype(bool)
     given = [fold_query(name) for name in own]
+    # "slow kettle" and "slowkettle" are one name.
+    told, known = {_compact(name) for name in given}, dict[str, str]()
+    for name in (*given, *names):
+        known.setdefault(_compact(name), name)
     queries = _by_query(sums, home)
     elsewhere = sums[~home].groupby("query", observed=True)["clicks"].sum()
     found, topics = dict[str, str](), list[str]()
-    for name in dict.fromkeys((*given, *names)):
-        beside = _beside(name, sums["query"].cat.categories)
-        is_topic = name not in given and _is_topic(beside, elsewhere)
+    for compact, name in known.items():
+        beside = _beside(compact, sums["query"].cat.categories)
+        is_topic = compact not in told and _is_topic(beside, elsewhere)
         if is_topic:
             topics.append(name)
-        ordinary = frozenset[str]() if name in given else _of_ordinary_word(beside, queries)
+        ordinary = frozenset[str]() if compact in told else _of_ordinary_word(beside, queries)
         for query, (words, begins) in beside.items():
             most = 0 if is_topic else _MOST_BEHIND if begins else _MOST_BESIDE
             if words <= most and query not in ordinary:
                 found.setdefault(query, f"has the name {name}")
-    return found | _sought_home(queries, [*given, *names]), topics
+    return found | _sought_home(queries, [_letters(name) for name in (*given, *names)]), topics
 
 
 def _by_query(sums: "DataFrame", home: "DataFrame") -> "DataFrame":
@@ -151,12 +155,20 @@ def _by_query(sums: "DataFrame", home: "DataFrame") -> "DataFrame":
     return found
 
 
-def _beside(name: str, queries: Iterable[str]) -> dict[str, tuple[int, bool]]:
+def _letters(name: str) -> str:
+    return "".join(_WORD.findall(name))
+
+
+def _compact(name: str) -> str:
+    """Return a name without article and spaces."""
+    return _letters(_ARTICLE.sub("", name))
+
+
+def _beside(compact: str, queries: Iterable[str]) -> dict[str, tuple[int, bool]]:
     """Return the queries with a name, how many words stand beside it, and whether the query begins with it.
 
-    A name may be divided into words in any way: "slow kettle" for slowkettle.com.
+    A name, by `_compact`, may be divided into words in any way: "slow kettle" for slowkettle.com.
     """
-    compact = "".join(_WORD.findall(_ARTICLE.sub("", name)))
     if not compact:
         return {}
     letters = r"[\W_]*".join(map(re.escape, compact))
@@ -197,7 +209,7 @@ def _of_ordinary_word(beside: Mapping[str, tuple[int, bool]], queries: "DataFram
     return frozenset(map(str, having.index[behind]))
 
 
-def _sought_home(queries: "DataFrame", names: Iterable[str]) -> dict[str, str]:
+def _sought_home(queries: "DataFrame", compact: Sequence[str]) -> dict[str, str]:
     """Return queries that lead to the home page, first and often, as only a name does, also if it is misspelt."""
     sought = queries[
         (queries["home_clicks"] >= _HOME_SHARE * queries["clicks"])
@@ -205,7 +217,6 @@ def _sought_home(queries: "DataFrame", names: Iterable[str]) -> dict[str, str]:
         & (queries["home_clicks"] > 0)
         & (queries["home_position"] <= _FIRST)
     ]
-    compact = ["".join(_WORD.findall(name)) for name in names]
     found = dict[str, str]()
     for query, clicks in sought["clicks"].items():
         text = str(query)

@@ -11,7 +11,7 @@ from typing import Any
 from internal_linker.adapters.tables.columns import Kind, find_column
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError
-from internal_linker.core.hints import command
+from internal_linker.core.hints import project_command
 from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import Collected, Text, Usage
 from internal_linker.core.results import Columns, Result, columns_of
@@ -134,7 +134,8 @@ def _input(project: Project) -> Generator[Fact, None, int]:
         of_queries = Fact(of_queries.name, None, "not checked, because the Google Sheet can't be read")
     elif not queried.sources and _has_queries(project):
         of_queries = replace(
-            of_queries, text=f"none; `{command('queries')}` chooses them from the search data"
+            of_queries,
+            text=f"none; `{project_command('queries', project.root)}` chooses them from the search data",
         )
     yield of_queries
     yield of_pages

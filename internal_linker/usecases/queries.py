@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError
-from internal_linker.core.hints import command
+from internal_linker.core.hints import project_command
 from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result
 from internal_linker.core.search_data import SearchTable
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 # A year has each season once; what people searched for longer ago says less.
 _DAYS = 365
+_EXAMPLES = 3
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,18 +38,21 @@ class FilledQueries(Result):
     """Main queries from search data, and which of them fill an empty one.
 
     Attributes:
-        chosen: the main queries, cannibalised queries and queries for the site's name.
+        chosen: the main queries, cannibalised queries and queries for the site's name. Here and below, pages are
+            their URLs in files/urls_rawdata.csv, or else in the search data.
         place: what they fill: files/main_queries.csv or the Sheet.
         filled: the pages whose empty main query is filled, or would be.
         kept: the pages that have a main query already, which stays.
-        unfilled: the pages whose main query is still empty after `--write`; `problems` say why.
+        unfilled: the pages whose main query can't be filled, as `notes` or, after `--write`, `problems` say.
         absent: the pages that have no row in the Sheet.
         source: where the search data are from.
         first: the first day of the search data.
         last: the last day.
         unknown_urls: how many URLs of the search data are no pages of the project.
         unknown_clicks: the clicks on them.
+        unknown_examples: the most clicked of them, up to three.
         written: whether the main queries were written.
+        notes: what is special about filling a page's main query, one clause each.
         problems: what could not be written, one sentence each.
         copies: the names of the copies of files that changed.
     """
@@ -62,19 +67,25 @@ class FilledQueries(Result):
     last: date
     unknown_urls: int
     unknown_clicks: int
+    unknown_examples: Sequence[str]
     written: bool = False
     unfilled: Sequence[str] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
     problems: Sequence[str] = ()
     copies: Sequence[str] = ()
 
     def tables(self) -> dict[str, Columns]:
-        """Return the main `queries` with what becomes of each, `cannibalised`, `brands` and `without`."""
+        """Return the main `queries` with what becomes of each and why, `cannibalised`, `brands` and `without`."""
         fates = dict.fromkeys(self.filled, "filled" if self.written else "to fill")
         fates |= dict.fromkeys(self.kept, "kept") | dict.fromkeys(self.absent, "no row")
         fates |= dict.fromkeys(self.unfilled, "not filled")
         tables = self.chosen.tables()
         queries = tables["queries"]
-        return {**tables, "queries": {**queries, "fate": [fates[page] for page in queries["page"]]}}
+        more = {
+            "fate": [fates[page] for page in queries["page"]],
+            "note": [self.notes.get(page, "") for page in queries["page"]],
+        }
+        return {**tables, "queries": {**queries, **more}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +99,16 @@ class _Pages:
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """Search data by query of all pages of the property, and what is known of their source."""
+    """Search data by query of all pages of the property, and what is known of their source; `urls` is by key."""
 
     rows: "DataFrame"
+    urls: Mapping[str, str]
     source: str
     first: date
     last: date
     unknown_urls: int
     unknown_clicks: int
+    unknown_examples: Sequence[str]
 
 
 def queries(project: Project, options: QueriesOptions, progress: Progress) -> FilledQueries:
@@ -121,37 +134,77 @@ def queries(project: Project, options: QueriesOptions, progress: Progress) -> Fi
         progress.finish(counted(len(chosen.found), "page"))
         place = _place(project, pages, progress, stack)
         done = _fates(chosen, place, pages, data)
-        if not options.write:
-            return done
-        wanted = {each.page: each.query for each in chosen.found}
-        of = pages.hosts.identity
-        problems = place.fill({of(page): wanted[page] for page in done.filled}) if done.filled else []
-        for problem in problems:
-            progress.warn(problem)
-        written = replace(done, written=True, problems=problems, copies=place.copies)
-        return _as_it_is(written, wanted, place, pages) if done.filled else written
+        if options.write:
+            done = _filled(done, place, pages, progress)
+        return _with_urls(done, data.urls)
+
+
+def _filled(done: FilledQueries, place: QueryPlace, pages: _Pages, progress: Progress) -> FilledQueries:
+    tried = [*done.filled, *done.unfilled]
+    wanted = {each.page: each.query for each in done.chosen.found}
+    problems = place.fill({pages.hosts.identity(page): wanted[page] for page in tried}) if tried else []
+    for problem in problems:
+        progress.warn(problem)
+    written = replace(done, written=True, problems=problems, copies=place.copies)
+    return _as_it_is(written, wanted, place, pages) if tried else written
+
+
+def _with_urls(done: FilledQueries, urls: Mapping[str, str]) -> FilledQueries:
+    """Return the result with URLs as people know them in place of keys."""
+
+    def listed(pages: Sequence[str]) -> list[str]:
+        return [urls[page] for page in pages]
+
+    chosen = replace(
+        done.chosen,
+        found=[replace(each, page=urls[each.page]) for each in done.chosen.found],
+        shared=[replace(each, page=urls[each.page]) for each in done.chosen.shared],
+        without={urls[page]: why for page, why in done.chosen.without.items()},
+    )
+    return replace(
+        done,
+        chosen=chosen,
+        filled=listed(done.filled),
+        kept=listed(done.kept),
+        unfilled=listed(done.unfilled),
+        absent=listed(done.absent),
+        notes={urls[page]: note for page, note in done.notes.items()},
+    )
 
 
 def _as_it_is(
     done: FilledQueries, wanted: Mapping[str, str], place: QueryPlace, pages: _Pages
 ) -> FilledQueries:
     """Return which main queries the place has now: somebody else may have written one meanwhile."""
-    known, _ = place.look()
+    known = place.look().queries
     filled, kept, unfilled = list[str](), [*done.kept], list[str]()
-    for page in done.filled:
-        # An apostrophe keeps spreadsheet programs from taking a text for a formula.
-        texts = {text.removeprefix("'") for text in known.get(pages.hosts.identity(page), ())}
-        (filled if wanted[page] in texts else kept if texts else unfilled).append(page)
-    return replace(done, filled=filled, kept=kept, unfilled=unfilled)
+    for page in (*done.filled, *done.unfilled):
+        texts = known.get(pages.hosts.identity(page), frozenset())
+        (filled if place.written(wanted[page]) in texts else kept if texts else unfilled).append(page)
+    notes = {page: note for page, note in done.notes.items() if page not in kept}
+    return replace(done, filled=filled, kept=kept, unfilled=unfilled, notes=notes)
 
 
 def _fates(chosen: MainQueries, place: QueryPlace, pages: _Pages, data: _Searched) -> FilledQueries:
-    known, empty = place.look()
-    filled, kept, absent = list[str](), list[str](), list[str]()
+    rows = place.look()
+    filled, kept, absent, unfilled = list[str](), list[str](), list[str](), list[str]()
+    notes = dict[str, str]()
     for each in chosen.found:
-        page = pages.hosts.identity(each.page)
-        fate = kept if page in known else filled if page in empty or place.takes_new else absent
-        fate.append(each.page)
+        page, written = pages.hosts.identity(each.page), place.written(each.query)
+        if page in rows.queries:
+            kept.append(each.page)
+        elif page in rows.blank:
+            unfilled.append(each.page)
+            notes[each.page] = "its cell has spaces: empty the cell to have it filled"
+        elif page not in rows.empty and not place.takes_new:
+            absent.append(each.page)
+        elif not written:
+            unfilled.append(each.page)
+            notes[each.page] = "Google would take it for a formula: type it after an apostrophe"
+        else:
+            filled.append(each.page)
+            if written != each.query:
+                notes[each.page] = f"spreadsheet programs would take it for a formula: written as {written}"
     return FilledQueries(
         chosen,
         place.name,
@@ -163,6 +216,9 @@ def _fates(chosen: MainQueries, place: QueryPlace, pages: _Pages, data: _Searche
         data.last,
         data.unknown_urls,
         data.unknown_clicks,
+        data.unknown_examples,
+        unfilled=unfilled,
+        notes=notes,
     )
 
 
@@ -197,25 +253,37 @@ def _searched(project: Project, pages: _Pages) -> _Searched:
         if not days:
             raise InputError(
                 "There are no search data by page and query. Import them: "
-                f"`{command('import')} --search-console PROPERTY`, or a table with the columns date, page, query, "
-                "clicks, impressions and position."
+                f"`{project_command('import --search-console PROPERTY', project.root)}`, or a table with the columns "
+                "date, page, query, clicks, impressions and position."
             )
         source = store.sources(SearchTable.QUERIES)[0]
         rows = store.read(SearchTable.QUERIES, since=max(days) - timedelta(_DAYS - 1))
     first, last = rows["date"].min().date(), rows["date"].max().date()
     # Pages that are not the project's count, too: the home page tells which queries are the site's name.
-    rows = match_pages(SearchTable.QUERIES, rows, _keys(rows, pages.hosts), pages.hosts).rows
-    found = rows["page"].cat.categories
-    unknown = [page for page in found if page not in pages.urls] if pages.urls else []
-    if pages.urls and len(unknown) == len(found):
+    spellings = _spellings(rows, pages.hosts)
+    rows = match_pages(SearchTable.QUERIES, rows, spellings, pages.hosts).rows
+    unknown = [page for page in rows["page"].cat.categories if page not in pages.urls] if pages.urls else []
+    if pages.urls and len(unknown) == len(rows["page"].cat.categories):
         raise InputError(
             f"None of the {counted(len(unknown), 'URL')} of the search data ({source}) is a page in "
-            f"files/urls_rawdata.csv, such as {unknown[0]}. Import the pages of the same site."
+            f"files/urls_rawdata.csv, such as {spellings[unknown[0]]}. Import the pages of the same site."
         )
-    clicks = int(rows["clicks"][rows["page"].isin(unknown)].sum())
-    return _Searched(rows, source, first, last, len(unknown), clicks)
+    clicks = _clicks(rows[rows["page"].isin(unknown)])
+    examples = [spellings[page] for page in islice(clicks, _EXAMPLES)]
+    urls = spellings | dict(pages.urls)
+    return _Searched(rows, urls, source, first, last, len(unknown), sum(clicks.values()), examples)
 
 
-def _keys(rows: "DataFrame", hosts: CanonicalHosts) -> set[str]:
-    forms = NormalForms(of=hosts.of)
-    return {key for url in rows["page"].cat.categories if (key := forms[str(url)])}
+def _spellings(rows: "DataFrame", hosts: CanonicalHosts) -> dict[str, str]:
+    """Return the most clicked URL of each page, by the page's key."""
+    forms, found = NormalForms(of=hosts.of), dict[str, str]()
+    for url in _clicks(rows):
+        if key := forms[url]:
+            found.setdefault(key, url)
+    return found
+
+
+def _clicks(rows: "DataFrame") -> dict[str, int]:
+    """Return the clicks of each page with rows, the most clicked first."""
+    sums = rows.groupby("page", observed=True)["clicks"].sum().sort_values(ascending=False, kind="stable")
+    return {str(page): int(clicks) for page, clicks in sums.items()}

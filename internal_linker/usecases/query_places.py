@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from internal_linker.adapters.files.atomic import KeepingOld
 from internal_linker.adapters.tables.columns import Kind, columns_of, display
-from internal_linker.adapters.tables.csv_writer import write_rows
+from internal_linker.adapters.tables.csv_cells import NewCells, fill_cells
+from internal_linker.adapters.tables.csv_writer import harmless, write_rows
 from internal_linker.adapters.tables.query_rows import QueryRows, query_rows
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.records import Table
@@ -25,8 +26,11 @@ class QueryPlace(Protocol):
     takes_new: bool
     """Whether pages without a row get one."""
 
-    def look(self) -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
-        """Return the main queries of the pages that have some, and the pages whose row has none."""
+    def look(self) -> QueryRows:
+        """Return which pages have a main query, and which rows lack one."""
+
+    def written(self, query: str) -> str:
+        """Return how a query is written, which a spreadsheet program must not take for a formula; "": not at all."""
 
     def fill(self, wanted: Mapping[str, str]) -> list[str]:
         """Fill empty main queries, by page; return what could not be filled, one sentence each."""
@@ -37,7 +41,7 @@ class QueryPlace(Protocol):
 
 
 class QueriesFile:
-    """files/main_queries.csv, whose other columns and rows stay as they are.
+    """files/main_queries.csv, of which only cells that are filled change.
 
     Args:
         project: whose file.
@@ -52,14 +56,17 @@ class QueriesFile:
         self._keeping = KeepingOld()
         self.name = f"files/{QUERIES_FILE}"
 
-    def look(self) -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
+    def look(self) -> QueryRows:
         """Read the file; see `QueryPlace`.
 
         Raises:
             InputError: it can't be read, or has no column of URLs.
         """
-        _, rows = self._read()
-        return rows.queries, frozenset(rows.empty)
+        return self._read()[1]
+
+    def written(self, query: str) -> str:
+        """Return the query, after an apostrophe if it begins like a formula."""
+        return harmless(query)
 
     def fill(self, wanted: Mapping[str, str]) -> list[str]:
         """Fill empty main queries and add rows; the file is copied aside first.
@@ -69,24 +76,30 @@ class QueriesFile:
             OutputError: the file can't be written; it stays as it was.
         """
         table, rows = self._read()
-        header = [*table.header]
-        at = rows.query
-        if at is None:
-            at = len(header)
-            header.append(display(Kind.MAIN_QUERY))
-        fills = {rows.empty[page]: query for page, query in wanted.items() if page in rows.empty}
-        lines = []
-        for number, row in table.rows:
-            line = [*row, *[""] * (len(header) - len(row))]
-            if number in fills:
-                line[at] = fills[number]
-            lines.append(line)
+        # Cells beyond the header are somebody's, too.
+        width = max([len(table.header), *(len(row) for _, row in table.rows)])
+        at = width if rows.query is None else rows.query
+        fills = {
+            rows.empty[page]: self.written(query) for page, query in wanted.items() if page in rows.empty
+        }
+        added = []
         for page, query in wanted.items():
-            if page not in rows.empty and page not in rows.queries:
-                line = [""] * len(header)
-                line[rows.url], line[at] = self._urls.get(page, page), query
-                lines.append(line)
-        return write_rows(self._project.file(QUERIES_FILE), header, lines, self._keeping)
+            if not any(page in has for has in (rows.empty, rows.blank, rows.queries)):
+                line = [""] * (max(rows.url, at) + 1)
+                line[rows.url], line[at] = self._urls.get(page, page), self.written(query)
+                added.append(line)
+        path, name = self._project.file(QUERIES_FILE), display(Kind.MAIN_QUERY)
+        if path.exists():
+            new = NewCells(at, fills, name if rows.query is None else "", added)
+            remarks = fill_cells(path, new, self._keeping.binary)
+        else:
+            remarks = write_rows(path, table.header, added, self._keeping)
+        spaces = [
+            f"{self.name}, row {row}: its {name} stays as it is, because the cell has spaces. Empty the cell."
+            for page, row in rows.blank.items()
+            if page in wanted
+        ]
+        return [*spaces, *remarks]
 
     @property
     def copies(self) -> list[str]:
@@ -121,11 +134,17 @@ class QueriesSheet:
         self._sheet = sheet
         self.name = sheet.name
 
-    def look(self) -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
+    def look(self) -> QueryRows:
         """Read the tab; see `GoogleSheet.main_queries`."""
         rows = self._sheet.main_queries()
         self.name = self._sheet.name
-        return rows.queries, frozenset(rows.empty)
+        return rows
+
+    def written(self, query: str) -> str:
+        """Return the query, or "" if it begins like a formula: Google reads it as if it were typed."""
+        from internal_linker.adapters.google_sheets.empty_queries import is_formula
+
+        return "" if is_formula(query) else query
 
     def fill(self, wanted: Mapping[str, str]) -> list[str]:
         """Fill empty cells; see `GoogleSheet.fill_queries`."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core import hints
-from internal_linker.core.hints import CHECKOUT, command, installation
+from internal_linker.core.hints import CHECKOUT, command, installation, project_command
 
 EXTRAS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
     "optional-dependencies"
@@ -53,6 +53,8 @@ def test_commands_work_from_another_folder(elsewhere: Path, monkeypatch: pytest.
     monkeypatch.setattr(hints, "CHECKOUT", home)
     monkeypatch.setattr(sys, "prefix", str(home / ".venv"))
     assert command("check") == '"./a home/run_main.sh" check'
+    assert project_command("check", home) == command("check"), "main.py's own folder needs no --project"
+    assert project_command("check", elsewhere / "shop") == '"./a home/run_main.sh" check --project shop'
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has run_main.bat")

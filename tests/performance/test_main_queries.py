@@ -94,6 +94,8 @@ def test_a_name_that_the_site_is_about_is_a_topic() -> None:
     assert {each.page: each.query for each in found.found} == {TEA: "vue computed", POTS: "vue props"}
     assert found.topics == ["vue"]
     assert chosen(*rows, names=["vue"], own=["Vue"]) == {TEA: "computed"}
+    both = main_queries(frame(*rows), names=["vue", "the vue"], own=["v ue"])
+    assert both.topics == [], "a name is the same with an article or in several words"
 
 
 def test_a_page_with_only_its_name_has_none() -> None:

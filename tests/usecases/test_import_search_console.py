@@ -122,12 +122,14 @@ def test_the_next_step_is_named(
     arguments = ("--search-console", PROPERTY, "--days", "2")
     assert imported(project, *arguments) == 0
     told = [line for line in capsys.readouterr().out.splitlines() if "Next: " in line]
-    assert len(told) == 1 and "queries` chooses main queries; " in told[0]
-    assert 'run` prefers pages that need links most, with priority = "search" in' in told[0]
+    assert len(told) == 1 and f"queries --project {project}` chooses main queries; " in told[0]
+    assert (
+        f'run --project {project}` prefers pages that need links most, with priority = "search" in' in told[0]
+    )
     settings = project / "config/settings.toml"
     write_text(settings, f'{settings.read_text()}\npriority = "search"\n')
     assert imported(project, *arguments) == 0
-    assert "run` prefers pages that need links most\n" in capsys.readouterr().out
+    assert f"run --project {project}` prefers pages that need links most\n" in capsys.readouterr().out
     google.data["https://www.new.example/"] = google.data[PROPERTY].iloc[:0]
     google.permissions["https://www.new.example/"] = {EMAIL: "siteOwner"}
     assert imported(project, "--search-console", "https://www.new.example/") == 0

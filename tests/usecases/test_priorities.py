@@ -12,6 +12,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
+from internal_linker.analysis.audit.opportunities import GAIN_MEANS
 from internal_linker.core.search_data import SearchTable
 from internal_linker.usecases.audit import audit
 from internal_linker.usecases.options.evaluation import AuditOptions
@@ -22,7 +23,7 @@ from internal_linker.usecases.run import run
 from tests.pipeline.test_stable_lists import LINKS, changes, site, write
 from tests.support.builders import Told
 from tests.support.simulated_search import search_rows
-from tests.support.small_project import SITE, write_settings
+from tests.support.small_project import SITE, command, write_settings
 
 LAST = date(2026, 11, 20)
 
@@ -127,7 +128,7 @@ def test_without_search_data_a_run_says_so_and_goes_on(tmp_path: Path) -> None:
     assert links(open_project(tmp_path))
 
 
-def test_the_audit_lists_opportunities(project: Project) -> None:
+def test_the_audit_lists_opportunities(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Sheet, report and DataFrame have the gains, largest first, with sources that don't link there yet."""
     store(project, pd.concat([searched(), earning([4], 900)]))
     result = audit(project, AuditOptions(), Told())
@@ -148,6 +149,14 @@ def test_the_audit_lists_opportunities(project: Project) -> None:
     book = openpyxl.load_workbook(project.root / "files/audit.xlsx")
     rows = list(book["Opportunities"].iter_rows(values_only=True))
     assert rows[0][:6] == ("Page", "Query", "Position", "Impressions", "Clicks", "Clicks to gain")
+    notes = [cell.comment and cell.comment.text for cell in book["Opportunities"][1]]
+    assert notes[3] == notes[4] == "In the last 28 days of the search data." and notes[5] == GAIN_MEANS
+    summary = {row[0]: row[1] for row in book["Summary"].iter_rows(values_only=True)}
+    assert summary["Opportunities"] == f"{len(every)}, on the sheet Opportunities. {GAIN_MEANS}"
+    assert GAIN_MEANS in (project.root / "files/audit.html").read_text(encoding="utf-8")
+    assert command("audit", "--no-report", "--project", str(project.root)) == 0
+    told = "to earn more clicks at better positions: see the sheet Opportunities of files/audit.xlsx"
+    assert f"{len(every)} opportunities {told}\n" in capsys.readouterr().out
     assert len(rows) == 1 + len(every)
     assert rows[1][:3] == (site()[4][0], "how to brew it", 8)
     report = (project.root / "files/audit.html").read_text(encoding="utf-8")

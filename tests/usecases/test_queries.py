@@ -1,6 +1,8 @@
 """Exported search data become main queries in empty places of files/main_queries.csv or of the Sheet."""
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -64,12 +66,12 @@ def test_main_queries_are_only_shown_at_first(project: Path, capsys: pytest.Capt
     assert table(project, "main_queries.csv") == held
     shown = capsys.readouterr().out
     for words in (
-        f"black tea taste  {BLACK.rstrip('/')}  (18 clicks",
-        f"cannibalised: tea pot  {POTS.rstrip('/')} (55%)  {WHITE.rstrip('/')} (45%)",
+        f"black tea taste  {BLACK}  (18 clicks",
+        f"cannibalised: tea pot  {POTS} (55%)  {WHITE} (45%)",
         "To fill in files/main_queries.csv: 3 pages",
         "Kept: written already: 1 page",
         "Queries for the site's name, left out: 2: tiny tea shop, tiny",
-        "URLs that are no page of the project: 2, 186 clicks",
+        f"URLs that are no page of the project: 2, 186 clicks: {SITE}/, {SITE}/gone",
     ):
         assert words in shown
 
@@ -79,6 +81,7 @@ def test_empty_main_queries_are_filled(project: Path, capsys: pytest.CaptureFixt
     assert command("queries", "--write", "--json", "--project", str(project)) == 0
     told = json.loads(capsys.readouterr().out)
     assert [each["fate"] for each in told["queries"]] == ["filled", "filled", "kept", "filled"]
+    assert [each["page"] for each in told["queries"]] == [POTS, BLACK, GREEN, WHITE]
     assert table(project, "main_queries.csv") == [
         ("URL", "Note", "Main Query"),
         (GREEN, "mine", "own words"),
@@ -94,17 +97,98 @@ def test_empty_main_queries_are_filled(project: Path, capsys: pytest.CaptureFixt
 def test_queries_with_a_name_of_the_site_are_left_out(project: Path) -> None:
     """--brand adds a name that nothing else tells."""
     found = internal_linker.queries(project, brand=["pot"])
-    assert WHITE.rstrip("/") in found.chosen.without
+    assert WHITE in found.chosen.without
     assert found.frames["queries"]["query"].tolist() == ["green tea taste", "black tea taste"] or set(
         found.frames["queries"]["query"]
     ) == {"green tea taste", "black tea taste"}
     assert "tea pot" in found.frames["brands"]["query"].tolist()
 
 
-def test_without_search_data_the_remedy_is_told(tmp_path: Path) -> None:
-    """A project without search data by query says how to get some."""
-    with pytest.raises(InputError, match=r"no search data by page and query.*--search-console"):
-        internal_linker.queries(make_project(tmp_path))
+def test_without_search_data_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project without search data by query says how to get some, in its own folder."""
+    told = r"no search data by page and query.*`internal-linker import --search-console PROPERTY"
+    root = make_project(tmp_path / "project")
+    with pytest.raises(InputError, match=rf"{told} --project {re.escape(str(root))}`"):
+        internal_linker.queries(root)
+    monkeypatch.chdir(root)
+    with pytest.raises(InputError, match=f"{told}`"):
+        internal_linker.queries(root)
+
+
+def test_what_somebody_wrote_stays_byte_for_byte(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Formulas, apostrophes, spaces, quotation marks and line ends stay; a new cell like a formula is guarded."""
+    add_rows(project, [(STORAGE, "=sum(a1)", "9", "90", "2"), (GREEN, "'s tea", "90", "900", "2")])
+    path = project / "files/main_queries.csv"
+    kept = f"URL,Note,Main Query\n{BLACK},'=A1,=A1\n{WHITE},\"=1\",  \n{POTS},-,'=A1\n"
+    path.write_bytes(f"{kept}{STORAGE},@x,\n".encode())
+    assert command("queries", "--project", str(project)) == 0
+    shown = capsys.readouterr().out
+    assert (
+        f"=sum(a1)  {STORAGE}  (9 clicks, 90 impressions, position 2.0; spreadsheet programs would take"
+        in shown
+    )
+    assert "written as '=sum(a1))" in shown
+    assert f"not filled: tea pot  {WHITE}  (its cell has spaces: empty the cell to have it filled)" in shown
+    assert "To fill in files/main_queries.csv: 2 pages" in shown and "Not filled: 1 page" in shown
+    done = internal_linker.queries(project, write=True)
+    assert path.read_bytes() == f"{kept}{STORAGE},@x,'=sum(a1)\n{GREEN},,'s tea\n".encode()
+    assert {*done.filled} == {STORAGE, GREEN} and {*done.kept} == {BLACK, POTS}
+    assert done.unfilled == [WHITE]
+    assert len(done.problems) == 1 and "row 3: its Main Query stays as it is" in done.problems[0]
+
+
+def test_a_query_that_google_would_calculate_is_not_proposed(project: Path, google: GoogleStandIn) -> None:
+    """A query like a formula, and a cell with spaces, are said before anything is written, and stay as they are."""
+    add_rows(project, [(STORAGE, "=sum(a1)", "9", "90", "2")])
+    grid = [["URL", "Main Query"], [BLACK], [POTS, "  "], [STORAGE]]
+    google.set_grid("Main", grid)
+    with google:
+        _use_sheet(project, google)
+        shown = internal_linker.queries(project)
+        assert {*shown.unfilled} == {POTS, STORAGE} and shown.filled == [BLACK]
+        assert "type it after an apostrophe" in shown.notes[STORAGE] and "has spaces" in shown.notes[POTS]
+        done = internal_linker.queries(project, write=True)
+        assert google.grid("Main") == [*grid[:1], [BLACK, "black tea taste"], *grid[2:]]
+    assert {*done.unfilled} == {POTS, STORAGE} and len(done.problems) == 2
+
+
+def test_lists_that_are_cut_say_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of many queries and URLs, the first ones are named, and how many more there are."""
+    names = [(f"{SITE}/", f"tiny {word}", "90", "100", "1") for word in "abcdefghijklm"]
+    gone = [(f"{SITE}/gone/{number}/", f"x {number}", str(10 + number), "90", "2") for number in range(4)]
+    shared = [(page, f"shared {word}", "20", "90", "2") for word in "abcdefghijk" for page in (WHITE, POTS)]
+    add_rows(project, [*names, *gone, *shared])
+    assert command("queries", "--project", str(project)) == 0
+    shown = capsys.readouterr().out
+    assert "left out: 15: tiny tea shop, tiny a" in shown and "tiny i and 5 more\n" in shown
+    assert "... and 2 more cannibalised queries" in shown
+    assert (
+        f"no page of the project: 6, 1402 clicks: {SITE}/, {SITE}/gone/3, {SITE}/gone/2 and 3 more" in shown
+    )
+
+
+def test_a_name_that_is_the_topic_is_explained(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said what was left out, what was not and why, and --brand leaves the others out."""
+    rows = [(page, f"tiny tea {number}", "900", "9000", "2") for number, page in enumerate(URLS)]
+    add_rows(project, rows)
+    assert command("queries", "--project", str(project)) == 0
+    shown = capsys.readouterr().out
+    [told] = [line.strip() for line in shown.splitlines() if line.strip().startswith('Queries with "tiny"')]
+    assert told == (
+        'Queries with "tiny" and other words: not left out, because most clicks on other pages than the home page '
+        'come with it: it is the site\'s topic. Only the name alone is left out; --brand "tiny" leaves them all out'
+    )
+    assert "tiny tea 2" in shown
+    assert command("queries", "--brand", "tiny", "--json", "--project", str(project)) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["topics"] == [] and not [each for each in told["queries"] if "tiny" in each["query"]]
+
+
+def add_rows(project: Path, rows: Sequence[tuple[str, ...]]) -> None:
+    """Store more search data, of a later day."""
+    export = project.parent / "more.csv"
+    write_csv(export, [HEADER, *(("2026-11-03", *row) for row in rows)])
+    assert command("import", str(export), "--project", str(project)) == 0
 
 
 @pytest.fixture
@@ -131,8 +215,8 @@ def test_empty_cells_of_the_sheet_are_filled(project: Path, google: GoogleStandI
             [POTS, "typed in between"],
             [STORAGE],
         ]
-    assert done.absent == [WHITE.rstrip("/")] and done.filled == [BLACK.rstrip("/")]
-    assert {*done.kept} == {GREEN.rstrip("/"), POTS.rstrip("/")}, "what was typed in between is kept"
+    assert done.absent == [WHITE] and done.filled == [BLACK]
+    assert {*done.kept} == {GREEN, POTS}, "what was typed in between is kept"
     assert done.place == "Google Sheet 'Main'" and done.problems == []
 
 

@@ -57,6 +57,13 @@ def test_the_api_has_what_the_command_says(app: RunningApp, shop: Path) -> None:
     assert [one["query"] for one in found["brands"]] == ["tiny tea shop"]
     rows = app.client.get(f"{api}/pages", params={"rows": 2}).json()
     assert rows["total"] == 4 and rows["rows"][0]["query"] == "tea pot" and rows["rows"][0]["clicks"] == 22
+    assert [one["page"] for one in rows["rows"]] == [POTS, BLACK], "as the table of pages has them"
+    kept = app.client.get(f"{api}/pages", params={"kept": True}).json()
+    assert kept["total"] == 1 and kept["rows"][0]["fate"] == "kept"
+    assert app.client.get(f"{api}/pages", params={"kept": False}).json()["total"] == 3
+    assert (found["unknown_urls"], found["unknown_clicks"]) == (1, 180) and len(
+        found["unknown_examples"]
+    ) == 1
     assert table(shop, "main_queries.csv") == before
 
 
@@ -68,6 +75,14 @@ def test_a_person_fills_main_queries(app: RunningApp, browser: AppBrowser, shop:
     page.get_by_role("button", name="Choose main queries").click()
     page.get_by_role("button", name="Fill 3 empty main queries").wait_for(timeout=30_000)
     expect(page.locator("#pages")).to_contain_text("onerror=alert(1)")
+    expect(page.locator("#pages")).not_to_contain_text("green tea taste")
+    expect(page.locator("#notes")).to_contain_text("URLs that are no page of the project have 180 clicks")
+    require_sound(page, browser)
+    summary = page.get_by_text("Kept: written already (1 page)")
+    summary.focus()
+    summary.press("Enter")
+    expect(page.locator("#kept tr")).to_have_count(1)
+    expect(page.locator("#kept")).to_contain_text("green tea taste")
     require_sound(page, browser)
     page.get_by_role("button", name="Fill 3 empty main queries").click()
     page.get_by_text("Filled in files/main_queries.csv").wait_for(timeout=30_000)

@@ -192,6 +192,10 @@ class KeepingOld:
         """Write the file and return where it is."""
         return replace_whole(path, write, encoding=encoding, replace=self._replace, pauses=self._pauses)
 
+    def binary(self, path: Path, write: Callable[[BinaryIO], None], /) -> Path:
+        """Write the file's bytes and return where it is; a ReplaceBinary."""
+        return replace_binary(path, write, replace=self._replace, pauses=self._pauses)
+
     def _replace(self, new: Path, target: Path) -> None:
         changes = target.exists() and not filecmp.cmp(new, target, shallow=False)
         copy = copy_aside(target) if changes else None

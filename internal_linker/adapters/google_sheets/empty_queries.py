@@ -23,6 +23,11 @@ _FORMULA = re.compile(r"[=+\-@']")
 Request = dict[str, Any]
 
 
+def is_formula(query: str) -> bool:
+    """Return whether Google would take a query that is typed for a formula, or leave out its apostrophe."""
+    return bool(_FORMULA.match(query))
+
+
 class Filling:
     """Main queries on their way into a tab; each reading of the tab tells what to send next.
 
@@ -31,7 +36,7 @@ class Filling:
     """
 
     def __init__(self, wanted: Mapping[str, str]) -> None:
-        self._wanted = {page: query for page, query in wanted.items() if not _FORMULA.match(query)}
+        self._wanted = {page: query for page, query in wanted.items() if not is_formula(query)}
         self._refused = {page: query for page, query in wanted.items() if page not in self._wanted}
         self._before: Counter[tuple[str, str]] = Counter()
         self._sent: frozenset[str] = frozenset()
@@ -85,8 +90,11 @@ class Filling:
             if row not in locked:
                 yield (
                     f"{page}: row {row} did not take its main query. Check whether its cell is merged, hidden by a "
-                    "filter, or has spaces or a formula."
+                    "filter, or has a formula."
                 )
+        for page, row in rows.blank.items():
+            if page in self._wanted or page in self._refused:
+                yield f"{page}: row {row} stays as it is, because its cell has spaces. Empty the cell."
         for page, query in self._refused.items():
             if page in rows.empty:
                 yield (
@@ -95,7 +103,7 @@ class Filling:
                 )
         for row, (page, text) in rows.cells.items():
             query = self._wanted.get(page, "")
-            if query in self._sent and text != query and text and any(map(str.isdigit, query)):
+            if query in self._sent and text != query and text.strip() and any(map(str.isdigit, query)):
                 yield (
                     f"{page}: row {row} has {text} and not {query}: somebody wrote it meanwhile, or Google took the "
                     "query for a number or date."
@@ -115,10 +123,10 @@ class Filling:
 
 def _empty(cells: Mapping[int, tuple[str, str]]) -> dict[str, int]:
     """Return the first row of each page without a main query."""
-    filled = {page for page, text in cells.values() if text}
+    filled = {page for page, text in cells.values() if text.strip()}
     rows = dict[str, int]()
-    for row, (page, _) in cells.items():
-        if page and page not in filled:
+    for row, (page, text) in cells.items():
+        if page and not text and page not in filled:
             rows.setdefault(page, row)
     return rows
 

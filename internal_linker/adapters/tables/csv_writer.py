@@ -46,7 +46,7 @@ def write_rows(
         # Of a million cells, nearly all need no call.
         writer.writerows(
             [
-                cell if cell.__class__ is int or not cell or cell[:1].isalnum() else _harmless(cell)  # type: ignore[index]
+                cell if isinstance(cell, int) or not cell or cell[:1].isalnum() else harmless(cell)
                 for cell in row
             ]
             for row in rows
@@ -66,12 +66,9 @@ def decimal(value: float) -> str:
     return f"{value:z.4f}" if math.isfinite(value) else ""
 
 
-def _harmless(cell: str | int) -> str | int:
-    """Return whether a cell is a number: it isn't a formula, and `'` would turn it into text."""
-    if isinstance(cell, int):
-        return cell
-    harmless = defuse(cell)
-    return cell if harmless is cell or _NUMBER.fullmatch(cell) else harmless
+def harmless(cell: str) -> str:
+    """Put `'` before a cell that a spreadsheet program would run, unless it is a number."""
+    return cell if _NUMBER.fullmatch(cell) else defuse(cell)
 
 
 class ResultCsv:

@@ -14,14 +14,16 @@ class QueryRows:
         url: the position (from 0) of the column of URLs.
         query: that of the main queries; None: there is none.
         queries: the main queries of each page that has any, by its key.
-        empty: the number of the first row of each page that has none, by its key.
-        cells: page ("": none) and main query of each row, by its number.
+        empty: the number of the first row with an empty cell of each page that has none, by its key.
+        blank: the number of the first row of each page that has neither, but a cell of spaces, by its key.
+        cells: page ("": none) and main query of each row, by its number; a cell of spaces as it is.
     """
 
     url: int
     query: int | None
     queries: Mapping[str, frozenset[str]]
     empty: Mapping[str, int]
+    blank: Mapping[str, int]
     cells: Mapping[int, tuple[str, str]]
 
 
@@ -38,19 +40,21 @@ def query_rows(
     url, query = find_column(header, Kind.URL), find_column(header, Kind.MAIN_QUERY)
     if url is None:
         return None
-    queries, empty = dict[str, frozenset[str]](), dict[str, int]()
+    queries, empty, blank = dict[str, frozenset[str]](), dict[str, int](), dict[str, int]()
     cells = dict[int, tuple[str, str]]()
     for number, row in rows:
-        text = row[query].strip() if query is not None and query < len(row) else ""
+        cell = row[query] if query is not None and query < len(row) else ""
+        text = cell.strip() or cell
         try:
             page = key_of(row[url] if url < len(row) else "")
         except ValueError:
             cells[number] = "", text
             continue
         cells[number] = page, text
-        if text:
+        if text.strip():
             queries[page] = queries.get(page, frozenset()) | {text}
         else:
-            empty.setdefault(page, number)
+            (blank if text else empty).setdefault(page, number)
     empty = {page: row for page, row in empty.items() if page not in queries}
-    return QueryRows(url, query, queries, empty, cells)
+    blank = {page: row for page, row in blank.items() if page not in queries and page not in empty}
+    return QueryRows(url, query, queries, empty, blank, cells)

@@ -49,11 +49,13 @@ class Column:
         width: its width in characters.
         look: "link" for clickable URLs, "text" for texts that wrap, "bar" for numbers with a bar, "score" for numbers
             from 0 to 1 with a bar.
+        note: a note on the header; "": none.
     """
 
     name: str
     width: int = 12
     look: Literal["plain", "link", "text", "bar", "score"] = "plain"
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,9 @@ def add_sheets(book: Any, sheets: Iterable[Sheet]) -> None:
             sheet.set_column(at, at, column.width, styles[at])
         sheet.freeze_panes(1, 1)
         put_row(sheet, 0, [column.name for column in each.columns], head)
+        for at, column in enumerate(each.columns):
+            if column.note:
+                sheet.write_comment(0, at, column.note, {"x_scale": 2})
         last = _put_rows(sheet, each, styles, link, bold)
         sheet.autofilter(0, 0, max(1, last), len(each.columns) - 1)
         for at, column in enumerate(each.columns):

@@ -19,7 +19,7 @@ from internal_linker.adapters.tables.xlsx_writer import (
     put_row,
 )
 from internal_linker.analysis.audit.actions import link_text
-from internal_linker.analysis.audit.opportunities import SOURCES_SHOWN
+from internal_linker.analysis.audit.opportunities import GAIN_MEANS, SOURCES_SHOWN
 from internal_linker.analysis.audit.records import Audit, Finding, Rule
 from internal_linker.analysis.audit.report.charts import readable
 from internal_linker.core.edges import TIER_NAMES, score_of
@@ -61,9 +61,11 @@ _LINKS = (
     *(Column("Status", 12), Column("Source section", 16)),
     *(Column("Source", 50, "link"), Column("Target", 50, "link")),
 )
+_PERIOD = "In the last 28 days of the search data."
 OPPORTUNITIES = (
-    *(Column("Page", 50, "link"), Column("Query", 36, "text"), Column("Position", 10)),
-    *(Column("Impressions", 14, "bar"), Column("Clicks", 10), Column("Clicks to gain", 14, "bar")),
+    *(Column("Page", 50, "link"), Column("Query", 36, "text"), Column("Position", 10, note=_PERIOD)),
+    *(Column("Impressions", 14, "bar", _PERIOD), Column("Clicks", 10, note=_PERIOD)),
+    Column("Clicks to gain", 14, "bar", GAIN_MEANS),
     *(
         Column("Best source", 50, "link"),
         Column("Second source", 50, "link"),
@@ -146,6 +148,9 @@ class AuditXlsx:
         sheet = book.add_worksheet("Summary")
         sheet.set_column(0, 0, 46)
         sheet.set_column(1, 4, 16)
+        count = len(audit.opportunities)
+        told = f"{count:,}, on the sheet Opportunities. {GAIN_MEANS}"
+        opportunities: list[tuple[Sequence[Cell], bool]] = [(("Opportunities", told), False)] if count else []
         rows: list[tuple[Sequence[Cell], bool]] = [
             (("Site", audit.site), False),
             (("Home page", audit.urls[audit.home] if audit.home >= 0 else "not among the pages"), False),
@@ -153,6 +158,7 @@ class AuditXlsx:
             (("After", f"{audit.adopted_links} (--after {audit.after_by})"), False),
             (("Links today", str(audit.counted_today)), False),
             (("New links after adoption", str(audit.counted_new)), False),
+            *opportunities,
             ((), False),
             (("", "Today", "After adoption", "Change"), True),
         ]

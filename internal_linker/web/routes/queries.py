@@ -34,7 +34,7 @@ class QueriesRequest(Body):
 
 @dataclass(frozen=True, slots=True)
 class ProposedQuery:
-    """The query that a page earns most from; `fate` says whether it fills an empty main query."""
+    """The query that a page earns most from; `fate` and `note` say whether and how it fills an empty main query."""
 
     page: str
     query: str
@@ -42,6 +42,7 @@ class ProposedQuery:
     impressions: int
     position: float
     fate: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,12 @@ class QueriesOverview:
         written: whether they were written.
         filled, kept, absent: counts of pages: with an empty main query, with a written one, without a row.
         unfilled: pages whose main query is still empty, as `problems` say.
-        cannibalised: pages that earn from one query, the first of them.
-        brands: queries for the site's name, the first of them; they are left out.
+        cannibalised, all_cannibalised: pages that earn from one query, the first of them, and how many there are.
+        brands, all_brands: queries for the site's name, the first of them, and how many there are; they are left out.
+        topics: names that the site is about: queries with such a name and other words count.
         without: counts of pages without a main query, by the reason.
-        unknown_urls: URLs of the search data that are no pages.
+        unknown_urls, unknown_clicks: URLs of the search data that are no pages, and the clicks on them.
+        unknown_examples: the most clicked of them.
         problems: what could not be written.
         copies: copies of files that changed.
     """
@@ -79,9 +82,14 @@ class QueriesOverview:
     unfilled: int
     absent: int
     cannibalised: Sequence[SharedQuery]
+    all_cannibalised: int
     brands: Sequence[BrandQuery]
+    all_brands: int
+    topics: Sequence[str]
     without: Mapping[str, int]
     unknown_urls: int
+    unknown_clicks: int
+    unknown_examples: Sequence[str]
     problems: Sequence[str]
     copies: Sequence[str]
 
@@ -110,9 +118,14 @@ def show_queries(folder: Folder, state: SharedState) -> QueriesOverview | None:
         len(done.unfilled),
         len(done.absent),
         done.chosen.shared[:_MOST],
+        len(done.chosen.shared),
         done.chosen.brands[:_MOST],
+        len(done.chosen.brands),
+        done.chosen.topics,
         dict(Counter(done.chosen.without.values())),
         done.unknown_urls,
+        done.unknown_clicks,
+        done.unknown_examples,
         done.problems,
         done.copies,
     )
@@ -124,16 +137,20 @@ def list_pages(
     state: SharedState,
     first: Annotated[int, Query(alias="from", ge=0, le=100_000_000)] = 0,
     rows: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    kept: Annotated[
+        bool | None, Query(description="Only pages whose main query was written already, or only the others.")
+    ] = None,
 ) -> ProposedQueries:
     """List the pages with the queries that were chosen for them."""
     done = _done(folder, state)
     if done is None:
         raise HTTPException(409, "No main queries have been chosen yet")
-    found = done.chosen.found
-    fates = done.tables()["queries"]["fate"]
+    table = done.tables()["queries"]
+    every = zip(done.chosen.found, table["fate"], table["note"], strict=True)
+    found = [each for each in every if kept is None or (each[1] == "kept") == kept]
     shown = [
-        ProposedQuery(one.page, one.query, one.clicks, one.impressions, one.position, str(fate))
-        for one, fate in zip(found[first : first + rows], fates[first : first + rows], strict=True)
+        ProposedQuery(one.page, one.query, one.clicks, one.impressions, one.position, str(fate), str(note))
+        for one, fate, note in found[first : first + rows]
     ]
     return ProposedQueries(len(found), shown)
 

@@ -8,6 +8,7 @@ from typing import Any
 from internal_linker.adapters.html.document import number
 from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.analysis.audit.actions import RULE
+from internal_linker.analysis.audit.opportunities import GAIN_MEANS
 from internal_linker.analysis.audit.records import Audit, Measure
 from internal_linker.analysis.audit.report.charts import chart_data, concentration, readable, tiers, tiles
 from internal_linker.analysis.audit.report.tables import (
@@ -87,6 +88,7 @@ def _context(audit: Audit) -> dict[str, Any]:
         "rule_of_actions": RULE,
         "links": links(audit),
         "opportunities": opportunities(audit),
+        "gain_means": GAIN_MEANS,
         "opportunity_count": len(audit.opportunities),
         "links_in_workbook": len(audit.links),
         "grouped_by": _grouped_by(audit),
