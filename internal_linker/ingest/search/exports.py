@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 DAILY = "exported files"
 """The source under which days from exported files are stored."""
+_SUMS = "sums from "
 # What Search Console exports of each table at most.
 _CAP = 1_000
 # Days that a message names.
@@ -57,7 +58,12 @@ _SHOWN = 5
 def period_source(period: Period) -> str:
     """Return the source under which sums over a period are stored, at its last day."""
     first, last = period
-    return f"sums from {first} to {last}"
+    return f"{_SUMS}{first} to {last}"
+
+
+def is_period_source(source: str) -> bool:
+    """Return whether a source has sums over a period rather than days."""
+    return source.startswith(_SUMS)
 
 
 @dataclass(frozen=True)
@@ -307,7 +313,7 @@ def _note_sums(frames: Mapping[tuple[str, SearchTable], "DataFrame"], noted: Not
 def _span(source: str, frame: "DataFrame") -> tuple[Any, Any]:
     if source == DAILY:
         return frame["date"].min().date(), frame["date"].max().date()
-    first, last = source.removeprefix("sums from ").split(" to ")
+    first, last = source.removeprefix(_SUMS).split(" to ")
     return date.fromisoformat(first), date.fromisoformat(last)
 
 
