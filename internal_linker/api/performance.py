@@ -98,7 +98,8 @@ def plan_experiment(project: str | Path = ".") -> "PlanResult":
         project: the folder with config/ and files/.
 
     Returns:
-        `.sentence`, `.drawn` and `.links`; the frames `held_back` and `targets`.
+        `.status`, `.sentence`, `.drawn`, `.links`, which are held back, and `.released`, to put live; the frames
+        `held_back`, `put_live` and `targets`.
 
     Raises:
         InternalLinkerError: the links can't be read.

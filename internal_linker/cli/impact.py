@@ -1,5 +1,6 @@
 """The command that measures what links did: impact."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,7 @@ from internal_linker.cli.command import (
     typed,
     with_options,
 )
-from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.errors import ConfigurationError, ExitCode
 from internal_linker.core.shown import neutralised
 from internal_linker.usecases.options.performance import ImpactOptions
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from internal_linker.usecases.impact import ImpactResult
     from internal_linker.usecases.project import Project
 
-# Links held back that are printed.
+# Links of an experiment that are printed, held back and not.
 _SHOWN = 20
 
 
@@ -35,7 +36,8 @@ def impact(
         bool,
         typer.Option(
             "--plan",
-            help="Hold back the links to 20% of the targets of accepted links, at random, for four weeks.",
+            help="Hold back the links to 20% of the targets of accepted links, at random, for four weeks. With "
+            "accepted links to fewer than 150 pages, hold nothing back and end with exit code 6.",
         ),
     ] = False,
     release: Annotated[
@@ -68,21 +70,38 @@ def impact(
 
 def _plan(context: typer.Context, project: "Project", *, as_json: bool, release: bool) -> None:
     from internal_linker.usecases import experiments as usecase
-    from internal_linker.usecases.console import open_console
+    from internal_linker.usecases.experiments import PlanStatus
 
     result: PlanResult = usecase.end_experiment(project) if release else usecase.plan_experiment(project)
     if as_json:
         from internal_linker.cli.output import json_of
 
-        links = [{"source": source, "target": target} for source, target in result.links]
-        typer.echo(neutralised(json_of({"sentence": result.sentence, "held_back": links})))
-        return
+        told = {"status": str(result.status), "sentence": result.sentence}
+        links = {"held_back": _links(result.links), "put_live": _links(result.released)}
+        typer.echo(neutralised(json_of({**told, **links})))
+    else:
+        _show_plan(context, result)
+    if result.status is PlanStatus.REFUSED:
+        raise typer.Exit(ExitCode.GAPS)
+
+
+def _links(links: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"source": source, "target": target} for source, target in links]
+
+
+def _show_plan(context: typer.Context, result: "PlanResult") -> None:
+    from internal_linker.usecases.console import open_console
+
     console = open_console()
     console.print(result.sentence, soft_wrap=True)
-    for source, target in result.links[:_SHOWN]:
-        console.print(f"  held back: {source} -> {target}", soft_wrap=True)
-    if len(result.links) > _SHOWN:
-        console.print(f"  ... and {len(result.links) - _SHOWN} more: --json lists all.")
+    for name, links in (("put live", result.released), ("held back", result.links)):
+        for source, target in links[:_SHOWN]:
+            console.print(f"  {name}: {source} -> {target}", soft_wrap=True)
+        if len(links) > _SHOWN:
+            console.print(
+                f"  ... and {len(links) - _SHOWN:,} more: {typed(context, 'impact --plan --json')} lists all.",
+                soft_wrap=True,
+            )
     if result.drawn:
         console.print(f"To compare them afterwards: {typed(context, 'impact --experiment')}", soft_wrap=True)
         console.print(f"To let them go live: {typed(context, 'impact --release')}", soft_wrap=True)

@@ -1,26 +1,42 @@
 """Plan experiments: draw targets at random whose accepted links are held back, and let them go again."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
 
 import numpy as np
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.edges import Edge
 from internal_linker.core.experiments import DrawnTarget, held_targets
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sections import section_of
 from internal_linker.core.sequences import counted
-from internal_linker.performance.impact.analysis import FEWEST_HELD, FEWEST_PAGES
-from internal_linker.performance.impact.draw import drawn_at_random
+from internal_linker.performance.impact.analysis import FEWEST_HELD, contamination, treated_pages
+from internal_linker.performance.impact.draw import BLOCK, drawn_at_random
 from internal_linker.usecases.apply import accepted_links
-from internal_linker.usecases.impact import clicks_by_page
+from internal_linker.usecases.impact import clicks_by_page, experiment_of, last_drawn, new_links
 from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.project import Project
 
 # Four weeks: what a link does to its target needs two to four to be seen in clicks.
 HELD_DAYS = 28
+FEWEST_TARGETS = BLOCK * FEWEST_HELD
+"""With fewer targets, too few are held back to measure anything."""
+_UNREAD = "Decisions in review.xlsx or the Sheet count after the next run."
+
+
+class PlanStatus(StrEnum):
+    """What came of planning or ending an experiment."""
+
+    BEGUN = "begun"
+    RUNNING = "running"
+    """One was running already, and nothing was changed."""
+    REFUSED = "refused"
+    """There are too few accepted links, and nothing is held back."""
+    ENDED = "ended"
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,23 +44,24 @@ class PlanResult(Result):
     """An experiment that was planned or ended.
 
     Attributes:
-        sentence: what was done.
+        status: what came of it.
+        sentence: the same for people.
         drawn: the targets that were drawn, those to hold back first.
         links: the accepted links that wait for the end, as source and target.
+        released: the accepted links to put live, to the other targets, as source and target.
     """
 
+    status: PlanStatus
     sentence: str
     drawn: Sequence[DrawnTarget] = ()
     links: Sequence[tuple[str, str]] = ()
+    released: Sequence[tuple[str, str]] = ()
 
     def tables(self) -> dict[str, Columns]:
-        """Return `held_back`, the links that wait, and `targets`, all that were drawn."""
-        held = {
-            "source": [source for source, _ in self.links],
-            "target": [target for _, target in self.links],
-        }
+        """Return `held_back`, the links that wait, `put_live`, the others, and `targets`, all that were drawn."""
         return {
-            "held_back": held,
+            "held_back": _ends(self.links),
+            "put_live": _ends(self.released),
             "targets": columns_of(self.drawn, "target", "held", "links", "first", "until"),
         }
 
@@ -54,64 +71,88 @@ class ExperimentStanding:
     """The last experiment.
 
     Attributes:
-        first: the day on which it was planned.
+        drawn: the targets that were drawn, those to hold back first.
         until: the day from which the links that it holds back may go live.
         running: whether it holds links back today.
-        held: how many targets were drawn to wait.
-        released: how many were drawn to get their links at once.
         waiting: the accepted links that wait today, as source and target.
+        waiting_pages: how many pages these lead to.
+        released: the accepted links to its other targets that are not live yet, as source and target.
+        contaminated: how many targets got a new link although links to them were held back.
     """
 
-    first: date
+    drawn: Sequence[DrawnTarget]
     until: date
     running: bool
-    held: int
-    released: int
     waiting: Sequence[tuple[str, str]]
+    waiting_pages: int
+    released: Sequence[tuple[str, str]]
+    contaminated: int
+
+    @property
+    def first(self) -> date:
+        """The day on which it was planned."""
+        return self.drawn[0].first
+
+    @property
+    def held(self) -> int:
+        """How many targets were drawn to wait."""
+        return sum(one.held for one in self.drawn)
+
+    @property
+    def remark(self) -> str:
+        """What a person should know of contamination, as a sentence; "" without any."""
+        return f"{contamination(self.contaminated, self.held).capitalize()}." if self.contaminated else ""
 
 
 def last_experiment(project: Project) -> ExperimentStanding | None:
     """Return how the last experiment stands; None if none was planned."""
     today = datetime.now(UTC).date()
     with project.applications() as (edges, _), project.experiments() as store:
-        drawn = store.drawn()
-        held = held_targets(drawn, today)
-        waiting = [
-            (edge.source_url, edge.target_url)
-            for edge in (accepted_links(edges) if held else ())
-            if edge.target in held
-        ]
-    if not drawn:
-        return None
-    some = [one for one in drawn if one.experiment == drawn[-1].experiment]
-    count = sum(one.held for one in some)
+        every = store.drawn()
+        if not every:
+            return None
+        drawn, held = last_drawn(every), held_targets(every, today)
+        links = accepted_links(edges) if held else []
+    # The link graph and the drawn targets have the same keys, whatever the site's hosts are today.
+    hosts = CanonicalHosts()
+    experiment = experiment_of(drawn, hosts)
+    live = treated_pages(new_links(project, hosts), HELD_DAYS, experiment.first)
+    waiting = _to(links, held)
     return ExperimentStanding(
-        some[0].first,
-        max(held.values(), default=some[0].until),
+        drawn,
+        max(held.values(), default=drawn[0].until),
         bool(held),
-        count,
-        len(some) - count,
         waiting,
+        len({edge.target for edge in links if edge.target in held}),
+        _to(links, experiment.released),
+        experiment.contaminated(live),
     )
 
 
-def plan_experiment(project: Project, rng: np.random.Generator | None = None) -> PlanResult:
+def plan_experiment(
+    project: Project, rng: np.random.Generator | None = None, *, fewest: int = FEWEST_TARGETS
+) -> PlanResult:
     """Hold back the accepted links to one in five of their targets, drawn at random, for four weeks.
+
+    Nothing is held back while an experiment is running, or if the links lead to too few targets.
 
     Args:
         project: whose accepted links.
         rng: the random generator for the draw; None: a new, unseeded one.
+        fewest: how many targets are needed, at least 2.
 
     Raises:
         RunActive: a run holds the project folder.
     """
     today = datetime.now(UTC).date()
-    with project.lock(), project.applications() as (edges, _), project.experiments(read_only=False) as store:
-        running = {one.target for one in store.drawn() if one.until > today}
-        links = [edge for edge in accepted_links(edges) if edge.target not in running]
+    with project.lock():
+        if (one := last_experiment(project)) and one.running:
+            return PlanResult(PlanStatus.RUNNING, _running(one), one.drawn, one.waiting, one.released)
+        with project.applications() as (edges, _):
+            links = accepted_links(edges)
         counts = Counter(edge.target for edge in links)
-        if len(counts) < 2:
-            return PlanResult(_nothing_to_draw(len(counts), len(running)))
+        if len(counts) < fewest:
+            return PlanResult(PlanStatus.REFUSED, _too_few(len(counts), fewest))
         levels = _levels(project, counts)
         held = drawn_at_random(
             levels, {page: section_of(page) for page in counts}, rng or np.random.default_rng()
@@ -123,14 +164,15 @@ def plan_experiment(project: Project, rng: np.random.Generator | None = None) ->
             )
             for page, count in sorted(counts.items(), key=lambda item: (item[0] not in chosen, item[0]))
         ]
-        store.put(drawn)
-    waiting = [(edge.source_url, edge.target_url) for edge in links if edge.target in chosen]
+        with project.experiments(read_only=False) as store:
+            store.put(drawn)
+    waiting, free = _to(links, chosen), _to(links, counts.keys() - chosen)
     sentence = (
         f"{counted(len(waiting), 'link')} to {counted(len(chosen), 'page')} held back until {until}; "
-        f"{counted(len(links) - len(waiting), 'link')} to {counted(len(counts) - len(chosen), 'page')} may go live. "
-        f"Put these live within a week, and none of the others.{_too_few(len(chosen), len(counts))}"
+        f"{counted(len(free), 'link')} to {counted(len(counts) - len(chosen), 'page')} may go live. "
+        "Put these live within a week, and none of the others."
     )
-    return PlanResult(sentence, drawn, waiting)
+    return PlanResult(PlanStatus.BEGUN, sentence, drawn, waiting, free)
 
 
 def end_experiment(project: Project) -> PlanResult:
@@ -144,25 +186,38 @@ def end_experiment(project: Project) -> PlanResult:
         held = held_targets(store.drawn(), today)
         store.release(today)
     if not held:
-        return PlanResult("No links are held back.")
-    return PlanResult(f"Links to {counted(len(held), 'page')} are no longer held back.")
+        return PlanResult(PlanStatus.ENDED, "No links are held back.")
+    told = f"Links to {counted(len(held), 'page')} are no longer held back."
+    return PlanResult(PlanStatus.ENDED, told)
 
 
-def _too_few(held: int, targets: int) -> str:
-    """Return what an experiment lacks to be measured; "" if it has enough targets."""
-    if held >= FEWEST_HELD and targets - held >= FEWEST_PAGES:
-        return ""
+def _to(links: Iterable[Edge], targets: Collection[str]) -> list[tuple[str, str]]:
+    """Return the links to these targets, as source and target."""
+    return [(edge.source_url, edge.target_url) for edge in links if edge.target in targets]
+
+
+def _ends(links: Sequence[tuple[str, str]]) -> Columns:
+    return {"source": [source for source, _ in links], "target": [target for _, target in links]}
+
+
+def _running(one: ExperimentStanding) -> str:
     return (
-        f" This is too little to be measured: {FEWEST_HELD} pages that are held back are needed, and accepted links to "
-        f"about {FEWEST_HELD * 5} pages. Accept more links before you begin."
+        f"An experiment is running: {counted(len(one.waiting), 'link')} to {counted(one.waiting_pages, 'page')} held "
+        f"back until {one.until}; {counted(len(one.released), 'link')} may go live. {one.remark}"
+    ).rstrip()
+
+
+def _too_few(targets: int, fewest: int) -> str:
+    """Say that too few targets are there for an experiment, and what would be enough."""
+    if not targets:
+        return (
+            f"Nothing is held back: no accepted link waits. Accept links to at least {fewest} pages in the review "
+            f"first. {_UNREAD}"
+        )
+    return (
+        f"Nothing is held back: accepted links to {counted(targets, 'page')} are too few to measure anything, and "
+        f"{fewest} pages are needed. Accept links to {fewest - targets} more in the review first. {_UNREAD}"
     )
-
-
-def _nothing_to_draw(targets: int, running: int) -> str:
-    if running:
-        return f"An experiment with {counted(running, 'page')} is running, and there are no other accepted links."
-    few = "No accepted link waits" if not targets else "All accepted links lead to one page"
-    return f"{few}: accept links to several pages in the review first."
 
 
 def _levels(project: Project, counts: Counter[str]) -> dict[str, float]:

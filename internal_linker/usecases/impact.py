@@ -18,6 +18,7 @@ from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sections import section_of
 from internal_linker.core.sequences import counted
+from internal_linker.ingest.search.exports import is_period_source
 from internal_linker.performance.impact.analysis import Experiment, treated_pages
 from internal_linker.performance.impact.analysis import impact as analysed
 from internal_linker.performance.impact.panel import panel_of
@@ -35,7 +36,12 @@ if TYPE_CHECKING:
 
 # The kinds of anchors, as people read them.
 _OWN, _VERBATIM, _TITLE = "an editor's words", "words of the text", "the target's title"
-_NO_DATA = "Too few data: no search data were imported yet. Needed: 12 weeks before the links and 4 weeks after them."
+_NEEDED = "Needed: 12 weeks before the links and 4 weeks after them."
+_NO_DATA = f"Too few data: no search data were imported yet. {_NEEDED}"
+_ONLY_SUMS = (
+    "Too few data: the stored search data are sums over a period, which can't be compared before and after a link. "
+    f"Import the data of each day, with import --search-console or from tables by day and page. {_NEEDED}"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,21 +108,23 @@ def impact(
         site: the project's pages, where they are known already; None: they are read.
 
     Raises:
-        InputError: the table of pages is missing or can't be read.
+        InputError: the table of pages is missing or can't be read, or no experiment was planned.
         OutputError: the report can't be written.
     """
     languages, hosts = _languages(site) if site else _read_languages(project, progress)
     links = new_links(project, hosts)
+    drawn = _experiment(project, hosts) if options.experiment else None
     progress.start("Search data", 0, "rows")
     rows, remarks = _rows(project, languages.keys(), hosts)
     progress.finish(f"{len(rows):,} rows of {rows['page'].nunique():,} pages")
-    if rows.empty:
-        findings = Findings(days=options.days, verdict=Verdict.THIN, sentence=_NO_DATA)
+    only_sums = _has_only_sums(project)
+    if rows.empty or only_sums:
+        told = _ONLY_SUMS if only_sums else _NO_DATA
+        findings = Findings(days=options.days, verdict=Verdict.THIN, sentence=told)
     else:
         progress.start("Comparison", 0, "targets")
         strata = {key: f"{language} {section_of(key)}" for key, language in languages.items()}
-        targets = treated_pages(links, options.days)
-        drawn = _experiment(project, hosts) if options.experiment else None
+        targets = treated_pages(links, options.days, drawn.first if drawn else 0)
         panel = panel_of(rows)
         # Of a large site, the rows take as much memory as the panel that was made of them.
         del rows
@@ -148,6 +156,14 @@ def clicks_by_page(project: Project, keys: Collection[str], hosts: CanonicalHost
     rows, _ = _rows(project, keys, hosts)
     found = rows.groupby("page", observed=True)["clicks"].sum()
     return {str(page): float(clicks) for page, clicks in found.items()}
+
+
+def _has_only_sums(project: Project) -> bool:
+    """Return whether all search data of pages are sums over a period, which exports without days have."""
+    with project.search_data() as store:
+        # Each has one day, and a source of days comes before them.
+        sources = store.sources(SearchTable.PAGES)
+    return bool(sources) and is_period_source(sources[0])
 
 
 def _rows(project: Project, keys: Collection[str], hosts: CanonicalHosts) -> "tuple[DataFrame, list[str]]":
@@ -230,10 +246,19 @@ def _experiment(project: Project, hosts: CanonicalHosts) -> Experiment:
         InputError: there is none.
     """
     with project.experiments() as store:
-        drawn = store.drawn()
-    if not drawn:
+        some = last_drawn(store.drawn())
+    if not some:
         raise InputError("No experiment was planned: plan one with impact --plan.")
-    some: list[DrawnTarget] = [one for one in drawn if one.experiment == drawn[-1].experiment]
+    return experiment_of(some, hosts)
+
+
+def last_drawn(drawn: Sequence[DrawnTarget]) -> list[DrawnTarget]:
+    """Return the targets of the last experiment among those of all experiments."""
+    return [one for one in drawn if one.experiment == drawn[-1].experiment]
+
+
+def experiment_of(some: Sequence[DrawnTarget], hosts: CanonicalHosts) -> Experiment:
+    """Return the experiment of these targets, at least one, with the keys that the site's pages have today."""
     return Experiment(
         held=frozenset(hosts.restored(one.target) for one in some if one.held),
         released=frozenset(hosts.restored(one.target) for one in some if not one.held),

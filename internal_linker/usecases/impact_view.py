@@ -179,7 +179,7 @@ def _view(result: ImpactResult) -> ImpactView:
         before_after=_known(found.before_after_share),
         compared=len(found.pairs),
         pairs=[_pair(one) for one in pairs],
-        remarks=[*result.remarks, *(dropped if thin else found.remarks)],
+        remarks=[*result.remarks, *found.remarks, *(dropped if thin else ())],
     )
 
 

@@ -16,7 +16,12 @@ from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.search_data import SearchTable, first_kept_day
 from internal_linker.core.sequences import counted
 from internal_linker.core.urls import NormalForms
-from internal_linker.ingest.search.exports import SearchExports, is_period, read_exports, search_exports
+from internal_linker.ingest.search.exports import (
+    SearchExports,
+    is_period_source,
+    read_exports,
+    search_exports,
+)
 from internal_linker.ingest.search.frames import Place
 from internal_linker.usecases.options.imports import ImportCommandOptions
 from internal_linker.usecases.project import Project
@@ -54,7 +59,7 @@ class StoredRows:
     @property
     def sums(self) -> bool:
         """Whether the rows are sums over the period that the source names, not of single days."""
-        return is_period(self.source)
+        return is_period_source(self.source)
 
 
 @dataclass(frozen=True, repr=False)

@@ -96,7 +96,7 @@ def test_from_search_data_to_impact(tmp_path: Path, inbox: Inbox, capsys: pytest
     with open_project(folder).graph() as (edges, _):
         assert {edge.id for edge in edges.each("live")} == {*accepted}
     told = done("impact")
-    assert "20 more targets would be enough" in told and "28 days of final search data" in told
+    assert "20 more targets would be enough" in told and "from 12 weeks before the links" in told
 
 
 def test_a_changed_verdict_is_reported_once(tmp_path: Path, inbox: Inbox) -> None:

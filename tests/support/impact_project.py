@@ -1,6 +1,7 @@
 """A project folder around a simulated site: its pages, its search data, and links that went live."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pandas as pd
 from internal_linker.core.edges import Anchor, Edge
 from internal_linker.core.search_data import SearchTable
 from internal_linker.usecases.project import open_project
-from tests.quality.impact_sites import Simulated
+from tests.quality.impact_sites import Kind, Simulated, simulated
 from tests.support.small_project import write_csv, write_settings
 
 HOST = "https://simulated.example"
@@ -36,6 +37,20 @@ def make_impact_project(folder: Path, site: Simulated, *, days: Sequence[date] =
         edges.put([live_link(source, one.page, date.fromordinal(one.day)) for one in site.treated])
     add_search_data(folder, site, days)
     return folder
+
+
+def make_experiment_project(folder: Path) -> tuple[Path, datetime]:
+    """Write a project with accepted links to 160 pages, none of them live; return it and the day to plan on."""
+    kind = Kind(pages=240, targets=160, clicks=6.0, weeks=24, campaigns=1, experiment=True)
+    site = simulated(4, kind, 0.6)
+    assert site.experiment is not None
+    make_impact_project(folder, replace(site, treated=[]))
+    drawn = sorted(site.experiment.held | site.experiment.released)
+    source = next(page for page in site.panel.pages if page not in drawn)
+    with open_project(folder).graph(read_only=False) as (edges, _):
+        edges.put([live_link(source, page, date(2021, 1, 1), status="accepted") for page in drawn])
+    day = date.fromordinal(site.experiment.first)
+    return folder, datetime(day.year, day.month, day.day, 5, tzinfo=UTC)
 
 
 def add_search_data(folder: Path, site: Simulated, days: Sequence[date] = ()) -> None:

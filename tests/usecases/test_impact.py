@@ -2,11 +2,13 @@
 
 import html
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import time_machine
 
@@ -14,12 +16,13 @@ from internal_linker import impact as impact_in_python
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.edges import altered
-from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.errors import ConfigurationError, ExitCode, InputError
 from internal_linker.core.search_data import SearchTable
+from internal_linker.ingest.search.exports import period_source
 from internal_linker.performance.impact.records import Verdict
 from internal_linker.usecases.apply import accepted_links, apply
 from internal_linker.usecases.apply_results import Left, Outcome
-from internal_linker.usecases.experiments import end_experiment, plan_experiment
+from internal_linker.usecases.experiments import PlanStatus, end_experiment, last_experiment, plan_experiment
 from internal_linker.usecases.impact import ImpactResult, impact
 from internal_linker.usecases.impact_view import ImpactView, measure_impact
 from internal_linker.usecases.options.applying import ApplyOptions
@@ -28,7 +31,7 @@ from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.site_texts import imported_site
 from tests.quality.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
-from tests.support.impact_project import PROPERTY, live_link, make_impact_project
+from tests.support.impact_project import PROPERTY, live_link, make_experiment_project, make_impact_project
 from tests.support.small_project import command
 from tests.support.source_site import make_source_site
 
@@ -51,6 +54,13 @@ def found(folder: Path, **options: object) -> ImpactResult:
 
 def measure(folder: Path) -> ImpactView:
     return measure_impact(open_project(folder), ImpactOptions(), Notes())
+
+
+def put_live(folder: Path, pages: Iterable[str], at: datetime) -> None:
+    """Let a run find the accepted links to these pages on the site."""
+    with open_project(folder).graph(read_only=False) as (edges, _):
+        source = next(iter([*edges.each("accepted"), *edges.each("live")])).source
+        edges.put([live_link(source, page, at.date()) for page in pages])
 
 
 def test_the_project_gives_what_the_arrays_give(made: Path, site: Simulated) -> None:
@@ -173,9 +183,8 @@ def test_an_experiment_holds_links_back(tmp_path: Path) -> None:
     folder, sources = make_source_site(tmp_path)
     project = open_project(folder)
     with time_machine.travel("2026-07-17 10:00 +0000", tick=False):
-        planned = plan_experiment(project, np.random.default_rng(1))
+        planned = plan_experiment(project, np.random.default_rng(1), fewest=2)
         assert "held back until 2026-08-14" in planned.sentence
-        assert "too little to be measured: 30 pages that are held back are needed" in planned.sentence
         held = {one.target for one in planned.drawn if one.held}
         assert len(held) == 1
         assert len(planned.links) == next(one.links for one in planned.drawn if one.held)
@@ -196,49 +205,136 @@ def test_an_experiment_can_be_ended(tmp_path: Path) -> None:
     """At once, and another one can be planned then; while it runs, its pages are not drawn again."""
     folder, sources = make_source_site(tmp_path)
     project = open_project(folder)
-    plan_experiment(project, np.random.default_rng(1))
-    assert "is running" in plan_experiment(project).sentence
+    plan_experiment(project, np.random.default_rng(1), fewest=2)
+    assert "is running" in plan_experiment(project, fewest=2).sentence
     assert end_experiment(project).sentence == "Links to 1 page are no longer held back."
     assert end_experiment(project).sentence == "No links are held back."
     result = apply(project, ApplyOptions(files=sources), Notes())
     assert not [link for link in result.links if link.outcome is Outcome.HELD_BACK]
-    assert plan_experiment(project).drawn
+    assert plan_experiment(project, fewest=2).status is PlanStatus.BEGUN
 
 
 def test_nothing_to_draw_is_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without accepted links there is no experiment, and no result of one."""
-    assert command("impact", "--plan", "--project", str(made)) == 0
-    assert "accept links to several pages" in capsys.readouterr().out
+    assert command("impact", "--plan", "--project", str(made)) == ExitCode.GAPS
+    told = capsys.readouterr().out
+    assert "no accepted link waits. Accept links to at least 150 pages" in told
+    assert "Decisions in review.xlsx or the Sheet count after the next run." in told
     with pytest.raises(InputError, match="plan one with impact --plan"):
         found(made, experiment=True)
 
 
 def test_held_back_targets_are_the_controls(tmp_path: Path) -> None:
     """The result of an experiment compares targets that went live with those that were drawn to wait."""
-    site = simulated(4, Kind(pages=240, targets=160, clicks=6.0, weeks=24, campaigns=1, experiment=True), 0.6)
-    assert site.experiment is not None
-    folder = make_impact_project(tmp_path, site)
-    project = open_project(folder)
-    drawn = site.experiment.held | site.experiment.released
-    with project.graph(read_only=False) as (edges, _):
-        live = {edge.target: edge for edge in edges.each("live")}
-        source = next(iter(live.values())).source
-        waiting = [altered(live_link(source, page, date(2021, 1, 1)), status="accepted") for page in drawn]
-        edges.put(waiting)
-    first = date.fromordinal(site.experiment.first)
-    with time_machine.travel(datetime(first.year, first.month, first.day, 5, tzinfo=UTC), tick=False):
-        planned = plan_experiment(project, np.random.default_rng(0))
+    folder, first = make_experiment_project(tmp_path)
+    with time_machine.travel(first, tick=False):
+        planned = plan_experiment(open_project(folder), np.random.default_rng(0))
+    drawn = {one.target for one in planned.drawn}
     held = {one.target for one in planned.drawn if one.held}
     assert len(held) == round(len(drawn) / 5)
-    assert "too little" not in planned.sentence
-    with project.graph(read_only=False) as (edges, _):
-        day = first + timedelta(days=2)
-        edges.put([live_link(source, page, day) for page in drawn - held])
+    put_live(folder, drawn - held, first + timedelta(days=2))
     result = found(folder, experiment=True)
+    assert not [each for each in result.findings.remarks if "anyway" in each]
     assert result.findings.randomised
     assert {page for one in result.findings.pairs for page in one.controls} <= held
     assert {one.page for one in result.findings.pairs} <= drawn - held
     assert result.findings.estimates[0].controls == len(held)
+
+
+def test_held_back_links_that_went_live_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The comparison keeps these pages, says so, and the standing counts them; if none is left, it can't be made."""
+    folder, first = make_experiment_project(tmp_path)
+    project = open_project(folder)
+    with time_machine.travel(first, tick=False):
+        planned = plan_experiment(project, np.random.default_rng(0))
+    held = [one.target for one in planned.drawn if one.held]
+    put_live(folder, [one.target for one in planned.drawn if not one.held], first + timedelta(days=2))
+    sound = found(folder, experiment=True).findings
+    put_live(folder, held[:8], first + timedelta(days=3))
+    spoiled = found(folder, experiment=True).findings
+    told = f"8 of the {len(held)} pages that were drawn to be held back got a new link anyway."
+    assert spoiled.remarks[0].startswith(told)
+    assert "as they were drawn" in spoiled.remarks[0] and "by up to about 25%" in spoiled.remarks[0]
+    assert spoiled.estimates[0] == sound.estimates[0]
+    assert spoiled.detectable > sound.detectable and spoiled.pages_needed > sound.pages_needed
+    with time_machine.travel(first + timedelta(days=9), tick=False):
+        standing = last_experiment(project)
+        assert standing is not None and standing.remark == told
+        assert standing.waiting_pages == len(standing.waiting) == len(held) - 8
+        assert plan_experiment(project).sentence.endswith(f"0 links may go live. {told}")
+    put_live(folder, held, first + timedelta(days=3))
+    capsys.readouterr()
+    assert command("impact", "--experiment", "--no-report", "--project", str(folder)) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert (
+        f"can't be evaluated: all {len(held)} pages that were drawn to be held back got a new link" in printed
+    )
+    assert "sk again" not in printed
+
+
+def test_older_links_of_drawn_pages_do_not_count(tmp_path: Path) -> None:
+    """Pages that got links before the experiment take part in it, whichever way they were drawn."""
+    folder, first = make_experiment_project(tmp_path)
+    with time_machine.travel(first, tick=False):
+        planned = plan_experiment(open_project(folder), np.random.default_rng(0))
+    put_live(folder, [one.target for one in planned.drawn], first - timedelta(days=40))
+    released = {one.target for one in planned.drawn if not one.held}
+    with open_project(folder).graph(read_only=False) as (edges, _):
+        source = next(edges.each("live")).target
+        day = (first + timedelta(days=2)).date()
+        edges.put([live_link(source, page, day) for page in released - {source}])
+    result = found(folder, experiment=True).findings
+    assert len(result.pairs) == len(released - {source})
+    assert not [each for each in result.remarks if "anyway" in each]
+
+
+def test_too_few_targets_begin_no_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is held back; the sentence says what would suffice, and the exit code that it was not done."""
+    folder, _ = make_source_site(tmp_path)
+    assert command("impact", "--plan", "--json", "--project", str(folder)) == ExitCode.GAPS
+    told = json.loads(capsys.readouterr().out)
+    assert (told["status"], told["held_back"], told["put_live"]) == ("refused", [], [])
+    assert "links to 4 pages are too few" in told["sentence"] and "to 146 more" in told["sentence"]
+    assert last_experiment(open_project(folder)) is None
+
+
+def test_a_running_experiment_lists_its_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those held back and those to put live, as when it began: all as JSON, the first of them in the terminal."""
+    folder, first = make_experiment_project(tmp_path)
+    with time_machine.travel(first, tick=False):
+        lists = []
+        for status in ("begun", "running"):
+            assert command("impact", "--plan", "--json", "--project", str(folder)) == 0
+            told = json.loads(capsys.readouterr().out)
+            assert told["status"] == status
+            lists.append((told["held_back"], told["put_live"]))
+        assert lists[0] == lists[1]
+        assert [*map(len, lists[0])] == [32, 128]
+        assert command("impact", "--plan", "--project", str(folder)) == 0
+    printed = capsys.readouterr().out
+    assert (printed.count("  put live: "), printed.count("  held back: ")) == (20, 20)
+    assert "and 108 more:" in printed and "impact --plan --json" in printed
+
+
+def test_sums_of_a_period_are_not_enough(tmp_path: Path, site: Simulated) -> None:
+    """The sentence asks for the data of each day rather than for patience."""
+    folder = make_impact_project(tmp_path, site, days=[date(1999, 1, 1)])
+    day = date.fromordinal(site.panel.first + 100)
+    rows = pd.DataFrame(
+        {
+            "date": [pd.Timestamp(day)],
+            "page": [site.panel.pages[0]],
+            "clicks": [9],
+            "impressions": [90],
+            "position": [3.0],
+        }
+    )
+    source = period_source((day - timedelta(days=89), day))
+    with open_project(folder).search_data(source, read_only=False) as store:
+        store.put(SearchTable.PAGES, day, rows)
+    result = found(folder)
+    assert result.verdict is Verdict.THIN
+    assert "sums over a period" in result.sentence and "Import the data of each day" in result.sentence
 
 
 def test_plan_and_release_exclude_each_other(made: Path) -> None:

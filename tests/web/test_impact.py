@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from internal_linker.usecases.project import open_project
 from tests.quality.impact_sites import Kind, simulated
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, running_app
-from tests.support.impact_project import make_impact_project
+from tests.support.impact_project import live_link, make_experiment_project, make_impact_project
 from tests.support.small_project import forget_settings
 from tests.support.source_site import make_source_site
 from tests.web.test_charts import Chart
@@ -141,7 +142,7 @@ def test_too_few_data_say_what_to_do(app: RunningApp, browser: AppBrowser, tmp_p
 
 def test_a_person_plans_and_ends_an_experiment(app: RunningApp, browser: AppBrowser, tmp_path: Path) -> None:
     """After a confirmation, links wait and are listed; ended after another one, they don't."""
-    folder, _ = make_source_site(tmp_path / "experiment")
+    folder, _ = make_experiment_project(tmp_path / "experiment")
     key = app.open(folder).key
     page = browser.page(app, f"/p/{key}/impact")
     page.get_by_text("No experiment was planned yet.").wait_for()
@@ -153,16 +154,38 @@ def test_a_person_plans_and_ends_an_experiment(app: RunningApp, browser: AppBrow
     page.get_by_role("button", name="Hold them back").click()
     page.locator("#standing").get_by_text("held back until").wait_for()
     one = app.client.get(f"/api/projects/{key}/experiment").json()
-    assert one["running"] and one["held"] == 1 and one["links"] > 0
+    assert one["running"] and one["held"] == one["links"] == one["pages"] == 32 and one["remark"] == ""
     held = app.client.get(f"/api/projects/{key}/experiment/links", params={"rows": 1}).json()
     assert held["total"] == one["links"] and len(held["rows"]) == 1
     page.get_by_text("Links that are held back").click()
     expect(page.locator("#held li")).to_have_count(one["links"])
     require_sound(page, browser)
+    pages = [
+        each["target"] for each in app.client.get(f"/api/projects/{key}/experiment/links").json()["rows"][:2]
+    ]
+    with open_project(folder).graph(read_only=False) as (edges, _):
+        source = next(edges.each("accepted")).source
+        edges.put([live_link(source, each, datetime.now(UTC).date()) for each in pages])
     page.reload()
-    page.get_by_text(f"held back until {one['until']}").wait_for()
+    page.get_by_text(f"30 accepted links to 30 pages held back until {one['until']}").wait_for()
+    page.get_by_text("2 of the 32 pages that were drawn to be held back got a new link anyway.").wait_for()
     page.get_by_role("button", name="End the experiment").click()
     page.get_by_role("button", name="End it").click()
     page.get_by_text("no longer held back").wait_for()
     assert app.client.get(f"/api/projects/{key}/experiment").json()["running"] is False
     expect(page.get_by_role("button", name="End the experiment")).to_be_hidden()
+
+
+def test_too_few_accepted_links_begin_no_experiment(
+    app: RunningApp, browser: AppBrowser, tmp_path: Path
+) -> None:
+    """The page says what would suffice, and there is nothing to end."""
+    folder, _ = make_source_site(tmp_path / "few")
+    key = app.open(folder).key
+    page = browser.page(app, f"/p/{key}/impact")
+    page.get_by_role("button", name="Hold back 20%").click()
+    page.get_by_role("button", name="Hold them back").click()
+    page.locator("#standing").get_by_text("150 pages are needed").wait_for()
+    expect(page.get_by_role("button", name="End the experiment")).to_be_hidden()
+    assert app.client.post(f"/api/projects/{key}/experiment").json()["status"] == "refused"
+    assert app.client.get(f"/api/projects/{key}/experiment").json() is None

@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
 DAILY = "exported files"
 """The source under which days from exported files are stored."""
+_SUMS = "sums from "
 # What Search Console exports of each table at most.
 _CAP = 1_000
 # Days and remarks that a message names.
 _SHOWN = 5
 _LEFT_OUT = "tables left out:"
-_SUMS = "sums from "
 
 
 def period_source(period: Period) -> str:
@@ -66,7 +66,7 @@ def period_source(period: Period) -> str:
     return f"{_SUMS}{first} to {last}"
 
 
-def is_period(source: str) -> bool:
+def is_period_source(source: str) -> bool:
     """Return whether the rows of a source are sums over a period, not of single days."""
     return source.startswith(_SUMS)
 

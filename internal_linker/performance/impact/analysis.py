@@ -1,8 +1,9 @@
 """The impact of a site's new links: matches their targets, estimates what they gained, and says what is known."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 import numpy as np
 
@@ -42,6 +43,8 @@ FEWEST_HELD = 30
 _FEWEST_WEEKS = 2
 # Below it, differences before the link are hardly by chance.
 _LIKELY = 0.05
+# Search Console's data are final after two to three days.
+_DAYS_UNTIL_FINAL = 3
 # Results must not differ from one call to the next.
 _SEED = 20_240_229
 
@@ -60,6 +63,22 @@ class Experiment:
     released: frozenset[str]
     first: int
     until: int
+
+    def contaminated(self, treated: Iterable[Treated]) -> int:
+        """Return how many targets got a new link while links to them were held back.
+
+        Args:
+            treated: the targets of links that went live since the first day.
+        """
+        return sum(one.page in self.held and self.first <= one.day < self.until for one in treated)
+
+
+def contamination(count: int, held: int) -> str:
+    """Say how many of the targets that were drawn to be held back got a new link; without a full stop."""
+    every = (
+        f"all {counted(held, 'page')}" if count == held > 1 else f"{count:,} of the {counted(held, 'page')}"
+    )
+    return f"{every} that were drawn to be held back got a new link anyway"
 
 
 @dataclass(frozen=True)
@@ -80,16 +99,19 @@ class ClickEffect:
     details: Influence | None = None
 
 
-def treated_pages(links: Sequence[NewLink], days: int) -> list[Treated]:
+def treated_pages(links: Sequence[NewLink], days: int, since: int = 0) -> list[Treated]:
     """Return the pages that links went live to, each with the day of its first link.
 
     Args:
         links: the links.
         days: how many days after it further links of the page count.
+        since: the first day whose links are new, as an ordinal number: that of an experiment, since pages with earlier
+            links are held back as often as others.
     """
     by_page = defaultdict[str, list[NewLink]](list)
     for link in links:
-        by_page[link.target].append(link)
+        if link.day >= since:
+            by_page[link.target].append(link)
     found = []
     for page, some in sorted(by_page.items()):
         day = min(link.day for link in some)
@@ -119,12 +141,15 @@ def impact(
 
     Args:
         panel: the search data.
-        treated: the targets.
+        treated: the targets; of an experiment those of links since its first day.
         strata: the section and language of each page, as any text: controls have the target's own.
         days: how many days after the links are compared, whole weeks.
         experiment: compare with targets that were held back at random rather than with similar pages; None: no.
     """
     found = click_effect(panel, treated, strata, days=days, experiment=experiment)
+    live = experiment.contaminated(treated) if experiment else 0
+    share = live / len(experiment.held) if experiment and live else 0.0
+    remarks = [_diluted(live, len(experiment.held))] if experiment and 0 < share < 1 else []
     if found.thin:
         return Findings(
             days=days,
@@ -132,8 +157,10 @@ def impact(
             sentence=found.thin,
             dropped=found.matches.dropped,
             randomised=experiment is not None,
+            remarks=remarks,
         )
-    return _found(panel, found, days, randomised=experiment is not None)
+    result = _found(panel, found, days, randomised=experiment is not None, share=share)
+    return replace(result, remarks=[*remarks, *result.remarks])
 
 
 def click_effect(
@@ -158,7 +185,7 @@ def click_effect(
         np.array(spans, np.int64),
         at_random=experiment is not None,
     )
-    if thin := _too_thin(panel, matches, len(some), days, experiment):
+    if thin := _all_live(experiment, treated) or _too_thin(panel, matches, len(some), days, experiment):
         return ClickEffect(some, matches, thin)
     first = estimate(panel, matches, Outcome.CLICKS, np.random.default_rng(_SEED))
     if first is None:
@@ -199,6 +226,25 @@ def _span(one: Treated, weeks: int, experiment: Experiment | None) -> int:
     return span if span >= min(weeks, _FEWEST_WEEKS) else 0
 
 
+def _all_live(experiment: Experiment | None, treated: Sequence[Treated]) -> str:
+    """Return why an experiment can't be evaluated however long one waits; "" if it can."""
+    if experiment is None or not experiment.held or experiment.contaminated(treated) < len(experiment.held):
+        return ""
+    count = len(experiment.held)
+    return (
+        f"The experiment can't be evaluated: {contamination(count, count)}, so there is nothing to compare with. "
+        "End it with impact --release, plan another one, and leave the links alone that it holds back."
+    )
+
+
+def _diluted(live: int, held: int) -> str:
+    return (
+        f"{contamination(live, held)}. The comparison counts all pages as they were drawn, since leaving some out "
+        "would be a choice and no draw any more: the effect looks smaller than it is, "
+        f"by up to about {live / held:.0%}."
+    )
+
+
 def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experiment: Experiment | None) -> str:
     """Return why there are too few data, and what would be enough; "" if there are enough."""
     if not targets:
@@ -213,10 +259,14 @@ def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experimen
         )
     about = f"Too few data to say what links did within {days} days: "
     if len(matches) < FEWEST_PAGES:
-        more = counted(FEWEST_PAGES - len(matches), "more target")
-        why = "; ".join(f"{counted(count, 'target')} {one.value}" for one, count in matches.dropped.items())
-        told = f"{about}{counted(len(matches), 'target')} can be compared, and {more} would be enough."
-        return f"{told} Left out: {why}{_remedy(matches.dropped, days)}" if why else told
+        lacking = FEWEST_PAGES - len(matches)
+        enough = (
+            f"{FEWEST_PAGES} are needed"
+            if lacking <= len(matches.waiting)
+            else f"{counted(lacking, 'more target')} would be enough"
+        )
+        told = f"{about}{counted(len(matches), 'target')} can be compared, and {enough}."
+        return told + _waiting(matches, lacking, days) + _left_out(matches.dropped)
     controls, fewest = len(np.unique(matches.controls)), FEWEST_HELD if experiment else FEWEST_CONTROLS
     if controls < fewest:
         return (
@@ -238,17 +288,35 @@ def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experimen
     return ""
 
 
-def _remedy(dropped: Mapping[Dropped, int], days: int) -> str:
-    worst = max(dropped, key=lambda one: dropped[one])
-    return {
-        Dropped.RECENT: f". Ask again when {days} days of final search data follow the links.",
-        Dropped.EARLY: f". Import search data from {WEEKS_BEFORE} weeks before the links.",
-        Dropped.UNKNOWN: ". Import the search data of these pages.",
-        Dropped.NO_CONTROL: ". Leave some pages of these sections without new links.",
-    }[worst]
+def _waiting(matches: Matches, lacking: int, days: int) -> str:
+    """Return how many targets wait for search data, and when so many are there as are lacking, or else all."""
+    if not matches.waiting:
+        return ""
+    count = len(matches.waiting)
+    last = matches.waiting[min(lacking, count) - 1]
+    wait = f"{counted(count, 'target')} {'waits' if count == 1 else 'wait'}"
+    return (
+        f" {wait} for search data of up to {days} days after the link: ask again from "
+        f"{date.fromordinal(last + _DAYS_UNTIL_FINAL)} on, with final search data until {date.fromordinal(last)}."
+    )
 
 
-def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool) -> Findings:
+def _left_out(dropped: Mapping[Dropped, int]) -> str:
+    """Return why targets are left out that wait for nothing, and what helps most of them."""
+    others = {reason: count for reason, count in dropped.items() if reason is not Dropped.RECENT}
+    if not others:
+        return ""
+    why = "; ".join(f"{counted(count, 'target')} {one.value}" for one, count in others.items())
+    remedy = {
+        Dropped.LATE: "Put links live within the first week of an experiment.",
+        Dropped.EARLY: f"Import search data from {WEEKS_BEFORE} weeks before the links.",
+        Dropped.UNKNOWN: "Import the search data of these pages.",
+        Dropped.NO_CONTROL: "Leave some pages of these sections without new links.",
+    }[max(others, key=lambda one: others[one])]
+    return f" Left out: {why}. {remedy}"
+
+
+def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool, share: float) -> Findings:
     assert found.clicks is not None
     assert found.details is not None
     matches, treated, clicks, rng = found.matches, found.treated, found.clicks, np.random.default_rng(_SEED)
@@ -258,14 +326,14 @@ def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool) -> 
     return Findings(
         days=days,
         verdict=clicks.verdict,
-        sentence=sentence(clicks, days, randomised=randomised),
+        sentence=sentence(clicks, days, randomised=randomised, contaminated=share),
         estimates=[clicks, *(one[0] for one in others if one), *_groups(panel, matches, treated, rng)],
         events=events,
         pre_trend=chance,
         placebo=placebo,
         before_after=before_after(panel, matches),
-        detectable=detectable(clicks.error),
-        pages_needed=pages_needed(clicks),
+        detectable=detectable(clicks.error / (1 - share)),
+        pages_needed=_needed(clicks, share),
         pairs=_pairs(panel, matches, treated, found.details),
         dropped=matches.dropped,
         randomised=randomised,
@@ -273,20 +341,32 @@ def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool) -> 
     )
 
 
-def sentence(found: Estimate, days: int, *, randomised: bool = False) -> str:
-    """Return the effect on clicks as a sentence; `randomised` is as in `Findings`."""
+def sentence(found: Estimate, days: int, *, randomised: bool = False, contaminated: float = 0.0) -> str:
+    """Return the effect on clicks as a sentence.
+
+    Args:
+        found: the effect.
+        days: how many days after the links were compared.
+        randomised: as in `Findings`.
+        contaminated: the share of the held-back targets that got a new link, below 1.
+    """
     told = f"Targets {_change(found)} clicks in {days} days"
     if found.verdict is not Verdict.UNCLEAR:
         others = (
             "pages whose links were held back at random" if randomised else "similar pages without new links"
         )
         return f"{told}, compared with {others}."
-    more = max(0, pages_needed(found) - found.pages)
+    more = max(0, _needed(found, contaminated) - found.pages)
     if not more:
         return (
             f"{told}: not distinguishable from no effect, and an effect of 5% would probably have been seen."
         )
     return f"{told}: not distinguishable from no effect yet; {more:,} more pages would be enough to see 5%."
+
+
+def _needed(found: Estimate, contaminated: float) -> int:
+    """Return how many targets would show an effect of 5%, of which contamination hides a share."""
+    return int(np.ceil(pages_needed(found) / (1 - contaminated) ** 2))
 
 
 def _change(found: Estimate) -> str:

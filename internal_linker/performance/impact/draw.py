@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-# One of five targets, as far as they go.
-_BLOCK = 5
+BLOCK = 5
+"""One of so many targets is drawn."""
 
 
 def drawn_at_random(
@@ -22,10 +22,10 @@ def drawn_at_random(
     """
     order = sorted(levels, key=lambda page: (strata.get(page, ""), -levels[page], page))
     held = list[str]()
-    for start in range(0, len(order), _BLOCK):
-        block = order[start : start + _BLOCK]
+    for start in range(0, len(order), BLOCK):
+        block = order[start : start + BLOCK]
         # Of a last block that is not full, one is drawn as often as its size says.
-        at = int(rng.integers(_BLOCK))
+        at = int(rng.integers(BLOCK))
         held += block[at : at + 1]
     if order and not held:
         # With fewer targets than a block has, most draws hold none back, and an experiment needs at least one.

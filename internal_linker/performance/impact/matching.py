@@ -44,6 +44,8 @@ class Matches:
         controls: the row of each pair's control in the panel, (m,), a set's most similar control first.
         dropped: the counts of targets left out.
         elsewhere: how many targets have controls from other sections or languages.
+        waiting: of each target that is too recent, the last day that search data are lacking of, as ordinal numbers,
+            ascending.
     """
 
     targets: Ints
@@ -54,6 +56,7 @@ class Matches:
     controls: Ints
     dropped: Counter[Dropped]
     elsewhere: int = 0
+    waiting: Sequence[int] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -71,6 +74,7 @@ class Matches:
             self.controls[pairs],
             self.dropped,
             self.elsewhere,
+            self.waiting,
         )
 
 
@@ -89,23 +93,34 @@ def level(past: Vectors) -> Vectors:
 def matched(panel: Panel, site: Site, rows: Ints, days: Ints, weeks: Ints, *, at_random: bool) -> Matches:
     """Match targets with controls.
 
-    Controls have no new link before the end of the target's comparison, and are never targets of earlier links.
+    Controls have no new link before the end of the target's comparison, and are never targets of earlier links. Those
+    that were drawn at random count as they were drawn (intention to treat), with such a link, too: to leave out the
+    pages whose links somebody put live would be a choice, and no comparison at random any more.
 
     Args:
         panel: the search data.
         site: the sections, languages and links of the panel's pages.
         rows: the targets' rows in the panel, -1 for a page without data, (t,).
         days: the days of their links, as ordinal numbers, (t,).
-        weeks: how many whole weeks after it are compared, (t,).
+        weeks: how many whole weeks after it are compared, (t,); 0: the experiment ends too early.
         at_random: take as controls all pages whose links are held back at random, however similar.
     """
     dropped = Counter[Dropped]()
     early = days - WEEKS_BEFORE * DAYS_A_WEEK < panel.first
-    recent = (days + weeks * DAYS_A_WEEK > panel.end) | (weeks <= 0)
-    reasons: dict[Dropped, Bools] = {Dropped.UNKNOWN: rows < 0, Dropped.RECENT: recent, Dropped.EARLY: early}
+    ends = days + weeks * DAYS_A_WEEK
+    # Waiting doesn't help a target that lacks data before its link, so this is looked at first.
+    reasons: dict[Dropped, Bools] = {
+        Dropped.UNKNOWN: rows < 0,
+        Dropped.LATE: weeks <= 0,
+        Dropped.EARLY: early,
+        Dropped.RECENT: ends > panel.end,
+    }
+    waiting = np.zeros(0, np.int64)
     usable = np.ones(len(rows), np.bool_)
     for reason, true in reasons.items():
         dropped[reason] += int((usable & true).sum())
+        if reason is Dropped.RECENT:
+            waiting = np.sort(ends[usable & true]) - 1
         usable &= ~true
     found: list[tuple[int, Ints]] = []
     elsewhere = 0
@@ -126,6 +141,7 @@ def matched(panel: Panel, site: Site, rows: Ints, days: Ints, weeks: Ints, *, at
         np.concatenate([np.zeros(0, np.int64), *(controls for _, controls in found)]),
         Counter({reason: count for reason, count in dropped.items() if count}),
         elsewhere,
+        waiting.tolist(),
     )
 
 
@@ -135,11 +151,11 @@ def _of_day(
     """Return the controls of the targets of a day, by the target's place; and how many are not from its stratum."""
     everyone = np.arange(len(panel.pages))
     past = history(panel, Outcome.CLICKS, everyone, np.full(len(everyone), day))
-    free = site.first_links >= end
     if at_random:
-        held = np.flatnonzero(free & site.held)
+        held = np.flatnonzero(site.held)
         return [(at, held) for at in range(len(targets)) if len(held) >= _FEWEST_CONTROLS], 0
     features = _features(past)
+    free = site.first_links >= end
     free &= past[:, 0] + past[:, 1] > 0
     found: list[tuple[int, Ints]] = []
     elsewhere = 0

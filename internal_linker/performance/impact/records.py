@@ -38,8 +38,9 @@ class Dropped(Enum):
     """Why a target with a new link is not in the comparison; the value completes "3 targets left out: "."""
 
     UNKNOWN = "without search data"
-    RECENT = "whose link is too recent"
+    LATE = "whose link went live too late in the experiment"
     EARLY = "with too few weeks of search data before the link"
+    RECENT = "whose link is too recent"
     NO_CONTROL = "without similar pages in the same section and language"
 
 

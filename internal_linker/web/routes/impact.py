@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from internal_linker.usecases.experiments import end_experiment, last_experiment, plan_experiment
+from internal_linker.usecases.experiments import PlanStatus, end_experiment, last_experiment, plan_experiment
 from internal_linker.usecases.impact_view import ImpactView, impact_file, last_impact, measure_impact
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.web.context import Body, OpenedProject, SharedState
@@ -33,7 +33,9 @@ class ShownExperiment:
     """The last experiment; see `ExperimentStanding`.
 
     Attributes:
-        links: how many links wait.
+        released: how many targets were drawn to get their links at once.
+        links, pages: how many links wait, and to how many pages.
+        remark: what weakens it; "": nothing is known to.
     """
 
     first: date
@@ -42,6 +44,8 @@ class ShownExperiment:
     held: int
     released: int
     links: int
+    pages: int
+    remark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,14 @@ class HeldLinks:
 
     total: int
     rows: Sequence[HeldLink]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What came of a plan: whether an experiment was begun or why not."""
+
+    status: PlanStatus
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +100,16 @@ def show_experiment(project: OpenedProject) -> ShownExperiment | None:
     one = last_experiment(project)
     if one is None:
         return None
-    return ShownExperiment(one.first, one.until, one.running, one.held, one.released, len(one.waiting))
+    return ShownExperiment(
+        one.first,
+        one.until,
+        one.running,
+        one.held,
+        len(one.drawn) - one.held,
+        len(one.waiting),
+        one.waiting_pages,
+        one.remark,
+    )
 
 
 @router.get("/experiment/links")
@@ -104,9 +125,10 @@ def list_held_links(
 
 
 @router.post("/experiment", status_code=201)
-def plan(project: OpenedProject) -> Said:
+def plan(project: OpenedProject) -> Planned:
     """Hold back the accepted links to one in five of their targets, drawn at random, for four weeks."""
-    return Said(plan_experiment(project).sentence)
+    planned = plan_experiment(project)
+    return Planned(planned.status, planned.sentence)
 
 
 @router.delete("/experiment")

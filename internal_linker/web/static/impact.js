@@ -153,9 +153,9 @@ async function showExperiment(said = "") {
   const one = await projectApi("experiment");
   get("against-part").hidden = !one;
   get("release").hidden = !one?.running;
-  get("standing").textContent = said || (one === null ? "No experiment was planned yet."
-    : one.running ? `${counted(one.links, "accepted link")} to ${counted(one.held, "page")} held back until ${one.until}.`
-      : `The last experiment ended on ${one.until}: ${counted(one.held, "page")} held back, ${number(one.released)} not. Compare them above.`);
+  const stands = () => `${one.running ? `${counted(one.links, "accepted link")} to ${counted(one.pages, "page")} held back until ${one.until}.`
+    : `The last experiment ended on ${one.until}: ${counted(one.held, "page")} held back, ${number(one.released)} not. Compare them above.`} ${one.remark}`.trim();
+  get("standing").textContent = said || (one === null ? "No experiment was planned yet." : stands());
   get("held-part").hidden = !one?.links;
   get("held").replaceChildren();
   if (one?.links) await moreHeld();

@@ -1,6 +1,7 @@
 """What is said of the impact of links, and when nothing is said."""
 
 from dataclasses import replace
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
@@ -87,13 +88,36 @@ def test_groups_have_their_own_effects(site: Simulated) -> None:
 
 
 def test_few_targets_are_refused(site: Simulated) -> None:
-    """The sentence says how many more would be enough, and why targets are left out."""
+    """The sentence says how many more would be enough, or how many wait until which day, and who is left out."""
     late = [replace(one, day=site.panel.end - 20) for one in site.treated[12:20]]
     found = replace(site, treated=[*site.treated[:12], *late]).findings()
     assert found.verdict is Verdict.THIN
-    assert "12 targets can be compared, and 8 more targets would be enough" in found.sentence
-    assert "8 targets whose link is too recent. Ask again when 28 days" in found.sentence
+    # The data end on the day before `end`; those of 8 more days are needed, and final three days later.
+    until = date.fromordinal(site.panel.end + 7)
+    waits = f"ask again from {until + timedelta(days=3)} on, with final search data until {until}."
+    assert found.sentence.endswith(
+        "12 targets can be compared, and 20 are needed. 8 targets wait for search data of up to 28 days "
+        f"after the link: {waits}"
+    )
     assert found.dropped[Dropped.RECENT] == 8
+    fewer = replace(site, treated=[*site.treated[:12], *late[:1]]).findings().sentence
+    assert "12 targets can be compared, and 8 more targets would be enough. 1 target waits for" in fewer
+    early = [replace(one, day=site.panel.first) for one in site.treated[:9]]
+    assert (
+        replace(site, treated=early)
+        .findings()
+        .sentence.endswith(
+            "0 targets can be compared, and 20 more targets would be enough. Left out: 9 targets with too few weeks of "
+            "search data before the link. Import search data from 12 weeks before the links."
+        )
+    )
+
+
+def test_the_twentieth_target_says_when_to_ask_again(site: Simulated) -> None:
+    """Of many that wait, those that are needed count, not the last one."""
+    late = [replace(one, day=site.panel.end - 27 + at) for at, one in enumerate(site.treated[:26])]
+    until = date.fromordinal(site.panel.end + 19)
+    assert f"with final search data until {until}." in replace(site, treated=late).findings().sentence
 
 
 def test_few_clicks_are_refused(site: Simulated) -> None:

@@ -92,7 +92,7 @@ def test_a_target_without_similar_pages_is_counted() -> None:
 
 
 def test_held_back_pages_are_all_controls() -> None:
-    """However similar they are, since they were drawn at random."""
+    """However similar they are and whether or not a link to them went live, since they were drawn at random."""
     data = panel([STEADY, *[STEADY] * 6, *[[50.0]] * 3])
-    got = found(data, site(10, {0: DAY}, held=(2, 8)), at_random=True)
+    got = found(data, site(10, {0: DAY, 8: DAY + 1}, held=(2, 8)), at_random=True)
     assert got.controls.tolist() == [2, 8]
