@@ -196,7 +196,7 @@ def test_a_misnamed_table_of_search_data_replaces_no_pages(
 def test_stored_rows_that_fewer_rows_replace_are_counted(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A day is replaced as a whole: rows that it loses are told; a day with more rows, or as many, loses none."""
+    """A day is replaced as a whole: lost rows are reported; a day with more rows, or as many, loses none."""
     days = [(datetime.now(UTC) - timedelta(days=number)).date() for number in (30, 29, 28)]
 
     def stored(*counts: int) -> str:

@@ -1,4 +1,4 @@
-"""Queries for the site's name are told from others on made-up sites whose names have different shapes."""
+"""Brand queries are distinguished from others on made-up sites whose names have different shapes."""
 
 from collections import Counter
 from functools import cache

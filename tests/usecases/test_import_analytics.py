@@ -113,7 +113,7 @@ def test_a_property_is_a_number(name: str) -> None:
 
 
 def test_bad_input_is_counted_and_told(project: Project, google: GoogleAnalyticsStandIn) -> None:
-    """Days without sessions, sampled and hidden rows, another time zone and other spellings of a page are told."""
+    """Days without sessions, sampled and hidden rows, another time zone and other spellings of a page are reported."""
     google.data["123"] = [row for row in google.data["123"] if row[0] not in ("2026-10-09", "2026-10-10")] + [
         ("2026-10-01", "tiny.example", "/green-tea", 10, 3, 0.0)
     ]

@@ -103,7 +103,7 @@ def test_without_search_data_the_page_says_so(app: RunningApp, browser: AppBrows
 
 
 def test_a_person_fills_the_sheet(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """Empty cells of the Sheet are filled; what is typed meanwhile is kept, and a protected row is told."""
+    """Empty cells of the Sheet are filled; what is typed meanwhile is kept, and a protected row is reported."""
     grid = [["URL", "Main Query"], [GREEN, "own words"], [BLACK], [POTS], [STORAGE], [f"{SITE}/x"]]
     with GoogleStandIn({"Main": grid}) as google:
         connect_sheet(shop, google)

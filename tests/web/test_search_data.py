@@ -124,7 +124,7 @@ def test_the_panel_fits_a_phone(app: RunningApp, browser: AppBrowser, shop: Path
 
 
 def test_a_person_imports_sessions(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """A Google Analytics property is named by its number: sessions are stored, and what it lacks is told."""
+    """A Google Analytics property is named by its number: sessions are stored, and missing data are reported."""
     today = datetime.now(UTC).date()
     rows = [
         row

@@ -181,7 +181,7 @@ def test_rows_that_move_before_each_request_are_named(google: GoogleStandIn) -> 
 
 
 def test_protected_rows_are_counted_and_others_filled(google: GoogleStandIn) -> None:
-    """Google would refuse the whole request for one protected cell, so it is left out, and the remedy is told."""
+    """Google would refuse the whole request for one protected cell, so it is left out and reported with a remedy."""
     box = {"sheetId": google.tab("Main").sheet_id, "startRowIndex": 2, "endRowIndex": 3}
     google.edit("addProtectedRange", protectedRange={"range": box, "editors": {"users": ["boss@a.example"]}})
     [problem] = fill(google)
@@ -218,6 +218,6 @@ def test_a_query_never_becomes_a_formula(google: GoogleStandIn) -> None:
 
 
 def test_a_query_that_google_takes_for_a_number_is_named(google: GoogleStandIn) -> None:
-    """The query 007 becomes the number 7: the row and both texts are told."""
+    """The query 007 becomes the number 7: the message names the row and both texts."""
     [problem] = fill(google, {f"{SITE}b": "007"})
     assert "row 3 has 7 and not 007" in problem

@@ -87,7 +87,7 @@ def test_bad_rows_far_below_are_read_as_by_the_plain_reader(path: Path) -> None:
 
 
 def test_short_and_long_rows_have_all_columns(path: Path) -> None:
-    """Cells that a row lacks are empty, one beyond the header is kept, and those far beyond are told."""
+    """Cells that a row lacks are empty, one beyond the header is kept, and those far beyond it are reported."""
     path.write_text("Date,Page\n1\n1,2,3\n1,2,,\n1,2,, \n1,2,,,5\n", encoding="utf-8")
     assert rows_of(path, fast=True) == [
         (2, False, ("1", "", "")),
