@@ -44,6 +44,8 @@ PYTHON = [
 ]
 # These commands never end.
 NOT_RUN = {"app", "mcp", "schedule"}
+# The sample site has too few pages for an experiment.
+REFUSED = {"impact --plan"}
 FETCHED = "https://www.example.com"
 # The page whose links the pages take back.
 APPLIED = "https://www.slowkettle.example/milk/froth-milk-without-a-steamer/"
@@ -157,7 +159,7 @@ def test_commands_run(
     request: pytest.FixtureRequest,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Every `$ ./run_main.sh ...` ends with exit code 0 and prints what the page shows below it.
+    """Every `$ ./run_main.sh ...` ends as the pages say and prints what the page shows below it.
 
     URLs, numbers and quotations may differ.
     """
@@ -177,7 +179,7 @@ def test_commands_run(
         write_text(
             folder / "config/notify.txt", f"json://127.0.0.1:{request.getfixturevalue('inbox').port}/team"
         )
-    assert command(*words) == ExitCode.SUCCESS
+    assert command(*words) == (ExitCode.GAPS if arguments in REFUSED else ExitCode.SUCCESS)
     printed = {_outline(line) for line in "".join(capsys.readouterr()).splitlines()}
     shown = [line for of, text in OUTPUTS if of == arguments for line in text.splitlines() if line != "..."]
     assert [line for line in shown if _outline(line) not in printed] == []
