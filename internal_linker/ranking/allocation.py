@@ -75,7 +75,8 @@ def spread(
         raise ValueError(f"max_inlinks {max_inlinks} is less than min_inlinks {min_inlinks}")
     _check(edges, n_sources, n_targets)
     chosen, counts = edges.fixed.copy(), _counts(edges, floor)
-    order = np.lexsort((edges.sources, edges.targets, ~counts))
+    # No two are equal: one key takes a third of the time of three.
+    order = np.argsort((np.where(counts, 0, n_targets) + edges.targets) * n_sources + edges.sources)
     order = order[~edges.fixed[order]]
     if len(order) and count > 0:
         market = _Market(edges, order, n_sources, n_targets, counts[order])

@@ -90,7 +90,7 @@ class Templates:
     template's, too.
 
     Args:
-        contents: the plain main contents of the pages, read once; 10,000 pages take two or three seconds, and any
+        contents: the plain main contents of the pages, read once; 10,000 pages take one or two seconds, and any
             number takes 48 MB. On a larger site, some ten thousand pages spread evenly say as much as all.
     """
 
