@@ -207,7 +207,7 @@ def unpacked_list(row: Sequence[Any]) -> StoredList:
     key, url, query, in_sheet, _, _, links, *more = row
     source = Source(key, url, query, None, in_sheet, *more[:2])
     if len(more) < 4:
-        return StoredList(source, (), (), "")
+        return StoredList(source, [], [], "")
     return StoredList(source, _ends(links), _ends(more[4] if len(more) > 4 else ()), more[3])
 
 
