@@ -1,7 +1,8 @@
 """The arrays that travel through a run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,6 +171,11 @@ def both(*parts: Pairs) -> Pairs:
     """Concatenate pairs."""
     of = np.concatenate([part.of for part in parts])
     return Pairs(of.astype(np.int64), np.concatenate([part.rows for part in parts]).astype(np.int64))
+
+
+def floats(numbers: Iterable[float]) -> list[float]:
+    """Return the numbers with one NaN object for all missing ones: two records are equal only if they share it."""
+    return [nan if isnan(number) else number for number in numbers]
 
 
 def ranks(of: Ints) -> Ints:

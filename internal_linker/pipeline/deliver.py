@@ -4,9 +4,9 @@ from array import array
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from math import isnan, nan
 from typing import Any
 
+from internal_linker.core.arrays import floats
 from internal_linker.core.errors import OutputError, ServiceError
 from internal_linker.core.evidence import NO_EVIDENCE, NO_NEED, Evidence
 from internal_linker.core.ports import EdgeOf, LinkSink, ListSink, Progress
@@ -70,8 +70,8 @@ def _columns(recommendations: Iterable[Recommendation]) -> Sequence[Recommendati
 
     def made(row: int) -> Recommendation:
         some = slice(ends[row], ends[row + 1])
-        signals = [_floats(column[some]) for column in (scores, similarities, lexicals)]
-        probable = _floats(probabilities[some])
+        signals = [floats(column[some]) for column in (scores, similarities, lexicals)]
+        probable = floats(probabilities[some])
         targets = map(Candidate, keys[some], urls[some], *signals, serp_ranks[some], probable)
         reasons = (
             Evidence.of_counts(
@@ -85,11 +85,6 @@ def _columns(recommendations: Iterable[Recommendation]) -> Sequence[Recommendati
         return Recommendation(sources[row], links[:split], remarks[row], links[split:], shortages[row])
 
     return Lazy(len(sources), made)
-
-
-def _floats(numbers: Iterable[float]) -> list[float]:
-    """Return the numbers with one NaN object for all missing ones: two records are equal only if they share it."""
-    return [nan if isnan(number) else number for number in numbers]
 
 
 def deliver(

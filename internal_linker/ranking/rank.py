@@ -19,6 +19,7 @@ from internal_linker.core.arrays import (
     Pairs,
     Vectors,
     both,
+    floats,
     is_in,
     pairs_of,
     ranks,
@@ -227,10 +228,11 @@ class Ranking:
 
     def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
         """Yield the candidates in the arrays, in their order."""
-        names = ("targets", "score", "similarity", "lexical", "serp_rank", "probability")
-        for number, *signals in zip(*(getattr(ranked, name).tolist() for name in names), strict=True):
+        signals = (floats(each.tolist()) for each in (ranked.score, ranked.similarity, ranked.lexical))
+        found, probable = ranked.serp_rank.tolist(), floats(ranked.probability.tolist())
+        for number, *values in zip(ranked.targets.tolist(), *signals, found, probable, strict=True):
             page = self._numbers.page(number)
-            yield Candidate(page.key, page.url, *signals)
+            yield Candidate(page.key, page.url, *values)
 
     def features(
         self, positions: Sequence[int], knowing: Sequence["Ranking"], offered: Sequence[Sequence[int]] = ()
