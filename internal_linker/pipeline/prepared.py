@@ -15,6 +15,7 @@ from internal_linker.core.arrays import Nearest, Vectors
 from internal_linker.core.errors import OutputError
 from internal_linker.core.ports import ListSink, Progress
 from internal_linker.core.records import Collected, ExistingLink, Reject, Searched, Source, Targets, Text
+from internal_linker.core.steady_pages import SteadyPages
 from internal_linker.core.version import program_digest
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.site_index import Site
@@ -29,6 +30,7 @@ from internal_linker.ranking.weighed import Facts, History
 # The parts of the index.
 PAGES, SITE, HUBNESS, RANKER, ANCHORS = "pages", "site", "hubness", "ranker", "anchors"
 WEIGHED, WORDS, PHRASES = "weighed", "words", "phrases"
+STEADY = "steady"
 # What is quickly computed again, so that only an open site keeps it.
 TARGETS = "targets"
 # The hubness of further texts is kept when it is known for this share of all more than before.
@@ -266,6 +268,20 @@ class Prepared:
             self._keep(ANCHORS, self._inputs, site.lasting())
             if site.page_words.new:
                 self._keep(PHRASES, self._texts_state, site.page_words.kept())
+
+    def steady_pages(self, rules: str) -> SteadyPages | None:
+        """Return what the last run by the same rules tells of the pages whose links stay."""
+        found: Any = self._read(STEADY, self._state_by(rules))
+        known: SteadyPages | None = found
+        return known
+
+    def keep_steady_pages(self, pages: SteadyPages, rules: str) -> None:
+        """Keep what this run tells of the pages whose links stay, given the rules by which links are stored."""
+        if state := self._state_by(rules):
+            self._keep(STEADY, state, pages)
+
+    def _state_by(self, rules: str) -> str:
+        return _digest(program_digest(), rules) if self._inputs else ""
 
     @property
     def _texts_state(self) -> str:

@@ -385,6 +385,7 @@ class Run:
             anchoring=anchoring,
             inputs=self._prepared.inputs,
             unchanged=unchanged,
+            prepared=self._prepared,
         )
         publication.publish(sources)
         for site in sites:
