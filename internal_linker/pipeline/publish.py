@@ -86,7 +86,9 @@ class Publication:
         if self.context.page_vectors and not (held or self.partial or self.report.failure):
             self._store_vectors(self.context.page_vectors)
         if memory and self.prepared and not self.partial:
-            steady = memory.staying.for_the_next(self.context.places, self._digest_of_links)
+            steady = memory.staying.for_the_next(
+                memory.store, memory.run, self.context.places, self._digest_of_links
+            )
             self.prepared.keep_steady_pages(steady, memory.by)
 
     def _publish_again(self, last: Unchanged, runs: RunStore, memory: Memory) -> None:
@@ -247,9 +249,8 @@ class Publication:
         may_come_again = report.matched and self.inputs and not (self.context.chat or self.context.sheet)
         linked = {link.target for link in report.collected.live_links}
         items = report.recommendations
-        known = self.prepared.steady_pages(memory.by) if self.prepared and not self.partial else None
         places = self.context.places
-        if known:
+        if known := memory.staying.last:
             places.run, places.digest, places.before = known.run, known.digest, known.rows
         memory.keep(
             items,
@@ -262,7 +263,6 @@ class Publication:
             # Where no link is known, nobody knows which pages need one.
             unlinked=lambda key: bool(linked) and key not in linked,
             again=site.variety() if may_come_again else None,
-            last=known,
             states=report.bases.pages if report.bases else None,
         )
         places.stays = memory.staying.links.__contains__

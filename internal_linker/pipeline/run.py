@@ -299,6 +299,8 @@ class Run:
         self._step()
         encoder = f"{self.context.encoder.name}, recipe {self.context.encoder.recipe}"
         memory = Memory(self.context.edges, self.rules.edges, run_id, encoder, hosts=hosts)
+        if self.context.sinks and not self.choice.partial:
+            memory.expect(self._prepared.steady_pages(memory.by))
         desk = self.context.desk if self.context.sinks else None
         if self.context.sinks and self.context.past:
             last = last_whole(self.context.past)

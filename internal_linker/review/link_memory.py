@@ -144,7 +144,7 @@ class Memory:
     left_out: set[tuple[str, str]] = field(default_factory=set)
     recalled: str = ""
     settled: bool = False
-    staying: StayingPages = field(init=False)
+    staying: StayingPages = field(default_factory=StayingPages)
     _reviewed: Mapping[str, Edge] = field(default_factory=dict)
     _copies: set[str] = field(default_factory=set)
     _began: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -152,15 +152,17 @@ class Memory:
     _barred: Callable[[str], bool] = lambda _: False
     _unlinked: Callable[[str], bool] = lambda _: False
 
-    def __post_init__(self) -> None:
-        self.staying = StayingPages(self.store, self.run)
-
     @property
     def by(self) -> str:
         """By what links become edges, besides pages and decisions: rules, model, and the form of hosts."""
         rules = self.rules
         levels = rules.inline, rules.sidebar, rules.min_strength
         return repr((levels, rules.density, str(rules.approval), self.encoder, str(self.hosts)))
+
+    def expect(self, last: SteadyPages | None) -> None:
+        """Expect pages to stay that the last run by the same rules noted; to be called before anything is stored."""
+        self.staying = StayingPages(last)
+        self.staying.look(self.store)
 
     def recall(self, desk: ReviewDesk | None, progress: Progress) -> list[str]:
         """Read what editors wrote and store their decisions; return what went wrong, one sentence each.
@@ -172,7 +174,7 @@ class Memory:
         gaps = []
         try:
             for some in batched(desk.read() if desk else (), BLOCK):
-                hear(self.store, self.hosts, some, self.at)
+                self.staying.written |= {key[:10] for key in hear(self.store, self.hosts, some, self.at)}
             for remark in desk.remarks() if desk else ():
                 progress.warn(remark)
         except (InputError, ServiceError) as error:
@@ -221,14 +223,13 @@ class Memory:
         barred: Callable[[str], bool] = lambda _: False,
         unlinked: Callable[[str], bool] = lambda _: False,
         again: Anchors | None = None,
-        last: SteadyPages | None = None,
         states: Mapping[str, str] | None = None,
     ) -> None:
         """Store a run's links; withdraw links that the run no longer proposes.
 
-        Pages whose links, texts and decisions are those of the last run are not read: their edges stay, and so do
-        their anchors, whichever wordings others choose. Suggestions for queries without a page are not stored, since
-        no page can carry them.
+        Pages that the last run noted (see `expect`) are not read if their links, texts and decisions are as they
+        were: their edges stay, and so do their anchors, whichever wordings others choose. Suggestions for queries
+        without a page are not stored, since no page can carry them.
 
         Args:
             recommendations: the run's links; their pages' other links are withdrawn.
@@ -240,7 +241,6 @@ class Memory:
             barred: whether a page can't carry links: its accepted links are withdrawn, too, and editors don't see any.
             unlinked: whether no page links to a page: links to it are kept, however weak they are.
             again: would find the next run's anchors, to find out whether the links are `settled`; None: nobody asks.
-            last: what the last run by the same rules tells of its pages; None: all pages are read.
             states: a digest of the text, links and decisions of each page; None: nobody knows, and the next run reads
                 all pages.
         """
@@ -251,7 +251,7 @@ class Memory:
         self.least, counts = least_score_and_counts(recommendations, SHOWN)
         self.settled, following = again is not None, self._following()
         bases = self._bases(recommendations, counts, states or {}) if anchors else {}
-        staying = self.staying = StayingPages(self.store, self.run, last)
+        staying = self.staying
         staying.choose(bases, self.decided)
         for each in filter(None, (anchors, again)):
             staying.count_anchors(each)
@@ -278,7 +278,7 @@ class Memory:
                 else:
                     stays = page.is_steady(edges)
                 if stays:
-                    staying.note(page, bases.get(page.end), edges)
+                    staying.note(page, bases.get(page.end), edges, self.run)
                 progress.advance(page.rows)
             following.foremost.clear()
             following.differing.clear()
@@ -286,7 +286,7 @@ class Memory:
             self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
                 self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
-        staying.confirm()
+        staying.confirm(self.store, self.run)
         if staying.links:
             self._repeated = [item for item in recommendations if item.source.end in staying.links]
         self._keep_duplicates(duplicates, targets)
@@ -458,7 +458,7 @@ class Memory:
         )
         of_run, earlier = self.tiers.total(), count()
         former = (edge for edge, _ in zip(others, earlier, strict=False))
-        staying = self.staying.foremost(SHOWN, self.foremost)
+        staying = self.staying.foremost(self.store, SHOWN, self.foremost)
         shown = nlargest(SHOWN, chain(self.foremost, staying, former), key=urgency)
         former_links = next(earlier)
         beyond = of_run + former_links - len(shown)

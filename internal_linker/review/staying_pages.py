@@ -21,23 +21,32 @@ from internal_linker.review.rows import urgency
 
 @dataclass
 class StayingPages:
-    """Says which pages of a run stay, and notes those that stay in the next one.
+    """Says which pages of a run stay, and notes those that would stay in the next one.
 
     Attributes:
-        store: the store of the edges.
-        run: the run's id.
         last: the steady pages of the last run; None: nobody knows any.
+        written: the sources, as `edges.source_id`, whose edges changed since.
         links: the links of the pages that stay, by page.
         noted: the pages that would stay if their links came again, with their bases and links.
         times: when the stored edges had been written before this run wrote any.
     """
 
-    store: EdgeStore
-    run: str
     last: SteadyPages | None = None
+    written: set[str] = field(default_factory=set)
     links: dict[str, Sequence[SteadyLink]] = field(default_factory=dict)
     noted: dict[str, tuple[bytes, Sequence[SteadyLink]]] = field(default_factory=dict)
     times: Collection[datetime] = ()
+
+    def look(self, store: EdgeStore) -> None:
+        """Find out which edges somebody wrote since the last run."""
+        times = store.times()
+        self.times = [*times]
+        # Whoever removed stored links left no trace of their pages.
+        if self.last and sum(times.values()) < self.last.edges:
+            self.last = None
+        if self.last:
+            known = self.last.times
+            self.written |= store.sources_besides({at for at in times if at.isoformat() in known})
 
     def choose(self, bases: Mapping[str, bytes], decided: Decided) -> None:
         """Choose the pages that stay: those of the last run with the same basis, whose edges nobody wrote since.
@@ -46,15 +55,9 @@ class StayingPages:
             bases: the basis of each page, see `basis`.
             decided: editors' decisions; pages with decided links are always read.
         """
-        times = self.store.times()
-        self.times, last = [*times], self.last
-        # Whoever removed stored links left no trace of their pages.
-        if last is None or sum(times.values()) < last.edges:
-            return
-        written = self.store.sources_besides({at for at in times if at.isoformat() in last.times})
-        for end, known, links in last.links():
+        for end, known, links in self.last.links() if self.last else ():
             if known == bases.get(end) and not (
-                end in decided.rejected or end in decided.accepted or source_id(end) in written
+                end in decided.rejected or end in decided.accepted or source_id(end) in self.written
             ):
                 self.links[end] = links
                 self.noted[end] = known, links
@@ -71,17 +74,17 @@ class StayingPages:
         """Count of the links that stay, by tier."""
         return Counter(link.tier for links in self.links.values() for link in links)
 
-    def confirm(self) -> None:
+    def confirm(self, store: EdgeStore, run: str) -> None:
         """Store that this run proposed the links that stay."""
         if self.last and self.links:
-            self.store.confirm_sources(self.links, self.last.run, self.run)
+            store.confirm_sources(self.links, self.last.run, run)
 
-    def note(self, page: PageLinks, basis: bytes | None, edges: Iterable[Edge]) -> None:
-        """Note a page that would stay, given the edges that differed from the stored ones.
+    def note(self, page: PageLinks, basis: bytes | None, edges: Iterable[Edge], run: str) -> None:
+        """Note a page that would stay, given the edges of this run that differed from the stored ones.
 
         Pages with links that an editor touched, or that were left out, are none of them.
         """
-        now = {edge.target: edge for edge in edges if edge.last_run == self.run}
+        now = {edge.target: edge for edge in edges if edge.last_run == run}
         links = [now[key] for key in page.plain if key in now]
         touched = any(edge.verdict or edge.notes or edge.anchor for edge in links)
         if basis is None or touched or len(links) < len(page.plain):
@@ -101,27 +104,29 @@ class StayingPages:
             ],
         )
 
-    def foremost(self, most: int, others: Sequence[Edge]) -> Collection[Edge]:
+    def foremost(self, store: EdgeStore, most: int, others: Sequence[Edge]) -> Collection[Edge]:
         """Read the edges of the pages that stay which may be among the `most` urgent ones, besides `others`."""
         ours = np.array([_place(False, link.waits, link.strength) for link in chain(*self.links.values())])
         every = np.append(ours, [_place(*urgency(edge)) for edge in others])
         least = -np.partition(-every, most - 1)[most - 1] if len(every) > most else -np.inf
         pairs = ((end, link.target) for end, links in self.links.items() for link in links)
         wanted = compress(pairs, (ours >= least).tolist())
-        return self.store.by_id(edge_id(*pair) for pair in wanted).values()
+        return store.by_id(edge_id(*pair) for pair in wanted).values()
 
-    def for_the_next(self, places: RowPlaces, digest: str) -> SteadyPages:
+    def for_the_next(self, store: EdgeStore, run: str, places: RowPlaces, digest: str) -> SteadyPages:
         """Return what the next run needs to know, once all edges are stored.
 
         Args:
+            store: the stored edges.
+            run: this run's id.
             places: where the rows of the pages stand in links.csv.
             digest: that of links.csv.
         """
         return SteadyPages.of(
             ((end, *two) for end, two in self.noted.items()),
-            run=self.run,
-            times=frozenset(at.isoformat() for at in (*self.times, *self.store.own_times)),
-            edges=sum(self.store.times().values()),
+            run=run,
+            times=frozenset(at.isoformat() for at in (*self.times, *store.own_times)),
+            edges=sum(store.times().values()),
             rows=places.now,
             digest=digest,
         )

@@ -71,6 +71,7 @@ def remember(
     """Store the links of a run; return its memory, and what the next run needs."""
     # The times of two runs differ, and nothing else that depends on the clock.
     memory = Memory(store, rules or EdgeRules(), run, "local/x", at="2026-01-01")
+    memory.expect(last)
     memory.recall(None, Told())
     memory.hashes = {url(name): f"text of {name}" for name in "abcdepqrstxyz"}
     memory.keep(
@@ -81,10 +82,9 @@ def remember(
         Told(),
         gone=lambda _: True,
         again=Names(),
-        last=last,
         states=states,
     )
-    return memory, memory.staying.for_the_next(RowPlaces(), "")
+    return memory, memory.staying.for_the_next(store, run, RowPlaces(), "")
 
 
 def shown(memory: Memory, items: Sequence[Recommendation]) -> list[str]:
