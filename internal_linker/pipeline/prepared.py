@@ -92,6 +92,7 @@ class Prepared:
         self._context, self._progress = context, progress
         self._inputs = context.inputs() if context.index else ""
         self._writes = True
+        self._anchorings: list[Anchoring] = []
 
     @property
     def inputs(self) -> str:
@@ -250,6 +251,11 @@ class Prepared:
 
     def anchoring(self, collected: Collected) -> Anchoring:
         """Return what finds anchors, with what the index knows of the site's words and names."""
+        site = self._anchoring(collected)
+        self._anchorings.append(site)
+        return site
+
+    def _anchoring(self, collected: Collected) -> Anchoring:
         known: Anchoring | None = self._known(ANCHORS, self._inputs)
         if known:
             return known
@@ -262,12 +268,14 @@ class Prepared:
         self._remember(ANCHORS, self._inputs, site)
         return site
 
-    def keep_anchoring(self, site: Anchoring) -> None:
-        """Keep what was counted on the site's pages, unless the index has it or it wasn't needed."""
-        if self._inputs and site.counted:
-            self._keep(ANCHORS, self._inputs, site.lasting())
-            if site.page_words.new:
-                self._keep(PHRASES, self._texts_state, site.page_words.kept())
+    def keep_anchoring(self) -> None:
+        """Keep what `anchoring` counted on the site's pages, unless the index has it or it wasn't needed."""
+        for site in self._anchorings:
+            if self._inputs and site.counted:
+                self._keep(ANCHORS, self._inputs, site.lasting())
+                if site.page_words.new:
+                    self._keep(PHRASES, self._texts_state, site.page_words.kept())
+        self._anchorings.clear()
 
     def steady_pages(self, rules: str) -> SteadyPages | None:
         """Return what the last run by the same rules tells of the pages whose links stay."""
