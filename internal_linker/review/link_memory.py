@@ -240,7 +240,8 @@ class Memory:
             gone: whether to withdraw the proposed links of a page that has no recommendations.
             barred: whether a page can't carry links: its accepted links are withdrawn, too, and editors don't see any.
             unlinked: whether no page links to a page: links to it are kept, however weak they are.
-            again: would find the next run's anchors, to find out whether the links are `settled`; None: nobody asks.
+            again: would find the next run's anchors, to find out which links would stay; None: those of pages that were
+                read and are as they were.
             states: a digest of the text, links and decisions of each page; None: nobody knows, and the next run reads
                 all pages.
         """
@@ -273,10 +274,8 @@ class Memory:
                         confirmed.append(edge.id)
                     else:
                         changed.append(edge)
-                if again and self.settled:
-                    self.settled = stays = following._stays(page, edges, targets, again)
-                else:
-                    stays = page.is_steady(edges)
+                stays = following._stays(page, edges, targets, again)
+                self.settled &= stays
                 if stays:
                     staying.note(page, bases.get(page.end), edges, self.run)
                 progress.advance(page.rows)
@@ -506,8 +505,12 @@ class Memory:
         self._ask(page, anchors)
         return page
 
-    def _stays(self, page: PageLinks, edges: Sequence[Edge], targets: Targets, anchors: Anchors) -> bool:
+    def _stays(
+        self, page: PageLinks, edges: Sequence[Edge], targets: Targets, anchors: Anchors | None
+    ) -> bool:
         """Return whether a page's edges would stay if the same links came again after `edges` were stored."""
+        if anchors is None:
+            return page.is_steady(edges)
         if page.is_steady(edges):
             # The wordings of this page count for those that follow.
             for key in page.seen:

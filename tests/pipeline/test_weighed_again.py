@@ -142,7 +142,7 @@ def test_only_sources_near_a_change_are_weighed_again(
 
 
 def test_the_stored_links_of_other_pages_are_not_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After one change, those of fewer than a third of the pages are read; all are stored as if all had been read."""
+    """After one change, those of fewer than half of the pages are read; all are stored as if all had been read."""
     pages, links = site(), [*LINKS]
     _text(pages, links)
     write(root, pages, links)
@@ -158,8 +158,9 @@ def test_the_stored_links_of_other_pages_are_not_read(root: Path, monkeypatch: p
         return found
 
     monkeypatch.setattr(EdgeStore, "of_sources", watched)
-    assert lists_of(root) == full
-    assert 0 < len(read) < len(pages) / 3
+    found = run(open_project(root), RunOptions(accept_drift=True), Told())
+    assert 0 < len(read) < len(pages) / 2
+    assert [(link.source, link.target, link.rank) for link in found.links] == full[0]
     assert _stored(root) == _stored(copy)
 
 
