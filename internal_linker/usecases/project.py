@@ -207,8 +207,11 @@ class Project:
             answers=StoredAnswers(engine),
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
             hosts=self.settings.hosts,
-            index=self._index(sheet, writes=not read_only),
-            inputs=functools.partial(inputs_digest, self, writes=not read_only),
+            # Where Python passes tables, nobody knows whether the next call passes the same.
+            index=None if self.tables else IndexFolder(self.file("index"), not read_only),
+            inputs=functools.partial(
+                inputs_digest, self, sheet.digest if sheet else None, writes=not read_only
+            ),
             files=files if public else None,
             places=places,
             needs=self._needs(engine) if deliver else None,
@@ -366,10 +369,6 @@ class Project:
     def lock(self) -> AbstractContextManager[None]:
         """Lock the folder: see `folder_lock`."""
         return folder_lock(self.root)
-
-    def _index(self, sheet: LinkSink | None, *, writes: bool) -> IndexFolder | None:
-        """Return the index; None where pages or queries don't come from the project's own files."""
-        return None if sheet or self.tables else IndexFolder(self.file("index"), writes)
 
     def _needs(self, engine: Engine) -> Callable[[Collected], tuple[PageNeeds | None, str]] | None:
         """Return what reads how much pages need links; None unless the settings want it."""
