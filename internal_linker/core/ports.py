@@ -25,7 +25,7 @@ from internal_linker.core.records import (
     Text,
     Usage,
 )
-from internal_linker.core.runs import Version, VersionRow
+from internal_linker.core.runs import StoredList, Version, VersionRow
 from internal_linker.core.search_data import SearchTable, StoredDay
 
 if TYPE_CHECKING:
@@ -372,6 +372,9 @@ class RunStore(Protocol):
 
     def rows(self, run: str, *, damaged: bool = False) -> Iterator[VersionRow]:
         """Yield the rows of a kept run in their order."""
+
+    def lists(self, run: str) -> Iterator[StoredList]:
+        """Yield the lists of a kept run in their order, without damaged ones."""
 
     def duplicates(self) -> Sequence[Duplicate] | None:
         """Return the near-duplicates that the newest run found; None if it did not look for them."""
