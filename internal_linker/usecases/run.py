@@ -22,12 +22,9 @@ from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import Lazy
 from internal_linker.core.urls import is_address
 from internal_linker.core.version import __version__
-from internal_linker.ingest.drafts import read_brief
-from internal_linker.pipeline.brief import content_brief as brief_links
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.report import Plan, Report, highlights, summary_rows
 from internal_linker.pipeline.run import Run
-from internal_linker.usecases.alerts import announce
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.links import BriefOptions, LookupOptions, RunOptions
 from internal_linker.usecases.project import Project
@@ -157,6 +154,9 @@ def run(
     Raises:
         InternalLinkerError: the run could not be done; logged, too.
     """
+    # Lookups start without it.
+    from internal_linker.usecases.alerts import announce
+
     run_id = new_run_id()
     try:
         found = _run(project, options, progress, run_id, should_stop)
@@ -316,6 +316,10 @@ def briefed(
     stdin: Callable[[], BinaryIO] = io.BytesIO,
 ) -> BriefLinks:
     """Do what `content_brief` does in a context that is open."""
+    # Runs and lookups start without them.
+    from internal_linker.ingest.drafts import read_brief
+    from internal_linker.pipeline.brief import content_brief as brief_links
+
     draft = str(options.draft) if isinstance(options.draft, Path) else options.draft
     brief = replace(
         read_brief(draft, stdin, options.title), query=options.query, url=options.url, lang=options.lang
