@@ -1,6 +1,6 @@
 """Links for a planned page: the pages that it should link to, and those that should link to it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -12,17 +12,18 @@ from internal_linker.core.briefs import Brief, BriefLinks, LikePage
 from internal_linker.core.edges import Decided
 from internal_linker.core.errors import InputError
 from internal_linker.core.evidence import Evidence
+from internal_linker.core.on_demand import MappingOnDemand
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import (
+    Address,
     Candidate,
     Collected,
-    ExistingLink,
     Link,
-    Page,
     Searched,
     Source,
     Targets,
     Text,
+    addresses,
     fold_query,
 )
 from internal_linker.core.sequences import Lazy, counted
@@ -39,7 +40,7 @@ from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.link_texts import without_link_texts, without_links
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import best_sources
-from internal_linker.ranking.selection import link_targets, select
+from internal_linker.ranking.selection import link_targets, linked, select
 from internal_linker.review.former_links import todays
 from internal_linker.review.transitions import decided
 from internal_linker.serp.search import search_all
@@ -72,7 +73,7 @@ def content_brief(
     site = plan.collected if plan.exists else collected
 
     def whole() -> Targets:
-        return _targets(site, rules, site.pages, site.sources, site.live_links)
+        return _targets(site, rules, site.addresses, site.linked)
 
     of_pages = whole() if plan.exists else prepared.targets(whole)
     # The planned page may rewrite a page for which editors have already rejected links.
@@ -105,7 +106,7 @@ def content_brief(
         anchoring = Anchoring(plan.collected)
     else:
         of_pages_anchors = prepared.anchoring(collected)
-        anchoring = of_pages_anchors.hosting(plan.collected, plan.page.key)
+        anchoring = of_pages_anchors.hosting(plan.collected, plan.page.key, plan.links)
         prepared.keep_anchoring(of_pages_anchors)
         prepared.keep_hubness(ranking.site, state)
     found = BriefLinks(
@@ -153,17 +154,15 @@ def _gathered(prepared: Prepared, context: RunContext, progress: Progress) -> Co
 def _targets(
     site: Collected,
     rules: Rules,
-    pages: Sequence[Page],
-    sources: Sequence[Source],
-    links: Sequence[ExistingLink],
+    listed: Iterable[Address],
+    linked: Mapping[str, Collection[str]],
 ) -> Targets:
-    """Return where links of these sources may lead, among these pages of the site."""
+    """Return which of these pages of the site links may lead to."""
     return link_targets(
-        pages,
-        sources,
+        listed,
         rules.search.excluded,
         any_on_site=rules.any_on_site,
-        links=links,
+        linked=linked,
         aliases=site.aliases,
         hosts=site.hosts,
         sections=rules.scope.targets,
@@ -173,7 +172,7 @@ def _targets(
 def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
     """Return the targets with a page that does not exist yet, and the links in its draft."""
     key, site = plan.page.key, plan.collected
-    own = _targets(site, rules, [plan.page], [plan.source], plan.links)
+    own = _targets(site, rules, addresses([plan.page], ()), linked([plan.source], plan.links))
     known = {other: url for other, url in targets.known.items() if other != key}
     known.update(own.known)
     barred = {**targets.barred, **own.barred}
@@ -181,8 +180,11 @@ def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
         # A page without a URL is in no section yet, and no pattern excludes it.
         known[key] = key
         barred.pop(key, None)
-    linked = {**targets.linked, **own.linked}
-    return replace(targets, known=known, barred=barred, linked=linked, aliases=site.aliases)
+    linked_too = MappingOnDemand(
+        lambda end: own.linked.get(end) or targets.linked.get(end),
+        lambda: {**targets.linked, **own.linked},
+    )
+    return replace(targets, known=known, barred=barred, linked=linked_too, aliases=site.aliases)
 
 
 def _others(plan: Planned, rules: Rules) -> list[Source]:

@@ -259,11 +259,10 @@ class Run:
         require_scope(collected, self.rules, searching=context.serp is not None, warn=self.progress.warn)
         targets = self._prepared.targets(
             lambda: link_targets(
-                collected.pages,
-                collected.sources,
+                collected.addresses,
                 self.rules.search.excluded,
                 any_on_site=self.rules.any_on_site,
-                links=collected.live_links,
+                linked=collected.linked,
                 aliases=collected.aliases,
                 hosts=collected.hosts,
                 sections=self.rules.scope.targets,
@@ -276,7 +275,7 @@ class Run:
             scope=self.rules.scope,
             wanted=self.rules.linking.links_per_page,
         )
-        queried = sum(bool(source.query) for source in collected.sources)
+        queried = sum(map(bool, collected.source_queries))
         self.progress.finish(
             f"{counted(len(collected.pages), 'page')}, {counted(queried, 'query', 'queries')}, "
             f"{counted(len(targets.known), 'possible target')}, "
