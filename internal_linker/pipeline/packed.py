@@ -223,11 +223,14 @@ def _finder(
         at: (m,) the positions of some links, ascending.
         ends: (m,) the numbers of the keys that they are found by.
     """
+    order = np.argsort(ends, kind="stable")
+    at, ends = at[order], ends[order]
 
     def find(key: str) -> list[ExistingLink] | None:
         wanted = number(key)
         if wanted is None:
             return None
-        return [links[place] for place in at[ends == wanted].tolist()] or None
+        start, end = np.searchsorted(ends, (wanted, wanted + 1))
+        return [links[place] for place in at[start:end].tolist()] or None
 
     return find

@@ -63,7 +63,7 @@ def link_targets(
         barred,
         any_on_site,
         aliases or {},
-        linked or {},
+        {} if linked is None else linked,
         hosts=hosts or CanonicalHosts(),
         sections=sections,
     )
