@@ -25,8 +25,8 @@ class Variety:
         title: see `Anchoring.title`.
         quality: see `Anchoring.quality`.
         known: returns the anchors of the existing links to a page.
-        used: count of links by target and wording, of the targets seen so far; `varied` adds to it.
-        owners: the target of each wording that `varied` gave out.
+        used: count of links by target and wording, of the targets seen so far; `varied` and `count` add to it.
+        owners: the target of each wording that a link has.
     """
 
     propose_each: ProposeEach
@@ -47,9 +47,7 @@ class Variety:
         No wording stands for two targets: those of other targets come last, behind the target's title, which is not in
         the text, if there are no others.
         """
-        if target not in self.used:
-            self.used[target] = Counter(map(fold_query, self.known(target)))
-        used = self.used[target]
+        used = self._used(target)
         foreign = [one for one in anchors if self.owners.get(fold_query(one.text), target) != target]
         ours = [one for one in anchors if one not in foreign]
         if foreign and not ours and not own:
@@ -60,6 +58,16 @@ class Variety:
         if fresh:
             ours = [ours[fresh[0]], *ours[: fresh[0]], *ours[fresh[0] + 1 :]]
         if said := own or (ours[0].text if ours else ""):
-            used[fold_query(said)] += 1
-            self.owners.setdefault(fold_query(said), target)
+            self.count(target, said)
         return (*ours, *foreign)
+
+    def count(self, target: str, text: str) -> None:
+        """Count an anchor that a link to this target keeps."""
+        said = fold_query(text)
+        self._used(target)[said] += 1
+        self.owners.setdefault(said, target)
+
+    def _used(self, target: str) -> Counter[str]:
+        if target not in self.used:
+            self.used[target] = Counter(map(fold_query, self.known(target)))
+        return self.used[target]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from internal_linker.core.briefs import BriefLinks
-    from internal_linker.pipeline.report import Plan
+    from internal_linker.pipeline.plan import Plan
     from internal_linker.usecases.open_site import OpenSite
     from internal_linker.usecases.run import PageLinks
 

@@ -1,6 +1,6 @@
 """The protocols through which a run reaches the outside: what services, stores and faces must offer."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -25,7 +25,7 @@ from internal_linker.core.records import (
     Text,
     Usage,
 )
-from internal_linker.core.runs import Version, VersionRow
+from internal_linker.core.runs import StoredList, Version, VersionRow
 from internal_linker.core.search_data import SearchTable, StoredDay
 
 if TYPE_CHECKING:
@@ -341,6 +341,19 @@ class EdgeStore(Protocol):
     def confirm_all(self, before: str, run: str) -> None:
         """Store that a run proposed all edges of the run `before` again, with nothing else changed."""
 
+    def confirm_sources(self, sources: Iterable[str], before: str, run: str) -> None:
+        """Store that a run proposed the edges of these sources that the run `before` proposed, and changed nothing."""
+
+    @property
+    def own_times(self) -> Collection[datetime]:
+        """When this object wrote edges."""
+
+    def times(self) -> Mapping[datetime, int]:
+        """Return when the stored edges were last written, with the count of those that were written then."""
+
+    def sources_besides(self, times: Container[datetime]) -> frozenset[str]:
+        """Return the sources, as `edges.source_id`, of the edges that were last written at other times than these."""
+
     def state(self) -> str:
         """Return a digest that differs after any change of a stored edge.
 
@@ -359,6 +372,9 @@ class RunStore(Protocol):
 
     def rows(self, run: str, *, damaged: bool = False) -> Iterator[VersionRow]:
         """Yield the rows of a kept run in their order."""
+
+    def lists(self, run: str) -> Iterator[StoredList]:
+        """Yield the lists of a kept run in their order, without damaged ones."""
 
     def duplicates(self) -> Sequence[Duplicate] | None:
         """Return the near-duplicates that the newest run found; None if it did not look for them."""
@@ -519,3 +535,6 @@ class Anchors(Protocol):
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         """Put an anchor first that is not overused for this target; an editor's `own` anchor counts instead."""
+
+    def count(self, target: str, text: str) -> None:
+        """Count an anchor that a link to this target keeps."""

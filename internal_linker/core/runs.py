@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from math import isnan, nan
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from internal_linker.core.records import Candidate, Duplicate, Link, Recommendat
 Change = Literal["new", "gone", "moved"]
 
 _TOLD = [one.name for one in fields(Candidate)]
+_KEY, _SERP_RANK = map(_TOLD.index, ("key", "serp_rank"))
 _PAIR = [one.name for one in fields(Duplicate)]
 
 
@@ -62,6 +64,23 @@ class VersionRow:
     def end(self) -> str:
         """Where the links start."""
         return self.recommendation.source.end
+
+
+@dataclass(frozen=True, slots=True)
+class StoredList:
+    """What the next run compares its own list of a row with; it is read in a third of the time of a `VersionRow`.
+
+    Attributes:
+        source: the row's page or query.
+        links: the key of each target with its rank in the search results, 0 if the search did not find it.
+        held: the same of the links that wait for an editor.
+        basis: as in `VersionRow`.
+    """
+
+    source: Source
+    links: Sequence[tuple[str, int]]
+    held: Sequence[tuple[str, int]]
+    basis: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +135,25 @@ def rows_with(hosts: CanonicalHosts, rows: Iterable[VersionRow]) -> Iterator[Ver
             yield row
 
 
+def lists_with(hosts: CanonicalHosts, lists: Iterable[StoredList]) -> Iterator[StoredList]:
+    """Yield the lists of an earlier run as `rows_with` yields its rows."""
+    seen, restored = set[int](), cache(hosts.restored)
+    for earlier in lists:
+        one, source = earlier, earlier.source
+        key, row_url = restored(source.key), hosts.written(source.row_url)
+        links = [(restored(target), rank) for target, rank in one.links]
+        if (key, row_url) != (source.key, source.row_url) or links != one.links:
+            source = replace(source, key=key, row_url=row_url)
+            fresh = dict[str, int]()
+            for target, rank in links:
+                fresh.setdefault(target, rank)
+            fresh.pop(key, None)
+            one = StoredList(source, [*fresh.items()], (), one.basis)
+        if (mark := hash(source.identity)) not in seen:
+            seen.add(mark)
+            yield one
+
+
 def _moved(
     hosts: CanonicalHosts, source: Source, links: Sequence[Link], targets: Sequence[str]
 ) -> Iterator[Link]:
@@ -162,6 +200,19 @@ def unpacked(row: Sequence[Any]) -> VersionRow:
     held = tuple(_link(link, 0) for link in (more[4] if len(more) > 4 else ()))
     source = Source(key, url, query, None, in_sheet, *more[:2])
     return VersionRow(Recommendation(source, found, note, held), text_hash, *more[2:4])
+
+
+def unpacked_list(row: Sequence[Any]) -> StoredList:
+    """Restore the list of a row from the result of `packed`; without a basis, it has no links."""
+    key, url, query, in_sheet, _, _, links, *more = row
+    source = Source(key, url, query, None, in_sheet, *more[:2])
+    if len(more) < 4:
+        return StoredList(source, [], [], "")
+    return StoredList(source, _ends(links), _ends(more[4] if len(more) > 4 else ()), more[3])
+
+
+def _ends(links: Sequence[Sequence[Any]]) -> list[tuple[str, int]]:
+    return [(link[1 + _KEY], link[1 + _SERP_RANK]) for link in links]
 
 
 def packed_duplicate(pair: Duplicate) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import TypeVar, overload
 T = TypeVar("T")
 Item_co = TypeVar("Item_co", covariant=True)
 # As a list, the links of this many pages take 60 MB.
-_FEW = 20_000
+FEW = 20_000
 
 
 class Lazy(Sequence[Item_co]):
@@ -72,7 +72,7 @@ class Later(Sequence[Item_co]):
 
 def read_often(length: int, make: Callable[[int], T]) -> Sequence[T]:
     """Return a sequence that is read several times: of few items a list of them, of many one as `Lazy`."""
-    return [make(at) for at in range(length)] if length <= _FEW else Lazy(length, make)
+    return [make(at) for at in range(length)] if length <= FEW else Lazy(length, make)
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:

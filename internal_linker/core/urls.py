@@ -27,6 +27,8 @@ _PATH = re.compile(r"/(?!/)\S*")
 _NOT_FULL = "not a full URL: it must begin with https:// or http:// and a host"
 # Most paths consist of these and need no further work.
 _AS_IT_IS = re.compile(r"[A-Za-z0-9._~/=-]*")
+# So do whole URLs, but for a slash at the end. A dot in the path might be that of an index page.
+_USUAL = re.compile(r"(https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*)((?:/[A-Za-z0-9_~=-]+)*)/?")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 # A cell with two URLs; a space within one is encoded, as browsers do.
 _SECOND = re.compile(r"\shttps?://", re.IGNORECASE)
@@ -59,6 +61,8 @@ def normal_form(url: str) -> str:
         ValueError: it is not a full http(s) URL; the message says why.
     """
     url = url.strip(_UNSEEN)
+    if (usual := _USUAL.fullmatch(url)) and len(url) <= _MAX_LENGTH:
+        return usual[1] + (usual[2] or "/")
     if not url:
         raise ValueError("the URL is empty")
     if len(url) > _MAX_LENGTH:

@@ -89,21 +89,26 @@ class PageNames:
         places = np.flatnonzero(begins)
         ends = np.searchsorted(places, starts).tolist()
         for text, (first, end) in enumerate(pairwise(ends)):
-            start = int(starts[text])
-            here = [known[stem] for stem in stems[start : starts[text + 1]].tolist()] if first < end else ()
-            self._found.append(self._in_text(tuple(here), (places[first:end] - start).tolist()))
+            of_text = stems[starts[text] : starts[text + 1]]
+            here = (places[first:end] - starts[text]).tolist()
+            nearby = (
+                (at, tuple(known[one] for one in of_text[at : at + _MOST_WORDS].tolist())) for at in here
+            )
+            self._found.append(self._in_text(nearby))
 
     def in_text(self, text: Name) -> list[int]:
         """Return the numbers of the names in a text, by its stems; of overlapping ones, the first and longest."""
-        return self._in_text(text, [at for at, first in enumerate(text) if first in self._lengths])
+        places = (at for at, first in enumerate(text) if first in self._lengths)
+        return self._in_text((at, text[at : at + _MOST_WORDS]) for at in places)
 
-    def _in_text(self, text: Name, places: Iterable[int]) -> list[int]:
+    def _in_text(self, places: Iterable[tuple[int, Name]]) -> list[int]:
+        """Return the numbers of the names at some places of a text, given the stems that follow each of them."""
         found, end, lengths = dict[int, None](), 0, self._lengths
-        for at in places:
+        for at, following in places:
             if at < end:
                 continue
-            for length in lengths.get(text[at], ()):
-                number = self._numbers.get(text[at : at + length])
+            for length in lengths.get(following[0], ()):
+                number = self._numbers.get(following[:length])
                 if number is not None:
                     found[number] = None
                     end = at + length

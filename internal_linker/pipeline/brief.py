@@ -1,6 +1,6 @@
 """Links for a planned page: the pages that it should link to, and those that should link to it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -15,7 +15,6 @@ from internal_linker.core.evidence import Evidence
 from internal_linker.core.on_demand import MappingOnDemand
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import (
-    Address,
     Candidate,
     Collected,
     Link,
@@ -28,19 +27,20 @@ from internal_linker.core.records import (
 )
 from internal_linker.core.sequences import Lazy, counted
 from internal_linker.embeddings.embed import all_texts, embed, encodable, page_text
-from internal_linker.ingest.collect import gather
 from internal_linker.matching.site_index import Guests
 from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
 from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.rows import require_scope
+from internal_linker.pipeline.run_input import collected_site, site_targets
+from internal_linker.pipeline.site_ranking import rank_pages
 from internal_linker.pipeline.site_vectors import embed_guests
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.link_texts import without_link_texts, without_links
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import best_sources
-from internal_linker.ranking.selection import link_targets, linked, select
+from internal_linker.ranking.selection import linked, select
 from internal_linker.review.former_links import todays
 from internal_linker.review.transitions import decided
 from internal_linker.serp.search import search_all
@@ -73,7 +73,7 @@ def content_brief(
     site = plan.collected if plan.exists else collected
 
     def whole() -> Targets:
-        return _targets(site, rules, site.addresses, site.linked)
+        return site_targets(site, rules, site.addresses, site.linked)
 
     of_pages = whole() if plan.exists else prepared.targets(whole)
     # The planned page may rewrite a page for which editors have already rejected links.
@@ -105,9 +105,8 @@ def content_brief(
     if plan.exists:
         anchoring = Anchoring(plan.collected)
     else:
-        of_pages_anchors = prepared.anchoring(collected)
-        anchoring = of_pages_anchors.hosting(plan.collected, plan.page.key, plan.links)
-        prepared.keep_anchoring(of_pages_anchors)
+        anchoring = prepared.anchoring(collected).hosting(plan.collected, plan.page.key, plan.links)
+        prepared.keep_anchoring()
         prepared.keep_hubness(ranking.site, state)
     found = BriefLinks(
         brief.name,
@@ -128,18 +127,7 @@ def _gathered(prepared: Prepared, context: RunContext, progress: Progress) -> Co
     progress.start("Input", 0, "rows")
     for notice in context.notices:
         progress.warn(notice)
-    collected = prepared.collected(
-        lambda noted: gather(
-            context.queries,
-            context.pages,
-            context.links,
-            None,
-            queries_in_sheet=context.queries_in_sheet,
-            progress=noted,
-            keep=context.keep,
-            hosts=context.hosts,
-        )
-    )
+    collected = collected_site(context, prepared)
     if not collected.pages:
         raise InputError(
             "There are no pages that could link to the new page. "
@@ -151,28 +139,10 @@ def _gathered(prepared: Prepared, context: RunContext, progress: Progress) -> Co
     return collected
 
 
-def _targets(
-    site: Collected,
-    rules: Rules,
-    listed: Iterable[Address],
-    linked: Mapping[str, Collection[str]],
-) -> Targets:
-    """Return which of these pages of the site links may lead to."""
-    return link_targets(
-        listed,
-        rules.search.excluded,
-        any_on_site=rules.any_on_site,
-        linked=linked,
-        aliases=site.aliases,
-        hosts=site.hosts,
-        sections=rules.scope.targets,
-    )
-
-
 def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
     """Return the targets with a page that does not exist yet, and the links in its draft."""
     key, site = plan.page.key, plan.collected
-    own = _targets(site, rules, addresses([plan.page], ()), linked([plan.source], plan.links))
+    own = site_targets(site, rules, addresses([plan.page], ()), linked([plan.source], plan.links))
     known = {other: url for other, url in targets.known.items() if other != key}
     known.update(own.known)
     barred = {**targets.barred, **own.barred}
@@ -240,24 +210,18 @@ def _site_ranking(
         )
         embedded = embed(every, encoder, context.vector_cache, progress)
     progress.start("Matching", 2, "steps")
-    if stored:
-        state = stored.state
-        ranking = stored.resumed(
-            site, (), targets, Searched(), texts=compared, rules=rules.linking, joined=None
-        )
-    else:
-        vectors = embedded.vectors[: len(texts)]
-        ranking = Ranking(
-            site,
-            (),
-            targets,
-            Searched(),
-            texts=compared,
-            vectors=vectors,
-            rules=rules.linking,
-            tokenized=prepared.tokenized(compared),
-        )
-        state = prepared.keep(ranking, site, embedded, notes)
+    ranking, state = rank_pages(
+        site,
+        (),
+        targets,
+        Searched(),
+        texts=compared,
+        embedded=embedded,
+        notes=notes,
+        rules=rules.linking,
+        prepared=prepared,
+        stored=stored,
+    )
     progress.advance()
     hashes = stored.hashes if stored else embedded.hashes[: len(texts)]
     accepted = decisions.accepted_links()

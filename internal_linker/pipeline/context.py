@@ -30,6 +30,7 @@ from internal_linker.core.ports import (
 )
 from internal_linker.core.records import Collected, Duplicate, ExcludedTarget, Orphan, Reject, StoredText
 from internal_linker.core.sections import NamedSections, Scope, SectionFilter
+from internal_linker.core.steady_pages import RowPlaces
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
 from internal_linker.serp.search import SearchRules
@@ -62,6 +63,7 @@ class RunContext:
         index: keeps what lookups need of the site; None: nothing is kept.
         inputs: returns a digest of all tables and settings that the index depends on.
         files: what is known of the files in files/ that a run writes; None: nothing.
+        places: where the rows of each page stand in links.csv.
         kept: what an open site keeps in memory from one lookup to the next, by its name, with the state that it was
             derived from; None: nothing.
         needs: returns how much the pages of the input need links, with a sentence for people; None: all of them
@@ -104,6 +106,7 @@ class RunContext:
     index: IndexStore | None = None
     inputs: Callable[[], str] = str
     files: ResultFiles | None = None
+    places: RowPlaces = field(default_factory=RowPlaces)
     kept: MutableMapping[str, tuple[str, Any]] | None = None
     needs: Callable[[Collected], tuple[PageNeeds | None, str]] | None = None
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None

@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from math import isnan, nan
 from typing import Any
 
@@ -10,7 +11,7 @@ from internal_linker.core.errors import OutputError, ServiceError
 from internal_linker.core.evidence import NO_EVIDENCE, NO_NEED, Evidence
 from internal_linker.core.ports import EdgeOf, LinkSink, ListSink, Progress
 from internal_linker.core.records import Candidate, Link, Origin, Recommendation, Shortage, Source
-from internal_linker.core.sequences import read_often
+from internal_linker.core.sequences import FEW, Lazy
 
 # Values of the evidence for a link, besides its words and its target's need.
 _COUNTS = len(NO_EVIDENCE.counts)
@@ -29,8 +30,17 @@ class Delivered:
     failure: ServiceError | OutputError | None = None
 
 
-def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendation]:
-    """Return the same recommendations; many in columns, which build each when it is read: a third of the memory."""
+def compact(recommendations: Iterable[Recommendation], few: int = FEW) -> Sequence[Recommendation]:
+    """Return the same recommendations: up to `few` as a list, more in columns, in a third of the memory.
+
+    Columns build a recommendation whenever it is read.
+    """
+    rest = iter(recommendations)
+    first = [*islice(rest, few + 1)]
+    return _columns(chain(first, rest)) if len(first) > few else first
+
+
+def _columns(recommendations: Iterable[Recommendation]) -> Sequence[Recommendation]:
     sources, ends = list[Source](), array("Q", [0])
     remarks, shortages = list[str](), list[Shortage | None]()
     keys, urls, origins = list[str](), list[str](), list[Origin]()
@@ -74,7 +84,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
         split = len(links) - ranks[some].count(0)
         return Recommendation(sources[row], links[:split], remarks[row], links[split:], shortages[row])
 
-    return read_often(len(sources), made)
+    return Lazy(len(sources), made)
 
 
 def _floats(numbers: Iterable[float]) -> list[float]:

@@ -12,7 +12,7 @@ from internal_linker.core.edges import Decided
 from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import RunStore
 from internal_linker.core.records import Searched, Source
-from internal_linker.core.runs import rows_with
+from internal_linker.core.runs import lists_with
 from internal_linker.core.version import program_digest
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
@@ -120,20 +120,20 @@ def earlier_lists(runs: RunStore, hosts: CanonicalHosts, ranking: Ranking, now: 
     changed = np.ones(len(ranking.site.pages), np.bool_)
     levels = np.array([now.levels.get(page.key, 0) for page in ranking.site.pages], np.int64)
     rose = levels > 0
-    for row in rows_with(hosts, runs.rows(whole[-1].run, damaged=True)):
-        rules, state, own = row.basis.split(" ") if row.basis else ("", "", "")
+    for stored in lists_with(hosts, runs.lists(whole[-1].run)):
+        rules, state, own = stored.basis.split(" ") if stored.basis else ("", "", "")
         if rules != now.rules:
             continue
-        item = row.recommendation
-        if (page := ranking.rows.get(item.source.key)) is not None:
+        key, identity = stored.source.key, stored.source.identity
+        if (page := ranking.rows.get(key)) is not None:
             before, _, level = state.partition(".")
-            changed[page] = before != now.pages[item.source.key] or int(level or 0) != levels[page]
+            changed[page] = before != now.pages[key] or int(level or 0) != levels[page]
             rose[page] = levels[page] > int(level or 0)
-        if (at := positions.get(item.source.identity)) is not None:
-            links = (*item.links, *item.held)
-            lists[at] = [ranking.rows[link.target.key] for link in links if link.target.key in ranking.rows]
-            gone = any(link.target.key not in ranking.rows and not link.target.serp_rank for link in links)
-            unsettled[at] = gone or own != now.rows[item.source.identity]
+        if (at := positions.get(identity)) is not None:
+            links = (*stored.links, *stored.held)
+            lists[at] = [ranking.rows[target] for target, _ in links if target in ranking.rows]
+            gone = any(target not in ranking.rows and not rank for target, rank in links)
+            unsettled[at] = gone or own != now.rows[identity]
     return Earlier(pairs_of(lists), changed, unsettled, rose)
 
 

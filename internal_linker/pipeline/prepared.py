@@ -15,6 +15,7 @@ from internal_linker.core.arrays import Nearest, Vectors
 from internal_linker.core.errors import OutputError
 from internal_linker.core.ports import ListSink, Progress
 from internal_linker.core.records import Collected, ExistingLink, Reject, Searched, Source, Targets, Text
+from internal_linker.core.steady_pages import SteadyPages
 from internal_linker.core.version import program_digest
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.site_index import Site
@@ -29,6 +30,7 @@ from internal_linker.ranking.weighed import Facts, History
 # The parts of the index.
 PAGES, SITE, HUBNESS, RANKER, ANCHORS = "pages", "site", "hubness", "ranker", "anchors"
 WEIGHED, WORDS, PHRASES = "weighed", "words", "phrases"
+STEADY = "steady"
 # What is quickly computed again, so that only an open site keeps it.
 TARGETS = "targets"
 # The hubness of further texts is kept when it is known for this share of all more than before.
@@ -90,6 +92,7 @@ class Prepared:
         self._context, self._progress = context, progress
         self._inputs = context.inputs() if context.index else ""
         self._writes = True
+        self._anchorings: list[Anchoring] = []
 
     @property
     def inputs(self) -> str:
@@ -248,6 +251,11 @@ class Prepared:
 
     def anchoring(self, collected: Collected) -> Anchoring:
         """Return what finds anchors, with what the index knows of the site's words and names."""
+        site = self._anchoring(collected)
+        self._anchorings.append(site)
+        return site
+
+    def _anchoring(self, collected: Collected) -> Anchoring:
         known: Anchoring | None = self._known(ANCHORS, self._inputs)
         if known:
             return known
@@ -260,12 +268,28 @@ class Prepared:
         self._remember(ANCHORS, self._inputs, site)
         return site
 
-    def keep_anchoring(self, site: Anchoring) -> None:
-        """Keep what was counted on the site's pages, unless the index has it or it wasn't needed."""
-        if self._inputs and site.counted:
-            self._keep(ANCHORS, self._inputs, site.lasting())
-            if site.page_words.new:
-                self._keep(PHRASES, self._texts_state, site.page_words.kept())
+    def keep_anchoring(self) -> None:
+        """Keep what `anchoring` counted on the site's pages, unless the index has it or it wasn't needed."""
+        for site in self._anchorings:
+            if self._inputs and site.counted:
+                self._keep(ANCHORS, self._inputs, site.lasting())
+                if site.page_words.new:
+                    self._keep(PHRASES, self._texts_state, site.page_words.kept())
+        self._anchorings.clear()
+
+    def steady_pages(self, rules: str) -> SteadyPages | None:
+        """Return what the last run by the same rules tells of the pages whose links stay."""
+        found: Any = self._read(STEADY, self._state_by(rules))
+        known: SteadyPages | None = found
+        return known
+
+    def keep_steady_pages(self, pages: SteadyPages, rules: str) -> None:
+        """Keep what this run tells of the pages whose links stay, given the rules by which links are stored."""
+        if state := self._state_by(rules):
+            self._keep(STEADY, state, pages)
+
+    def _state_by(self, rules: str) -> str:
+        return _digest(program_digest(), rules) if self._inputs else ""
 
     @property
     def _texts_state(self) -> str:

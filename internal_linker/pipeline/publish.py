@@ -20,9 +20,10 @@ from internal_linker.core.sequences import Later, counted, read_often
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
+from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.report import Report
 from internal_linker.pipeline.shared_anchors import SharedAnchors
-from internal_linker.pipeline.unchanged import Unchanged, heard, packed
+from internal_linker.pipeline.unchanged import LINKS, Unchanged, heard, packed
 from internal_linker.ranking.fusion_choice import FUSION
 from internal_linker.ranking.site_lists import excluded_targets
 from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
@@ -42,6 +43,7 @@ class Publication:
         anchoring: makes what finds anchors.
         inputs: a digest of tables, settings and program; "": nobody knows.
         unchanged: the last run, if this one publishes the same.
+        prepared: has what the last run tells of stored links, and takes what this one does; None: nobody knows.
     """
 
     context: RunContext
@@ -53,6 +55,7 @@ class Publication:
     anchoring: Callable[[Collected], Anchoring] = Anchoring
     inputs: str = ""
     unchanged: Unchanged | None = None
+    prepared: Prepared | None = None
 
     def publish(self, sources: Sequence[Source]) -> None:
         """Store the links in the link graph, deliver them, and store the run's version.
@@ -82,6 +85,11 @@ class Publication:
             self._keep_version(self.context.runs, versions, facts, held=held)
         if self.context.page_vectors and not (held or self.partial or self.report.failure):
             self._store_vectors(self.context.page_vectors)
+        if memory and self.prepared and not self.partial:
+            steady = memory.staying.for_the_next(
+                memory.store, memory.run, self.context.places, self._digest_of_links
+            )
+            self.prepared.keep_steady_pages(steady, memory.by)
 
     def _publish_again(self, last: Unchanged, runs: RunStore, memory: Memory) -> None:
         """Publish the links of the last run: of the files, only those that somebody changed or deleted since."""
@@ -104,6 +112,20 @@ class Publication:
         runs.put_again(version, last.version.run, {**last.matched, "unchanged": kept, "heard": now})
         if self.context.page_vectors and not report.failure:
             self._store_vectors(self.context.page_vectors)
+        if (
+            self.prepared
+            and (pages := self.prepared.steady_pages(memory.by))
+            and pages.run == last.version.run
+        ):
+            again = pages.again(
+                report.run_id, memory.store.times(), self.context.places, self._digest_of_links
+            )
+            self.prepared.keep_steady_pages(again, memory.by)
+
+    @property
+    def _digest_of_links(self) -> str:
+        """The digest of links.csv as this run left it; "" if it is not known."""
+        return self.context.files.digests.get(LINKS, "") if self.context.files else ""
 
     @property
     def _what(self) -> str:
@@ -227,6 +249,9 @@ class Publication:
         may_come_again = report.matched and self.inputs and not (self.context.chat or self.context.sheet)
         linked = {link.target for link in report.collected.live_links}
         items = report.recommendations
+        places = self.context.places
+        if known := memory.staying.last:
+            places.run, places.digest, places.before = known.run, known.digest, known.rows
         memory.keep(
             items,
             self.targets,
@@ -238,7 +263,9 @@ class Publication:
             # Where no link is known, nobody knows which pages need one.
             unlinked=lambda key: bool(linked) and key not in linked,
             again=site.variety() if may_come_again else None,
+            states=report.bases.pages if report.bases else None,
         )
+        places.stays = memory.staying.links.__contains__
         # They are read a dozen times from here on, when the memory that matching took is free again.
         report.recommendations = [memory.shown(item) for item in items]
         self._warn_of_unlinkable(memory)

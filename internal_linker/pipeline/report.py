@@ -1,10 +1,9 @@
-"""The report of a run, and the plan of what a run would do: the records that faces print."""
+"""The report of a run, and the summaries of it that faces print."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isnan
 from typing import Any
 
 from internal_linker.anchors.llm import Rephrased
@@ -12,8 +11,7 @@ from internal_linker.core.balance import Balance
 from internal_linker.core.edges import TIER_NAMES, Edge
 from internal_linker.core.errors import OutputError, ServiceError
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
-from internal_linker.core.records import Collected, Link, Recommendation, Searched, Source, Usage
-from internal_linker.core.results import Columns, Result
+from internal_linker.core.records import Collected, Link, Recommendation, Searched, Source
 from internal_linker.core.sequences import counted
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.neighbours.knn_join import Joined
@@ -24,7 +22,6 @@ from internal_linker.ranking.fusion_choice import FusionEvidence
 from internal_linker.ranking.site_lists import Listed
 from internal_linker.review.acceptance import Acceptance
 from internal_linker.review.link_memory import Memory
-from internal_linker.serp.search import SearchCost
 
 # Tiers, origins and sections in the summary: those with most decisions.
 MOST_GROUPS = 12
@@ -131,83 +128,6 @@ class Report:
         if self.memory:
             return self.memory.edge_of(source, link)
         return Edge(source.end, link.target.key, source.name, link.target.url, rank=link.rank)
-
-
-# Seconds per page to read, match and write it, where all vectors are cached: 7 to 8 ms were measured on two cores for
-# 10,000 and for 100,000 pages. The start of the program and of its libraries takes the rest.
-_SECONDS_A_PAGE, _START_S = 0.008, 2.0
-
-
-@dataclass(frozen=True, repr=False)
-class Plan(Result):
-    """What a run would do: its searches with their credits, the texts to embed with their cost, and its time.
-
-    Attributes:
-        collected: the input.
-        sources: count of the rows to find links for.
-        search: the searches and their cost.
-        texts: count of the texts to embed.
-        cached_texts: count of the texts whose embeddings are in the cache.
-        usage: tokens and US dollars for the texts to embed, an upper bound.
-        embedding_seconds: about how long the embedding takes.
-        sheet_rows: count of the rows of the Sheet to write.
-    """
-
-    collected: Collected
-    sources: int
-    search: SearchCost
-    texts: int
-    cached_texts: int
-    usage: Usage
-    embedding_seconds: float
-    sheet_rows: int
-
-    @property
-    def seconds(self) -> float:
-        """About how long the run takes, without an embedding of unknown duration."""
-        rest = _START_S + _SECONDS_A_PAGE * max(len(self.collected.pages), self.sources)
-        return self.search.seconds + (0 if isnan(self.embedding_seconds) else self.embedding_seconds) + rest
-
-    @property
-    def summary(self) -> Sequence[tuple[str, str]]:
-        """Names and values for people."""
-        return [
-            ("Pages", str(len(self.collected.pages))),
-            ("Rows to find links for", str(self.sources)),
-            ("Rows rejected / merged", f"{len(self.collected.rejects)} / {self.collected.merged_rows}"),
-            ("Searches", str(self.search.searches)),
-            ("SERP credits", f"about {self.search.expected}, at most {self.search.most}"),
-            ("Texts to embed / in the cache", f"{self.texts} / {self.cached_texts}"),
-            ("Tokens / cost", f"{self.usage.tokens} / at most ${self.usage.cost_usd:.4f}"),
-            ("Time", self._time()),
-            ("Rows of the Sheet to write", str(self.sheet_rows)),
-            ("Rows of files/Output.csv to write", str(self.sources)),
-        ]
-
-    def _time(self) -> str:
-        steps = {"search": self.search.seconds, "embedding": self.embedding_seconds}
-        parts = [f"{step} {duration(each)}" for step, each in steps.items() if each >= 1]
-        whole = f"about {duration(self.seconds)}"
-        if isnan(self.embedding_seconds):
-            return f"{whole} without the embedding, whose duration depends on your server"
-        return f"{whole} ({', '.join(parts)})" if parts else whole
-
-    def tables(self) -> dict[str, Columns]:
-        """Return `plan`: the names and values of the summary."""
-        return {
-            "plan": {
-                "name": [name for name, _ in self.summary],
-                "value": [value for _, value in self.summary],
-            }
-        }
-
-
-def duration(seconds: float) -> str:
-    """Return a duration for people: "40 s", "12 min" or "2 h 5 min"."""
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def matched(items: Iterable[Recommendation]) -> str:

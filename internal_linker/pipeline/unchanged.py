@@ -15,7 +15,7 @@ from internal_linker.review.acceptance import Acceptance
 from internal_linker.review.link_memory import Memory
 
 # The file whose rows name the run.
-_NAMES_RUN = "links.csv"
+LINKS = "links.csv"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Unchanged:
         lists = context.excluded.name, context.duplicates.name, context.orphans.name
         for name in (*(sink.name for sink in context.sinks), *lists):
             digest = self.packed["files"].get(name, "")
-            if name == _NAMES_RUN:
+            if name == LINKS:
                 pair = self.version.run, run
                 known = files and files.renames(name, digest, pair, self.packed["totals"]["links"])
             else:

@@ -75,7 +75,8 @@ def spread(
         raise ValueError(f"max_inlinks {max_inlinks} is less than min_inlinks {min_inlinks}")
     _check(edges, n_sources, n_targets)
     chosen, counts = edges.fixed.copy(), _counts(edges, floor)
-    order = np.lexsort((edges.sources, edges.targets, ~counts))
+    # No two are equal: one key takes a third of the time of three.
+    order = np.argsort((np.where(counts, 0, n_targets) + edges.targets) * n_sources + edges.sources)
     order = order[~edges.fixed[order]]
     if len(order) and count > 0:
         market = _Market(edges, order, n_sources, n_targets, counts[order])
@@ -188,7 +189,7 @@ class _Market:
     def _choose(self, edges: Ints) -> None:
         """Give sources their best at the present prices; `edges` are all edges of these sources."""
         net = self.worth[edges] + self.price[self.head[edges]]
-        order = np.lexsort((-net, self.source[edges]))
+        order = _by_source(self.source[edges], net)
         edges, net = edges[order], np.maximum(net[order], -self.vacancy)
         source = self.source[edges]
         rank, room = ranks(source), self.room[source]
@@ -264,6 +265,15 @@ class _Market:
         if node < self.n:
             self.flow[node] += by
             self.forfeit[node] = self._bonus(node, self.flow[node])
+
+
+def _by_source(source: Ints, net: Ints) -> Ints:
+    """Return the order of edges by source, the highest net worth first; equal ones keep their order."""
+    span = int(np.ptp(net)) + 1 if len(net) else 1
+    if (int(source.max(initial=0)) + 2) * span < FAR:
+        # One key takes a third of the time of two.
+        return np.argsort(source * span + (net.max(initial=0) - net), kind="stable")
+    return np.lexsort((-net, source))
 
 
 class _Chain:

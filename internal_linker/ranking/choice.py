@@ -1,6 +1,5 @@
 """The choice of links over the whole site, from the ranked candidates of all sources."""
 
-from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -89,15 +88,17 @@ class Chooser:
             last: (m,) which candidates are of last resort.
             missing: further links that are kept in any case.
         """
-        rules, counts, worth = self._rules, self._counts[self._ranked.of], self._liked.worth
+        rules, worth = self._rules, self._liked.worth
+        limited = self._counts[self._ranked.of] & bool(rules.min_inlinks or rules.max_inlinks)
         drop = 2.0 * (float(np.ptp(worth)) + 1.0) if len(worth) else 0.0
         # Even if its pages came last in it.
         worth = worth - np.where(last & ~self._stays, drop, 0.0)
-        chosen = best(self._ranked, self._first, replace(self._liked, worth=worth), rules.links_per_page)
-        if rules.min_inlinks or rules.max_inlinks:
-            enough = self._from_others(counts & ~last)
+        chosen, free = np.zeros(len(last), np.bool_), ~limited
+        chosen[free] = best(self._ranked.of[free], self._first[free], worth[free], rules.links_per_page)
+        if limited.any():
+            enough = self._from_others(limited & ~last)
             worth = worth - np.where(self._poor & enough, drop, 0.0)
-            chosen[counts] = self._spread(worth, kept, np.flatnonzero(counts), missing)
+            chosen[limited] = self._spread(worth, kept, np.flatnonzero(limited), missing)
         return chosen
 
     def _from_others(self, proposed: Bools) -> Bools:
@@ -150,9 +151,9 @@ class Chooser:
         good = np.minimum(strengths(scores[ours]), strengths(scores[theirs])) >= rules.one_way
         # Of two links, one that stays in any case is the stronger; of equal ones, that of the earlier page.
         stays = kept | self._stays
-        order = np.lexsort((-self._rows, scores, stays))
-        rank = np.empty(len(scores), np.int64)
-        rank[order] = np.arange(len(scores))
-        given_up = (rank[ours] < rank[theirs]) & ~good & ~stays[ours] & ~last[ours] & ~last[theirs]
+        equal = scores[ours] == scores[theirs]
+        weaker = (scores[ours] < scores[theirs]) | (equal & (self._rows[ours] > self._rows[theirs]))
+        weaker |= stays[theirs]
+        given_up = weaker & ~good & ~stays[ours] & ~last[ours] & ~last[theirs]
         found[ours[given_up]] = True
         return found

@@ -82,8 +82,7 @@ def told(
         impressions, position, age = (
             int(each[row]) for each in (needs.impressions, needs.positions, needs.ages)
         )
-        evidence = replace(
-            link.evidence,
+        evidence = link.evidence._replace(
             needed=int(needs.levels[row]),
             impressions=impressions,
             position=position,

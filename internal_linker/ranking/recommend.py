@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
@@ -85,12 +84,11 @@ def _selected(
     """Yield the links of each source, in order, without the evidence for them."""
     ends = np.searchsorted(ranked.of, np.arange(len(ranking.sources) + 1)).tolist()
     for position, (source, start, end) in enumerate(zip(ranking.sources, ends, ends[1:], strict=False)):
-        # Lazily: the first candidates are nearly always eligible, and `select` reads no others.
-        ours = (ranking.candidates(ranked.at(slice(at, at + 1))) for at in range(start, end))
         accepted = memory.decided.accepted.get(source.end, ()) if memory else ()
         yield select(
             source,
-            chain.from_iterable(ours),
+            # Lazily: the first candidates are nearly always eligible, and `select` reads no others.
+            ranking.candidates(ranked.at(slice(start, end))),
             ranking.targets,
             rules.links_per_page,
             searched.notes.get(position, ""),

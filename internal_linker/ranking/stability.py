@@ -88,18 +88,18 @@ def preferences(ranked: Ranked, earlier: Earlier | None, bonus: Vectors | float 
     return Preferences(place, settled, score + np.where(linked, stays, 0.0))
 
 
-def best(ranked: Ranked, first: Bools, liked: Preferences, count: int) -> Bools:
+def best(of: Ints, first: Bools, worth: Vectors, count: int) -> Bools:
     """Mark the `count` candidates of each source that are worth most.
 
     Args:
-        ranked: the candidates of all sources, best first.
+        of: (m,) the source of each candidate, best first.
         first: (m,) which candidates come first by the user's own setting, in their order.
-        liked: what they are worth.
+        worth: (m,) what they are worth.
         count: the maximum number for each source.
     """
-    order = np.lexsort((np.where(first, 0.0, -liked.worth), ~first, ranked.of))
-    chosen = np.zeros(len(ranked.of), np.bool_)
-    chosen[order] = ranks(ranked.of[order]) < count
+    order = np.lexsort((np.where(first, 0.0, -worth), ~first, of))
+    chosen = np.zeros(len(of), np.bool_)
+    chosen[order] = ranks(of[order]) < count
     return chosen
 
 

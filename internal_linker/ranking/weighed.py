@@ -247,7 +247,7 @@ class Weighing:
         positions = np.flatnonzero(again)
         rest = known.ranked.at(~again[known.ranked.of])
         blocks, near, floors = [rest], known.near.copy(), known.floors.copy()
-        weighed = ranking.weighed(positions.tolist(), self._by_position(offered))
+        weighed = ranking.weighed(positions.tolist(), self._by_position(offered, again))
         for first, (block, similar) in zip(range(0, len(positions), BLOCK), weighed, strict=True):
             here = positions[first : first + BLOCK]
             blocks.append(replace(block, of=here[block.of]))
@@ -293,14 +293,14 @@ class Weighing:
         receiving = found.rows[~is_in(new.keys(n), known.offered.keys(n))]
         return both(stays, new), receiving
 
-    def _by_position(self, offered: Pairs) -> Mapping[int, Sequence[int]]:
-        """Return the rows of the pages that are offered to each source, ascending, by its position."""
-        among = np.flatnonzero(self._counts)
+    def _by_position(self, offered: Pairs, wanted: Bools) -> Mapping[int, Sequence[int]]:
+        """Return the rows of the pages that are offered to each of the wanted sources, ascending, by its position."""
+        among = np.flatnonzero(self._counts & wanted)
         at = dict(zip(self._ranking.source_rows[among].tolist(), among.tolist(), strict=True))
+        offered = offered.at(is_in(offered.rows, np.array([*at], np.int64)))
         found = defaultdict[int, list[int]](list)
         for page, source in sorted(zip(offered.of.tolist(), offered.rows.tolist(), strict=True)):
-            if source in at:
-                found[at[source]].append(page)
+            found[at[source]].append(page)
         return found
 
 

@@ -13,8 +13,11 @@ from internal_linker.review.transitions import as_read, cells_of, heard, says_no
 _BLOCK = 1000
 
 
-def hear(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], at: str) -> None:
+def hear(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], at: str) -> set[str]:
     """Store what editors wrote beside links, whose ids may be those of another form of the site's URLs.
+
+    Returns:
+        The ids of the links that changed in more than what the cells were when they were last read.
 
     Args:
         store: the links.
@@ -39,6 +42,11 @@ def hear(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], at: s
     changed = [edge for key, edge in now.items() if edge != before.get(key) and key not in gone]
     left = [_emptied(known[key]) for key, edge in former.items() if edge.id not in gone]
     store.put([*changed, *left])
+    return {edge.id for edge in [*changed, *left] if not _only_read(edge, before.get(edge.id))}
+
+
+def _only_read(edge: Edge, before: Edge | None) -> bool:
+    return before is not None and altered(edge, cells=before.cells) == before
 
 
 def new_cells(

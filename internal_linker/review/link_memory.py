@@ -1,6 +1,5 @@
 """The memory of links: combines a run's links with earlier ones and editors' decisions; selects what editors see."""
 
-from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -8,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from heapq import nlargest
 from itertools import chain, count
-from math import inf, isnan
+from math import inf
 from operator import attrgetter
 
 import numpy as np
@@ -45,6 +44,7 @@ from internal_linker.core.records import (
 )
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
+from internal_linker.core.steady_pages import SteadyPages
 from internal_linker.review.former_links import carry_over, hear, new_cells, note_cells, todays
 from internal_linker.review.page_links import (
     PageLinks,
@@ -53,12 +53,18 @@ from internal_linker.review.page_links import (
     with_anchor_judged,
     with_stored_anchors,
 )
+from internal_linker.review.proposed_links import (
+    BLOCK,
+    by_source,
+    least_score_and_counts,
+    of_pages,
+    proposed,
+)
 from internal_linker.review.rows import REVIEWABLE, by_page, distinct, review_row, urgency, warning
+from internal_linker.review.staying_pages import StayingPages, basis
 from internal_linker.review.transitions import decided, remembered
 from internal_linker.text.words import word_count
 
-# Rows whose edges are read and written together.
-BLOCK = 1000
 # Rows of the review: as many as two minutes of Google's quota allow.
 SHOWN = 20_000
 # What people see of an edge, besides what follows from the link's score.
@@ -85,24 +91,6 @@ class EdgeRules:
     density: LinkDensity = field(default_factory=LinkDensity)
     approval: Sections = field(default_factory=lambda: Sections(()))
     min_strength: float = 0.0
-
-
-class UnchangedEdges:
-    """An `EdgeStore` for a trial: reads like the given one, and stores nothing."""
-
-    def __init__(self, store: EdgeStore) -> None:
-        self.of_sources, self.by_id = store.of_sources, store.by_id
-        self.each, self.counts, self.state = store.each, store.counts, store.state
-        self.judged_since = store.judged_since
-
-    def put(self, edges: Sequence[Edge]) -> None:
-        """Leave the stored links as they are."""
-
-    def confirm(self, ids: Sequence[str], run: str) -> None:
-        """Leave the stored links as they are."""
-
-    def confirm_all(self, before: str, run: str) -> None:
-        """Leave the stored links as they are."""
 
 
 @dataclass
@@ -132,6 +120,7 @@ class Memory:
         recalled: the state of the stored links when decisions had been read, see `ports.EdgeStore.state`; "":
             nobody looked.
         settled: whether `keep` would change no link if it came again with the same links and pages.
+        staying: the pages whose links stay as the last run stored them, which `keep` does not read.
     """
 
     store: EdgeStore
@@ -155,12 +144,25 @@ class Memory:
     left_out: set[tuple[str, str]] = field(default_factory=set)
     recalled: str = ""
     settled: bool = False
+    staying: StayingPages = field(default_factory=StayingPages)
     _reviewed: Mapping[str, Edge] = field(default_factory=dict)
     _copies: set[str] = field(default_factory=set)
     _began: datetime = field(default_factory=lambda: datetime.now(UTC))
     _repeated: Sequence[Recommendation] | None = None
     _barred: Callable[[str], bool] = lambda _: False
     _unlinked: Callable[[str], bool] = lambda _: False
+
+    @property
+    def by(self) -> str:
+        """By what links become edges, besides pages and decisions: rules, model, and the form of hosts."""
+        rules = self.rules
+        levels = rules.inline, rules.sidebar, rules.min_strength
+        return repr((levels, rules.density, str(rules.approval), self.encoder, str(self.hosts)))
+
+    def expect(self, last: SteadyPages | None) -> None:
+        """Expect pages to stay that the last run by the same rules noted; to be called before anything is stored."""
+        self.staying = StayingPages(last)
+        self.staying.look(self.store)
 
     def recall(self, desk: ReviewDesk | None, progress: Progress) -> list[str]:
         """Read what editors wrote and store their decisions; return what went wrong, one sentence each.
@@ -172,7 +174,7 @@ class Memory:
         gaps = []
         try:
             for some in batched(desk.read() if desk else (), BLOCK):
-                hear(self.store, self.hosts, some, self.at)
+                self.staying.written |= {key[:10] for key in hear(self.store, self.hosts, some, self.at)}
             for remark in desk.remarks() if desk else ():
                 progress.warn(remark)
         except (InputError, ServiceError) as error:
@@ -221,10 +223,13 @@ class Memory:
         barred: Callable[[str], bool] = lambda _: False,
         unlinked: Callable[[str], bool] = lambda _: False,
         again: Anchors | None = None,
+        states: Mapping[str, str] | None = None,
     ) -> None:
         """Store a run's links; withdraw links that the run no longer proposes.
 
-        Suggestions for queries without a page are not stored, since no page can carry them.
+        Pages that the last run noted (see `expect`) are not read if their links, texts and decisions are as they
+        were: their edges stay, and so do their anchors, whichever wordings others choose. Suggestions for queries
+        without a page are not stored, since no page can carry them.
 
         Args:
             recommendations: the run's links; their pages' other links are withdrawn.
@@ -235,17 +240,28 @@ class Memory:
             gone: whether to withdraw the proposed links of a page that has no recommendations.
             barred: whether a page can't carry links: its accepted links are withdrawn, too, and editors don't see any.
             unlinked: whether no page links to a page: links to it are kept, however weak they are.
-            again: would find the next run's anchors, to find out whether the links are `settled`; None: nobody asks.
+            again: would find the next run's anchors, to find out which links would stay; None: those of pages that were
+                read and are as they were.
+            states: a digest of the text, links and decisions of each page; None: nobody knows, and the next run reads
+                all pages.
         """
         self._barred = lambda end: "://" not in end or barred(end)
         self._unlinked = unlinked
         progress.start("Link graph", len(recommendations), "rows")
         carry_over(self.store, self.hosts)
-        self.least, counts = _least_score_and_counts(recommendations)
+        self.least, counts = least_score_and_counts(recommendations, SHOWN)
         self.settled, following = again is not None, self._following()
+        bases = self._bases(recommendations, counts, states or {}) if anchors else {}
+        staying = self.staying
+        staying.choose(bases, self.decided)
+        for each in filter(None, (anchors, again)):
+            staying.count_anchors(each)
+        self.tiers += staying.tiers
+        progress.advance(len(staying.links))
+        others = (item for item in recommendations if item.source.end not in staying.links)
         pages = (
             (end, items, known.get(end, ()))
-            for rows in _by_source(recommendations, counts)
+            for rows in by_source(others, counts)
             for known in [self.store.of_sources(rows)]
             for end, items in rows.items()
         )
@@ -258,8 +274,10 @@ class Memory:
                         confirmed.append(edge.id)
                     else:
                         changed.append(edge)
-                if again and self.settled:
-                    self.settled = following._stays(page, edges, targets, again)
+                stays = following._stays(page, edges, targets, again)
+                self.settled &= stays
+                if stays:
+                    staying.note(page, bases.get(page.end), edges, self.run)
                 progress.advance(page.rows)
             following.foremost.clear()
             following.differing.clear()
@@ -267,10 +285,35 @@ class Memory:
             self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
                 self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
+        staying.confirm(self.store, self.run)
+        if staying.links:
+            self._repeated = [item for item in recommendations if item.source.end in staying.links]
         self._keep_duplicates(duplicates, targets)
         self._withdraw(gone)
         self.statuses = Counter(self.store.counts())
         progress.finish(self.counted)
+
+    def _bases(
+        self,
+        recommendations: Iterable[Recommendation],
+        counts: Mapping[str, int],
+        states: Mapping[str, str],
+    ) -> dict[str, bytes]:
+        """Return the basis of each page that has a state and one row."""
+        rescues = self._unlinked if self.rules.min_strength else lambda _: False
+        return {
+            end: basis(
+                item,
+                states[end],
+                self.hashes,
+                links_in_text=self.text_links.get(end, 0),
+                is_seen=lambda score: not score < self.least,
+                is_unlinked=rescues,
+            )
+            for item in of_pages(recommendations)
+            for end in [item.source.end]
+            if counts[end] == 1 and end in states
+        }
 
     def _put(self, edges: Sequence[Edge], read: Mapping[str, Edge]) -> None:
         """Store edges, with what editors decided on them since they were read: reviews go on during a run."""
@@ -311,11 +354,11 @@ class Memory:
 
     def _read_repeated(self) -> None:
         items, self._repeated = self._repeated or (), None
-        _, counts = _least_score_and_counts(items)
-        for rows in _by_source(items, counts):
+        _, counts = least_score_and_counts(items, SHOWN)
+        for rows in by_source(items, counts):
             stored = self.store.of_sources(rows)
             for end, some in rows.items():
-                now, several = _proposed(some)
+                now, several = proposed(some)
                 for edge in stored.get(end, ()):
                     if edge.target in now and is_link(edge):
                         plain = self._edge(end, *now[edge.target])
@@ -348,7 +391,7 @@ class Memory:
         """
         pages = (
             (end, [item], self.store.of_sources([end]).get(end, ()))
-            for item in _of_pages(recommendations)
+            for item in of_pages(recommendations)
             for end in [item.source.end]
         )
         for _ in self._each(pages, targets, anchors):
@@ -356,13 +399,16 @@ class Memory:
 
     def edge_of(self, source: Source, link: Link) -> Edge:
         """Return the edge of one of the links that `keep` entered or `preview` prepared."""
-        if self._repeated is not None:
+        if self._repeated is not None and (not self.staying.links or source.end in self.staying.links):
             self._read_repeated()
         return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
 
     def _tier_of(self, end: str, link: Link) -> Tier:
         """Return the tier of one of the run's links, as `edge_of` has it."""
-        if self._repeated is not None:
+        for known in self.staying.links.get(end, ()):
+            if known.target == link.target.key:
+                return known.tier
+        if self._repeated is not None and not self.staying.links:
             self._read_repeated()
         edge, rules = self.differing.get((end, link.target.key)), self.rules
         return edge.tier if edge else tier_of(strength(link.target.score), rules.inline, rules.sidebar)
@@ -411,7 +457,8 @@ class Memory:
         )
         of_run, earlier = self.tiers.total(), count()
         former = (edge for edge, _ in zip(others, earlier, strict=False))
-        shown = nlargest(SHOWN, chain(self.foremost, former), key=urgency)
+        staying = self.staying.foremost(self.store, SHOWN, self.foremost)
+        shown = nlargest(SHOWN, chain(self.foremost, staying, former), key=urgency)
         former_links = next(earlier)
         beyond = of_run + former_links - len(shown)
         parts = [(of_run, "links of this run"), (former_links, "of earlier runs")]
@@ -446,7 +493,7 @@ class Memory:
     ) -> PageLinks:
         """Return the links of a page and what is known of their anchors."""
         old = {edge.target: edge for edge in known if is_link(edge)}
-        now, several = _proposed(items)
+        now, several = proposed(items)
         strong = strengths(np.array([link.target.score for _, link in now.values()])).tolist()
         plain = {
             key: self._edge(end, source, link, strong=each)
@@ -458,8 +505,12 @@ class Memory:
         self._ask(page, anchors)
         return page
 
-    def _stays(self, page: PageLinks, edges: Sequence[Edge], targets: Targets, anchors: Anchors) -> bool:
+    def _stays(
+        self, page: PageLinks, edges: Sequence[Edge], targets: Targets, anchors: Anchors | None
+    ) -> bool:
         """Return whether a page's edges would stay if the same links came again after `edges` were stored."""
+        if anchors is None:
+            return page.is_steady(edges)
         if page.is_steady(edges):
             # The wordings of this page count for those that follow.
             for key in page.seen:
@@ -583,47 +634,3 @@ class Memory:
             at=self.at,
             evidence=link.evidence,
         )
-
-
-def _proposed(items: Sequence[Recommendation]) -> tuple[dict[str, tuple[Source, Link]], set[str]]:
-    """Return the links of a source's rows by target, and the targets that its rows have with different scores.
-
-    The first row's scores count.
-    """
-    now: dict[str, tuple[Source, Link]] = {}
-    several: set[str] = set()
-    for item in items:
-        for link in (*item.links, *item.held):
-            _, first = now.setdefault(link.target.key, (item.source, link))
-            if link.target != first.target:
-                several.add(link.target.key)
-    return now, several
-
-
-def _of_pages(items: Iterable[Recommendation]) -> Iterator[Recommendation]:
-    return (item for item in items if item.source.is_page)
-
-
-def _least_score_and_counts(recommendations: Iterable[Recommendation]) -> tuple[float, Counter[str]]:
-    """Return the lowest score of the `SHOWN` strongest links, and the count of rows by page."""
-    scores, counts = array("d"), Counter[str]()
-    for item in _of_pages(recommendations):
-        counts[item.source.end] += 1
-        scores.extend(link.target.score for link in item.links)
-    strongest = nlargest(SHOWN, (score for score in scores if not isnan(score)))
-    return strongest[-1] if len(strongest) == SHOWN else -inf, counts
-
-
-def _by_source(
-    items: Iterable[Recommendation], counts: Mapping[str, int]
-) -> Iterator[dict[str, list[Recommendation]]]:
-    """Yield batches of pages with their rows; pages with several rows come last."""
-    several: dict[str, list[Recommendation]] = {}
-    for some in batched(_of_pages(items), BLOCK):
-        rows: dict[str, list[Recommendation]] = {}
-        for item in some:
-            end = item.source.end
-            (rows if counts[end] == 1 else several).setdefault(end, []).append(item)
-        yield rows
-    for ends in batched(several, BLOCK):
-        yield {end: several[end] for end in ends}

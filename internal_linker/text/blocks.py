@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Ints
+from internal_linker.core.sequences import batched
 from internal_linker.text.block_words import CREDITED, MADE_BY, NUMBERED, PICTURES, SEE_ALSO
 from internal_linker.text.boilerplate import BLOCK, SLOT_BITS, TextCounts, block_slots
 from internal_linker.text.code_lines import code_lines
@@ -30,6 +31,8 @@ TEMPLATE_PAGES, TEMPLATE_SHARE, BLOCK_SHARE = 5, 0.01, 0.02
 # Lines and sentences are counted by 22 bits of their hash: 16 MB on a site of any size, and of a million that occur
 # once about 200 share a slot with one of a thousand templates.
 _SLOTS = 1 << SLOT_BITS
+# Texts whose blocks are hashed together: one alone is too short for NumPy.
+_AT_ONCE = 64
 # The words of a text as `bytes.split` has them.
 _WORD = re.compile(r"[^ \t\n\r\x0b\x0c]+")
 # A good multiplier: the checksums of words have only 32 bits.
@@ -87,17 +90,22 @@ class Templates:
     template's, too.
 
     Args:
-        contents: the plain main contents of the pages, read once; 10,000 pages take two or three seconds, and any
+        contents: the plain main contents of the pages, read once; 10,000 pages take one or two seconds, and any
             number takes 48 MB. On a larger site, some ten thousand pages spread evenly say as much as all.
     """
 
     def __init__(self, contents: Iterable[str]) -> None:
         units, blocks, pages = TextCounts(), (TextCounts(), TextCounts()), 0
-        for content in contents:
-            pages += 1
-            units.add(np.array([_slot(content[start:end]) for start, end in _units(content)], np.int64))
-            for count, slots in zip(blocks, _block_slots(content), strict=True):
-                count.add(slots)
+        for some in batched(contents, _AT_ONCE):
+            pages += len(some)
+            for content in some:
+                units.add(np.array([_slot(content[start:end]) for start, end in _units(content)], np.int64))
+            hashes = [_word_hashes(content) for content in some]
+            ends = np.cumsum([0, *map(len, hashes)]).tolist()
+            for count, slots in zip(blocks, block_slots(np.concatenate(hashes)), strict=True):
+                # Without the blocks that begin in one text and end in the next.
+                for start, end in pairwise(ends):
+                    count.add(slots[start : max(start, end - BLOCK + 1)])
         # A bit a slot.
         self._units = np.packbits(units.common(max(TEMPLATE_PAGES, TEMPLATE_SHARE * pages))).tobytes()
         least = max(TEMPLATE_PAGES, BLOCK_SHARE * pages)
@@ -118,8 +126,12 @@ class Templates:
 
 
 def _block_slots(content: str) -> tuple[Ints, Ints]:
+    return block_slots(_word_hashes(content))
+
+
+def _word_hashes(content: str) -> NDArray[np.uint64]:
     words = content.encode("utf-8", "surrogatepass").split()
-    return block_slots(np.fromiter(map(zlib.crc32, words), np.uint64, len(words)) * _MIX)
+    return np.fromiter(map(zlib.crc32, words), np.uint64, len(words)) * _MIX
 
 
 def _bits(packed: NDArray[np.uint8], slots: Ints) -> Ints:

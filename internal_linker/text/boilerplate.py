@@ -25,7 +25,7 @@ SLOT_BITS = 22
 # A table of so many bits, which a processor's cache holds, says which slots are worth counting.
 _FEWER_BITS = 18
 # On a small site, to count so many blocks one by one is quicker than to fill the memory for all slots.
-_MOST_LISTED = 1 << 20
+_MOST_LISTED = 1 << 17
 # Words whose blocks are hashed at a time: temporary arrays take 100 bytes for each.
 _AT_A_TIME = 1 << 20
 # Spreads the 32 bits of a word's checksum over 64.

@@ -24,7 +24,7 @@ from internal_linker.ingest.collect import collect, other_forms, without_queries
 from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.ingest.staging import host_hint
 from internal_linker.performance.properties import host_of
-from internal_linker.pipeline.report import duration
+from internal_linker.pipeline.plan import duration
 from internal_linker.ranking.fusion_choice import FUSION, FusionEvidence
 from internal_linker.serp.search import require_site
 from internal_linker.usecases.alerts import check_addresses, send_test

@@ -1,7 +1,7 @@
 """What the index of a project depends on: its tables, its settings, and the program itself."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
@@ -22,18 +22,23 @@ _TABLES = ("urls_rawdata.csv", "main_queries.csv", "existing_links.csv")
 _DIGESTS = "index/digests.json"
 
 
-def inputs_digest(project: "Project", *, writes: bool = True) -> str:
+def inputs_digest(project: "Project", sheet: Callable[[], str] | None = None, *, writes: bool = True) -> str:
     """Return a digest of the content of all that the index depends on, besides vectors and editors' decisions.
 
-    It is "" if a table can't be read, or is no plain file: a pipe, for example, can be read only once.
+    It is "" if a table or the Sheet can't be read, or a table is no plain file: a pipe, for example, can be read only
+    once.
 
     Args:
         project: the project.
+        sheet: returns the digest of the Sheet, if the main queries come from there; None: they come from a file.
         writes: whether the digests of its tables may be kept in the folder of the index; see `FileDigests`.
     """
     digest, digests = blake2b(digest_size=16), FileDigests(project.file(_DIGESTS), writes=writes)
     # Keys are masked here.
-    parts = [__version__, sys.version, *_program(), project.settings.model_dump_json()]
+    of_sheet = sheet() if sheet else "none"
+    if not of_sheet:
+        return ""
+    parts = [__version__, sys.version, *_program(), project.settings.model_dump_json(), of_sheet]
     files = [*(project.file(name) for name in _TABLES), project.root / EXCLUSIONS_FILE]
     if any(file.exists() and not file.is_file() for file in files):
         return ""

@@ -3,6 +3,7 @@
 import functools
 import io
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
@@ -10,21 +11,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from internal_linker.core.ports import Progress
-from internal_linker.usecases.index_inputs import inputs_digest, inputs_status
+from internal_linker.usecases.index_inputs import inputs_status
 from internal_linker.usecases.options.links import BriefOptions, LookupOptions
-from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.project import open_project
 
 if TYPE_CHECKING:
     from internal_linker.core.briefs import BriefLinks
     from internal_linker.pipeline.context import RunContext
     from internal_linker.usecases.run import PageLinks
 
+# Seconds for which the rows of a Google Sheet are taken for what they were: Google allows 60 requests a minute.
+_SHEET_S = 60.0
+
 
 class OpenSite:
     """Answers as `lookup` and `content_brief` do, from what it keeps in memory; may be used by several threads.
 
     Before each answer it looks at the sizes and times of the tables and of the files in config/: after a change it
-    reads them again. Editors' decisions count at once.
+    reads them again. A Google Sheet is read again after a minute. Editors' decisions count at once.
 
     Args:
         root: the folder with config/ and files/.
@@ -98,7 +102,7 @@ class OpenSite:
             opened = self._of_one_answer.enter_context(
                 self._project.context(progress, serp=searches, deliver=False)
             )
-            context = replace(opened, kept=self._kept, inputs=functools.partial(self._inputs, self._project))
+            context = replace(opened, kept=self._kept, inputs=functools.partial(self._inputs, opened.inputs))
             paid = context.serp or context.encoder.name.startswith("openai/")
             if paid or context.index is None or not context.inputs():
                 return context
@@ -106,14 +110,16 @@ class OpenSite:
             self._contexts[searches] = context
         return self._contexts[searches]
 
-    def _inputs(self, project: Project) -> str:
+    def _inputs(self, digest: Callable[[], str]) -> str:
         """Return `inputs_digest`, computed once unless files change."""
         if not self._digest or self._look() != self._status:
-            self._digest = inputs_digest(project)
+            self._digest = digest()
         return self._digest
 
-    def _look(self) -> tuple[tuple[str, int, int, int], ...]:
-        return inputs_status(self._root, self._project.settings)
+    def _look(self) -> tuple[object, ...]:
+        settings = self._project.settings
+        has_sheet = settings.google_sheet_id and settings.query_source != "csv"
+        return *inputs_status(self._root, settings), time.monotonic() // _SHEET_S if has_sheet else 0
 
     def _close(self) -> None:
         self._open.close()

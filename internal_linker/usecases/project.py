@@ -43,6 +43,7 @@ from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import Encoder, LinkSink, Progress, ReviewDesk, StreamSource
 from internal_linker.core.records import Collected
 from internal_linker.core.sections import Sections
+from internal_linker.core.steady_pages import RowPlaces
 from internal_linker.core.urls import NormalForms
 from internal_linker.embeddings.embed import Shortened
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
@@ -51,7 +52,8 @@ from internal_linker.performance.properties import host_of
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.ranking.last_resort import LastResortRules
 from internal_linker.ranking.rules import LinkRules
-from internal_linker.review.link_memory import EdgeRules, UnchangedEdges
+from internal_linker.review.link_memory import EdgeRules
+from internal_linker.review.unchanged_edges import UnchangedEdges
 from internal_linker.serp.search import SearchRules
 from internal_linker.usecases.databases import Databases
 from internal_linker.usecases.index_inputs import inputs_digest
@@ -178,7 +180,7 @@ class Project:
         engine, spool = self.databases.store(read_only=read_only), TextSpool(self.root / "files")
         edges, public = EdgeStore(engine, self.site), deliver and not trial
         desk = self._desk(sheet) if public else None
-        files = WrittenFiles(self.file(""))
+        files, places = WrittenFiles(self.file("")), RowPlaces()
         context = RunContext(
             queries=sheet or self.table("main_queries.csv", notices),
             pages=self.table("urls_rawdata.csv", notices),
@@ -187,7 +189,9 @@ class Project:
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=used,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
-            sinks=self._sinks("trial" if trial else "", model or used.name, keeps, files) if deliver else (),
+            sinks=self._sinks("trial" if trial else "", model or used.name, keeps, files, places)
+            if deliver
+            else (),
             sheet=sheet if public else None,
             rejects=RejectedCsv(self.file("rejected_rows.csv"), files),
             excluded=ExcludedCsv(self.file("excluded_targets.csv"), files),
@@ -206,9 +210,13 @@ class Project:
             answers=StoredAnswers(engine),
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
             hosts=self.settings.hosts,
-            index=self._index(sheet, writes=not read_only),
-            inputs=functools.partial(inputs_digest, self, writes=not read_only),
+            # Where Python passes tables, nobody knows whether the next call passes the same.
+            index=None if self.tables else IndexFolder(self.file("index"), not read_only),
+            inputs=functools.partial(
+                inputs_digest, self, sheet.digest if sheet else None, writes=not read_only
+            ),
             files=files if public else None,
+            places=places,
             needs=self._needs(engine) if deliver else None,
             tidy=functools.partial(self.databases.tidy, engine),
             damage=functools.partial(self.databases.damage_met, engine),
@@ -367,10 +375,6 @@ class Project:
         """Lock the folder: see `folder_lock`."""
         return folder_lock(self.root)
 
-    def _index(self, sheet: LinkSink | None, *, writes: bool) -> IndexFolder | None:
-        """Return the index; None where pages or queries don't come from the project's own files."""
-        return None if sheet or self.tables else IndexFolder(self.file("index"), writes)
-
     def _needs(self, engine: Engine) -> Callable[[Collected], tuple[PageNeeds | None, str]] | None:
         """Return what reads how much pages need links; None unless the settings want it."""
         if self.settings.priority == "none":
@@ -394,7 +398,9 @@ class Project:
 
         return ReviewWorkbook(self.file("review.xlsx"))
 
-    def _sinks(self, folder: str, model: str, keeps: Keeps, write: ReplaceWhole) -> list[LinkSink]:
+    def _sinks(
+        self, folder: str, model: str, keeps: Keeps, write: ReplaceWhole, places: RowPlaces
+    ) -> list[LinkSink]:
         return [
             OutputCsv(
                 self.file(folder) / "Output.csv",
@@ -403,7 +409,7 @@ class Project:
                 write,
                 hosts=self.settings.hosts,
             ),
-            LinksCsv(self.file(folder) / "links.csv", model, keeps, write, hosts=self.settings.hosts),
+            LinksCsv(self.file(folder) / "links.csv", model, keeps, write, places, hosts=self.settings.hosts),
         ]
 
 

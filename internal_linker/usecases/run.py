@@ -27,7 +27,9 @@ from internal_linker.core.version import __version__
 from internal_linker.embeddings.embed import text_hash
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.pipeline.context import Rules, RunContext
-from internal_linker.pipeline.report import Plan, Report, highlights, summary_rows
+from internal_linker.pipeline.page_sources import page_sources
+from internal_linker.pipeline.plan import Plan, plan_run
+from internal_linker.pipeline.report import Report, highlights, summary_rows
 from internal_linker.pipeline.run import Run
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.links import BriefOptions, LookupOptions, RunOptions
@@ -261,7 +263,7 @@ def plan(project: Project, options: RunOptions, progress: Progress) -> Plan:
     """
     rules, choice = project.rules(options), Choice(options.limit, tuple(options.only))
     with project.context(progress, serp=options.search, deliver=False, read_only=True) as context:
-        return Run(context, rules, choice, progress).plan()
+        return plan_run(context, rules, choice, progress)
 
 
 def lookup(project: Project, options: LookupOptions, progress: Progress) -> PageLinks:
@@ -283,7 +285,7 @@ def looked_up(project: Project, context: RunContext, options: LookupOptions, pro
     if options.limit:
         rules = replace(rules, linking=replace(rules.linking, links_per_page=options.limit))
     if options.to:
-        target, report = Run(context, rules, Choice(), progress).best_sources(page, new_run_id())
+        target, report = page_sources(context, rules, page, new_run_id(), progress)
         return PageLinks(report, to=target)
     choice = Choice(only=(page,)) if is_address(page) else Choice(query=page)
     return PageLinks(Run(context, rules, choice, progress).execute(new_run_id()))

@@ -1,6 +1,5 @@
 """The sentences that tell an editor why a link is proposed."""
 
-from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -103,8 +102,8 @@ def test_words_of_the_target_in_the_text_and_a_reservation_are_told() -> None:
         "Similar topic. 2 of its 15 nearest pages link there; the text mentions “steam wand”."
     )
     nowhere = "2 of its 15 nearest pages link there; no page of this section does yet."
-    assert sentences(replace(some, section_inlinks=0), mentions="steam wand") == f"Similar topic. {nowhere}"
-    assert sentences(replace(some, last_resort=1), mentions="steam wand") == (
+    assert sentences(some._replace(section_inlinks=0), mentions="steam wand") == f"Similar topic. {nowhere}"
+    assert sentences(some._replace(last_resort=1), mentions="steam wand") == (
         "Similar topic. 2 of its 15 nearest pages link there; the target is very short, full of links or deprecated."
     )
     assert sentences(Evidence(SIMILAR, last_resort=3)) == "Similar topic. Both pages follow one template."
@@ -126,7 +125,7 @@ def test_a_link_of_an_earlier_version_gets_its_level_from_its_score() -> None:
 def test_evidence_is_read_back_whole_and_from_other_versions() -> None:
     """A later version may keep more values, an earlier one fewer."""
     plain = Evidence(VERY, 15, 2, 9, 0, 1, 3, "tea", 2)
-    needed = replace(plain, needed=4, impressions=1200, position=8, age=3)
+    needed = plain._replace(needed=4, impressions=1200, position=8, age=3)
     for some in (plain, needed):
         assert Evidence.unpacked(list(some.packed())) == some
         assert Evidence.of_counts(some.counts, some.title_words, some.need) == some
@@ -144,8 +143,8 @@ def test_a_link_that_came_by_need_says_so() -> None:
         "Very similar topic. Chosen by priority: the target earns 1,200 impressions in 28 days at position 8"
     )
     assert sentences(some) == f"{told} and has 2 in-links."
-    assert sentences(replace(some, inlinks=0, age=3)) == f"{told}, has no in-links and is new."
-    assert sentences(replace(some, inlinks=9)) == f"{told}."
+    assert sentences(some._replace(inlinks=0, age=3)) == f"{told}, has no in-links and is new."
+    assert sentences(some._replace(inlinks=9)) == f"{told}."
     bare = Evidence(VERY, needed=1)
     assert (
         sentences(bare) == "Very similar topic. Chosen by priority: the target needs links more than others."

@@ -34,11 +34,12 @@ EVIDENCE = st.builds(Evidence, *[st.integers(-1, 2**31 - 1)] * 7, st.text(max_si
             shortage=st.sampled_from([None, Shortage(1, 5, Reason(FewLinks.WAITING, "2"))]),
         ),
         max_size=5,
-    )
+    ),
+    st.sampled_from([0, 3, 5]),
 )
-def test_compact_recommendations_are_the_same(items: list[Recommendation]) -> None:
+def test_compact_recommendations_are_the_same(items: list[Recommendation], few: int) -> None:
     """Compact recommendations return every field of every link on each reading; a missing signal stays NaN."""
-    kept = compact(iter(items))
+    kept = compact(iter(items), few)
     assert repr(list(kept)) == repr(items)
     assert list(kept) == list(kept)
     assert [kept[at].source for at in range(len(items))] == [item.source for item in items]

@@ -1,6 +1,5 @@
 """One run from the input to the links, with fakes for everything external."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -8,21 +7,15 @@ import pytest
 from internal_linker.core.errors import InputError, Interrupted, OutOfCredits, OutputError, ServiceError
 from internal_linker.core.records import (
     Choice,
-    EncodedBatch,
     Recommendation,
-    SerpMarket,
-    SerpPage,
-    Text,
-    Usage,
 )
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.run import Run
 from internal_linker.ranking.rules import LinkRules
-from internal_linker.serp.search import SearchCost, SearchRules
+from internal_linker.serp.search import SearchRules
 from tests.support.builders import (
     SITE,
     TEMPLATE,
-    US,
     Engine,
     Given,
     Kept,
@@ -178,51 +171,6 @@ def test_an_unknown_url_is_an_input_error(asked: str) -> None:
     with pytest.raises(InputError, match=asked):
         run(context(serp=engine, encoder=encoder), Choice(only=(url("pots"), asked)))
     assert (engine.asked, encoder.asked) == ([], [])
-
-
-class Untouchable(Letters):
-    """An encoder and a search service that must not be used."""
-
-    market = US
-
-    def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
-        raise AssertionError("a text was encoded")
-
-    def search(self, query: str, page: int) -> SerpPage:
-        raise AssertionError("a search was paid for")
-
-    def check(self) -> str:
-        raise AssertionError("the account was asked for")
-
-    def close(self) -> None:
-        """Do nothing, because no resource is open."""
-
-
-class Sealed(MemorySerp):
-    def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
-        raise AssertionError("the cache was written")
-
-
-def test_a_plan_spends_and_writes_nothing() -> None:
-    """The plan counts rows, searches, credits, texts and cost without any call, file or cache entry."""
-    sink, rejects, never, kept = Kept(), Kept(), Untouchable(), Sealed()
-    kept.kept[(*GREEN, US)] = SerpPage((), 1)
-    of = replace(context(sink, encoder=never, rejects=rejects), serp=never, serp_cache=kept)
-    vectors = MemoryVectors()
-    plan = Run(replace(of, vector_cache=vectors), rules(), Choice(), Told()).plan()
-    assert (plan.sources, plan.search.searches, plan.sheet_rows) == (6, 3, 3)
-    assert (plan.texts, plan.cached_texts) == (6, 0)
-    assert plan.usage == Usage(30, 6.0)
-    assert (plan.search.least, plan.search.expected, plan.search.most) == (2, 3, 6)
-    assert (sink.writes, rejects.writes, vectors.kept) == (0, 0, {})
-
-
-def test_a_plan_after_the_run_has_nothing_left_to_do() -> None:
-    """The plan leaves out texts and searches that a run has already done."""
-    of = context(serp=Engine({GREEN: [url("black"), url("pots")]}))
-    run(of)
-    plan = Run(of, rules(max_pages=1), Choice(), Told()).plan()
-    assert (plan.texts, plan.cached_texts, plan.search) == (0, 6, SearchCost(3))
 
 
 def test_a_second_run_asks_nothing_and_says_the_same() -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.pipeline.report import duration
 from tests.support.sites import make_project
 from tests.support.small_project import command, forget_settings, summary
 
@@ -48,12 +47,3 @@ def test_the_terminal_shows_what_matters(
 def shown(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     lines = capsys.readouterr().out.partition("Summary\n")[2].splitlines()
     return dict(line.strip().split(": ", 1) for line in lines if line.startswith("  "))
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.2, "1 s"), (59, "59 s"), (60, "1 min"), (1262, "21 min"), (3600, "1 h 0 min"), (7500, "2 h 5 min")],
-)
-def test_durations_are_for_people(seconds: float, text: str) -> None:
-    """A duration is in seconds, minutes, or hours and minutes."""
-    assert duration(seconds) == text

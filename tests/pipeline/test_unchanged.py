@@ -5,7 +5,7 @@ import json
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from typing import Any
 import openpyxl
 import pytest
 
-from internal_linker.core.edges import Verdict
+from internal_linker.adapters.database.edges import EdgeStore
+from internal_linker.core.edges import Edge, Verdict
 from internal_linker.review.workbook import ReviewWorkbook
 from internal_linker.usecases.history import diff
 from internal_linker.usecases.options.decisions import DiffOptions
@@ -147,12 +148,12 @@ def test_what_a_run_wrote_into_the_review_is_not_read(
 
 
 def test_untouched_files_are_not_written(root: Path) -> None:
-    """Of all files in files/, only links.csv, which names the run, and the cache change."""
+    """Of all files in files/, only links.csv, which names the run, the cache and its index change."""
     before = snapshot(root / "files")
     assert done(root)[1]
     after = snapshot(root / "files")
     changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
-    assert {name for name in changed if not name.startswith((".", "cache"))} == {"links.csv"}
+    assert {name for name in changed if not name.startswith((".", "cache", "index"))} == {"links.csv"}
 
 
 def _decided(root: Path) -> None:
@@ -260,6 +261,23 @@ def test_the_two_runs_after_a_changed_one_are_as_any(
     done(root)
     compared(root, tmp_path)
     compared(root, tmp_path)
+
+
+def test_after_changes_only_the_links_near_them_are_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run after a decision reads the stored links of few pages, besides those that it shows to editors."""
+    read, of_sources = set[str](), EdgeStore.of_sources
+
+    def watched(store: EdgeStore, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
+        found = of_sources(store, sources)
+        read.update(found)
+        return found
+
+    _decided(root)
+    monkeypatch.setattr(EdgeStore, "of_sources", watched)
+    found, short = done(root)
+    assert not short
+    assert 0 < len(read) < 10
+    assert len(found.links) == 310
 
 
 def test_a_damaged_part_of_the_last_run_is_no_short_cut(root: Path) -> None:

@@ -1,13 +1,18 @@
 """A run weighs the candidates of a page again only where its list may change; the lists are those of a full run."""
 
+import csv
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
 
+from internal_linker.adapters.database.edges import EdgeStore
+from internal_linker.core.edges import Edge
 from internal_linker.matching.candidates import Matches
 from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.rank import Ranking
@@ -134,6 +139,44 @@ def test_only_sources_near_a_change_are_weighed_again(
     weighed.clear()
     assert lists_of(root) == full
     assert len(weighed) == 1 and CHECKED < weighed[0] < len(pages) / 3
+
+
+def test_the_stored_links_of_other_pages_are_not_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After one change, those of fewer than half of the pages are read; all are stored as if all had been read."""
+    pages, links = site(), [*LINKS]
+    _text(pages, links)
+    write(root, pages, links)
+    copy = shutil.copytree(root, root.parent / "full")
+    for part in (copy / "files/index").glob("steady-*"):
+        shutil.rmtree(part)
+    full = lists_of(copy)
+    read, of_sources = set[str](), EdgeStore.of_sources
+
+    def watched(store: EdgeStore, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
+        found = of_sources(store, sources)
+        read.update(found)
+        return found
+
+    monkeypatch.setattr(EdgeStore, "of_sources", watched)
+    found = run(open_project(root), RunOptions(accept_drift=True), Told())
+    assert 0 < len(read) < len(pages) / 2
+    assert [(link.source, link.target, link.rank) for link in found.links] == full[0]
+    assert _stored(root) == _stored(copy)
+
+
+def _stored(root: Path) -> list[list[str]]:
+    """Return what is stored and written of the links, without the names and times of runs."""
+    with (root / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = ["\t".join(cells[:10] + cells[11:]) for cells in csv.reader(file)]
+    book = openpyxl.load_workbook(root / "files/review.xlsx").worksheets[0]
+    with open_project(root).graph() as (edges, runs):
+        first, *_, last = (version.run for version in runs.versions())
+        names = {first: "first", last: "last"}
+        stored = [
+            replace(edge, at="", first_run=names[edge.first_run], last_run=names[edge.last_run])
+            for edge in edges.each()
+        ]
+    return [rows, [*map(repr, book.iter_rows(values_only=True))], sorted(map(repr, stored))]
 
 
 @pytest.mark.long

@@ -1,7 +1,5 @@
 """The evidence for selected links equals what plain loops over pages and links count."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -119,5 +117,5 @@ def test_without_known_links_only_the_topic_is_known() -> None:
     ranking = made([])
     for item in recommend(ranking, Searched(), ranking.rules):
         assert all(
-            replace(link.evidence, title_words="") == Evidence(link.evidence.topic) for link in item.links
+            link.evidence._replace(title_words="") == Evidence(link.evidence.topic) for link in item.links
         )

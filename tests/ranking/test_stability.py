@@ -26,7 +26,7 @@ def links(candidates: Ranked, before: Earlier | None, first: list[int] | None = 
     """Return the three links of each source, without limits of in-links."""
     liked, named = preferences(candidates, before), np.zeros(len(candidates.of), np.bool_)
     named[first or []] = True
-    found = arranged(candidates, best(candidates, named, liked, 3), named, named & False, liked, 3)
+    found = arranged(candidates, best(candidates.of, named, liked.worth, 3), named, named & False, liked, 3)
     return [found.targets[found.of == source][:3].tolist() for source in range(int(found.of.max()) + 1)]
 
 

@@ -38,6 +38,9 @@ class Names:
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         return anchors
 
+    def count(self, target: str, text: str) -> None:
+        """Do nothing: no wording is too frequent."""
+
 
 class Everywhere(Names):
     """An `Anchors` that proposes a perfect anchor for each target."""

@@ -67,7 +67,7 @@ def test_what_it_read_serves_the_next_lookups(
     """The second lookup reads neither tables nor the index."""
     site.lookup(PAGES[3])
     monkeypatch.setattr("internal_linker.adapters.files.index_folder.IndexFolder.read", None)
-    monkeypatch.setattr("internal_linker.usecases.open_site.inputs_digest", None)
+    monkeypatch.setattr("internal_linker.usecases.index_inputs.FileDigests", None)
     assert site.lookup(PAGES[4]).links and site.lookup(QUERY).links
 
 

@@ -1,10 +1,11 @@
 """The link graph: proposed links by source, each with its status and the facts known when it was proposed."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from itertools import compress
 from math import isnan, nan
@@ -20,6 +21,7 @@ from sqlalchemy import (
     Row,
     Select,
     Table,
+    Update,
     bindparam,
     func,
     literal_column,
@@ -209,6 +211,14 @@ class EdgeStore:
         change = update(EDGES).where(wanted).values(last_run=run, updated_at=self._now())
         transact(self._engine, lambda connection: connection.execute(change))
 
+    def confirm_sources(self, sources: Iterable[str], before: str, run: str) -> None:
+        """Do what `ports.EdgeStore` says; committed when this returns."""
+        wanted = (EDGES.c.site == self._site) & (EDGES.c.last_run == before)
+        now = self._now()
+        for some in batched(map(source_id, sources), KEYS_A_QUERY):
+            change = update(EDGES).where(wanted & EDGES.c.source.in_(some))
+            transact(self._engine, partial(_execute, change.values(last_run=run, updated_at=now)))
+
     def state(self) -> str:
         """Return a digest that any change of a stored edge changes: each has the time at which it was written.
 
@@ -226,12 +236,22 @@ class EdgeStore:
         told = "\n".join(sorted(map(repr, groups)))
         return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
+    @property
+    def own_times(self) -> Collection[datetime]:
+        """Do what `ports.EdgeStore` says."""
+        return self._times
+
     def times(self) -> Mapping[datetime, int]:
-        """Return when the stored edges were last written, with the count of those that were written then."""
+        """Do what `ports.EdgeStore` says."""
         at = EDGES.c.updated_at
         wanted: Select[Any] = select(at, func.count().label("edges"))
         rows = self._rows(wanted.where(EDGES.c.site == self._site).group_by(at))
         return {row.updated_at: row.edges for row in rows}
+
+    def sources_besides(self, times: Container[datetime]) -> frozenset[str]:
+        """Do what `ports.EdgeStore` says."""
+        wanted = select(EDGES.c.source, EDGES.c.updated_at).where(EDGES.c.site == self._site).distinct()
+        return frozenset(row.source for row in self._rows(wanted) if row.updated_at not in times)
 
     def written(self, times: Iterable[datetime]) -> Iterator[Edge]:
         """Yield the edges that were last written at one of these times."""
@@ -272,6 +292,10 @@ class EdgeStore:
             return list(connection.execute(wanted))
 
         return [] if lacks(self._engine, EDGES) else transact(self._engine, read)
+
+
+def _execute(change: Update, connection: Connection) -> None:
+    connection.execute(change)
 
 
 def waste(before: datetime) -> list[Waste]:

@@ -35,12 +35,14 @@ from internal_linker.adapters.database.schema import (
 )
 from internal_linker.core.records import Duplicate
 from internal_linker.core.runs import (
+    StoredList,
     Version,
     VersionRow,
     packed,
     packed_duplicate,
     unpacked,
     unpacked_duplicate,
+    unpacked_list,
 )
 from internal_linker.core.sequences import batched
 
@@ -68,6 +70,8 @@ KEPT = 26
 # A run a minute for thousands of years: a greater number is damaged.
 _MOST_RUNS = 2**32
 _TYPES = {"run": str, "at": str, "what": str, "encoder": str, "rows": int, "links": int, "facts": dict}
+# What reading a damaged part may raise.
+_DAMAGE = (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error)
 # Rows per part: 1 MB of text, 100 KB compressed.
 _ROWS = 1000
 
@@ -123,6 +127,17 @@ class RunStore:
                 note_damage(self._engine, RUN_LINKS)
             else:
                 raise unusable(self._engine, f"the links of run {run} are damaged")
+
+    def lists(self, run: str) -> Iterator[StoredList]:
+        """Yield the lists of a run that `versions` names; leave out parts that are damaged, and count them."""
+        for content in self._parts(run):
+            try:
+                stored = json.loads(zlib.decompress(content))
+                found = [*map(unpacked_list, stored if isinstance(stored, list) else stored["rows"])]
+            except _DAMAGE:
+                note_damage(self._engine, RUN_LINKS)
+            else:
+                yield from found
 
     def duplicates(self) -> Sequence[Duplicate] | None:
         """Return the near-duplicates that the newest run found; None if it did not look, or they are damaged."""
@@ -275,7 +290,7 @@ def _unpacked(content: bytes) -> _Part | None:
             return _Part([*map(unpacked, stored)])
         pairs = [*map(unpacked_duplicate, stored["duplicates"])]
         return _Part([*map(unpacked, stored["rows"])], pairs, stored.get("matched"))
-    except (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error):
+    except _DAMAGE:
         return None
 
 

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
+from hashlib import blake2b
 from typing import Any
 
 from internal_linker.adapters.google_sheets.client import GOOGLE
@@ -21,7 +22,7 @@ from internal_linker.adapters.http.limits import FEW_ATTEMPTS, with_retries
 from internal_linker.adapters.tables.columns import Kind, display, find_column, link_column, link_name
 from internal_linker.adapters.tables.query_rows import QueryRows, query_rows
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.errors import InputError, OutputError, ServiceError
 from internal_linker.core.hints import command
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.reasons import FewLinks
@@ -263,9 +264,35 @@ class GoogleSheet:
         return self._table(self._find_tab(with_retries(self._spreadsheet.metadata)))
 
     def stream(self) -> TableStream:
-        """Return the tab as a stream; unlike a file, a Sheet always fits in memory."""
-        table = self.read()
+        """Return the tab as a stream; unlike a file, a Sheet always fits in memory.
+
+        It is read once, so that all who ask get the same rows.
+
+        Raises:
+            InputError, ServiceError: as in `read`.
+        """
+        table = self._first
+        if isinstance(table, Exception):
+            raise table
         return TableStream(table.name, table.header, iter(table.rows))
+
+    def digest(self) -> str:
+        """Return a digest of all that `stream` says of URLs and main queries; "" if the tab can't be read."""
+        table = self._first
+        if isinstance(table, Exception):
+            return ""
+        places = [at for kind in _KEYS if (at := find_column(table.header, kind)) is not None]
+        found = blake2b(repr([table.header[at] for at in places]).encode(), digest_size=16)
+        for number, row in table.rows:
+            found.update(repr((number, *(row[at] for at in places))).encode("utf-8", "surrogatepass"))
+        return found.hexdigest()
+
+    @cached_property
+    def _first(self) -> Table | InputError | ServiceError:
+        try:
+            return self.read()
+        except (InputError, ServiceError) as error:
+            return error
 
     def _table(self, tab: Tab, attempts: int | None = None) -> Table:
         values = with_retries(lambda: self._values(tab), attempts=attempts)

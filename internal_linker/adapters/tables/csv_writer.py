@@ -4,6 +4,7 @@ import csv
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -44,18 +45,18 @@ def write_rows(
     """
 
     def body(file: TextIO) -> None:
-        writer = csv.writer(file, lineterminator="\r\n")
-        writer.writerow(header)
-        # Of a million cells, nearly all need no call.
-        writer.writerows(
-            [
-                cell if isinstance(cell, int) or not cell or cell[:1].isalnum() else harmless(cell)
-                for cell in row
-            ]
-            for row in rows
-        )
+        write_cells(file, chain([header], rows))
 
     return remarks_on(path, write_whole(path, body, encoding=encoding))
+
+
+def write_cells(file: TextIO, rows: Iterable[Row]) -> None:
+    """Write rows of cells as lines; no cell runs as a formula."""
+    # Of a million cells, nearly all need no call.
+    csv.writer(file, lineterminator="\r\n").writerows(
+        [cell if isinstance(cell, int) or not cell or cell[:1].isalnum() else harmless(cell) for cell in row]
+        for row in rows
+    )
 
 
 def defuse(cell: str) -> str:

@@ -9,9 +9,10 @@ from sqlalchemy import Engine, select
 
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.adapters.database.runs import KEPT, RUN_LINKS, RunStore, is_sound
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.evidence import NO_EVIDENCE, Evidence
 from internal_linker.core.records import Candidate, Duplicate, Link, Recommendation, Source
-from internal_linker.core.runs import Version, VersionRow, overlaid, unpacked
+from internal_linker.core.runs import Version, VersionRow, lists_with, overlaid, rows_with, unpacked
 
 VERSION = Version("1", "2026-01-04T03:00:00+00:00", "all rows", "local/x, recipe y", 2, 3, facts={"a": [1]})
 
@@ -55,6 +56,35 @@ def test_the_rows_of_a_run_come_back(engine: Engine) -> None:
     (link, _) = next(iter(runs.rows("1"))).recommendation.links
     assert math.isnan(link.target.lexical) and link.target.similarity == -0.1
     assert list(runs.rows("2")) == [] and RunStore(engine, "b.example").versions() == []
+
+
+def test_the_lists_of_a_run_are_those_of_its_rows(engine: Engine) -> None:
+    """Lists have the keys of all links, with or without a host in another form; without a basis, they have none."""
+    runs, hosts = (
+        RunStore(engine, "a.example"),
+        CanonicalHosts(origins={"a.example": "https://www.a.example"}),
+    )
+    pages = [f"http://a.example/{name}" for name in ("s", "t", "u", "t", "s", "index.html")]
+    links = [Link(Candidate(page, page, serp_rank=rank), rank, "serp") for rank, page in enumerate(pages, 1)]
+    source = Source(pages[0], pages[0], "q", None, in_sheet=True, row_url=pages[0])
+    kept = Recommendation(source, tuple(links), held=(Link(Candidate("k", "k"), 0, "semantic"),))
+    rows = [VersionRow(kept, basis="a b c"), VersionRow(kept, basis="d e f"), row("x", "t")]
+    rows.append(VersionRow(Recommendation(replace(source, query="other"), tuple(links)), outlinks=2))
+    runs.put(VERSION, rows)
+    stored = [*runs.lists("1")]
+    assert [one.basis for one in stored] == ["a b c", "d e f", "", ""]
+    assert stored[0].source == source and not stored[2].links
+    assert stored[0].links == [(page, rank) for rank, page in enumerate(pages, 1)]
+    assert stored[0].held == [("k", 0)]
+    for form in (CanonicalHosts(), hosts):
+        moved = [one.recommendation for one in rows_with(form, runs.rows("1"))]
+        lists = [*lists_with(form, runs.lists("1"))]
+        assert [(one.key, one.identity) for one in (each.source for each in moved)] == [
+            (one.key, one.identity) for one in (each.source for each in lists)
+        ]
+        first, item = lists[0], moved[0]
+        assert [*first.links] == [(link.target.key, link.target.serp_rank) for link in item.links]
+        assert [*first.held] == [(link.target.key, link.target.serp_rank) for link in item.held]
 
 
 def test_the_rows_of_an_earlier_version_are_read() -> None:

@@ -1,0 +1,142 @@
+"""The pages that should link to a page: the lookup with `--to`."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from internal_linker.core.errors import InputError
+from internal_linker.core.ports import Progress
+from internal_linker.core.records import Choice, Collected, Link, Recommendation, Searched, Source
+from internal_linker.core.sequences import counted
+from internal_linker.core.urls import is_address
+from internal_linker.pipeline.context import Rules, RunContext
+from internal_linker.pipeline.prepared import Prepared
+from internal_linker.pipeline.publish import Publication
+from internal_linker.pipeline.recall import recall
+from internal_linker.pipeline.report import Report
+from internal_linker.pipeline.rows import Rows, known_key, named
+from internal_linker.pipeline.run_input import RunInput, read_input
+from internal_linker.pipeline.site_ranking import rank_site
+from internal_linker.pipeline.site_vectors import embed_site
+from internal_linker.ranking.evidence import Explainer
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.recommend import counting
+from internal_linker.ranking.reverse_candidates import best_sources
+from internal_linker.review.link_memory import Memory
+
+
+def page_sources(
+    context: RunContext, rules: Rules, page: str, run_id: str, progress: Progress
+) -> tuple[Source, Report]:
+    """Find the pages that should link to a page, at most `links_per_page`; search results don't count.
+
+    Args:
+        context: without sinks.
+        rules: how links are chosen.
+        page: its URL, with or without https://, or its path.
+        run_id: the id of this lookup.
+        progress: the display of the steps.
+
+    Returns:
+        The page, and a report that has a recommendation for each source, best first: its link to the page.
+
+    Raises:
+        InputError: the input can't be used, or has no such page.
+        ServiceError: the input can't be read from its service.
+    """
+    prepared = Prepared(context, progress)
+    given = read_input(context, rules, Choice(), progress, prepared=prepared)
+    target = _target(given.collected, page)
+    recalled = recall(context, rules, run_id, given.collected, prepared, progress)
+    given = _linking_pages(given.without_rejected(recalled.memory))
+    collected, targets, memory = given.collected, given.targets, recalled.memory
+    stored = prepared.stored(collected, targets, rules.linking)
+    vectors = embed_site(given, stored, context, progress)
+    progress.start("Matching", 1, "pages")
+    ranked, found = None, list[Recommendation]()
+    if target.key in targets.known and target.key in collected.rows:
+        ranked = rank_site(
+            given,
+            Searched(),
+            vectors,
+            rules.linking,
+            context=context,
+            prepared=prepared,
+            stored=stored,
+            memory=memory,
+        )
+        found = _links_to(ranked.ranking, collected.rows[target.key], rules.linking.links_per_page, memory)
+    progress.finish(f"{counted(len(found), 'page')} should link to it")
+    report = Report(run_id, collected, Searched(), vectors.embedded, found, None, memory=memory)
+    report.gaps += filter(None, [*recalled.gaps, vectors.embedded.problem])
+    if not found:
+        report.gaps.append(_without_sources(target, given))
+    publication = Publication(
+        context,
+        rules,
+        report,
+        targets,
+        partial=True,
+        progress=progress,
+        anchoring=prepared.anchoring,
+        inputs=prepared.inputs,
+    )
+    publication.publish(given.sources)
+    prepared.keep_anchoring()
+    if ranked:
+        prepared.keep_hubness(ranked.ranking.site, ranked.state)
+    # The score that people read counts the anchor, which is only known now.
+    report.recommendations = sorted(found, key=lambda one: -_strength(report, one))
+    for sentence in report.gaps:
+        progress.warn(sentence)
+    return target, report
+
+
+def _target(collected: Collected, page: str) -> Source:
+    """Return the page that links should lead to.
+
+    Raises:
+        InputError: there is no such page.
+    """
+    key = named(collected, page)
+    if not key and not is_address(page):
+        raise InputError(f"{page} is no page: --to takes a page's URL, or its path such as /blog/a/.")
+    key = key or known_key(collected, page)
+    return next(source for source in collected.sources if source.key == key)
+
+
+def _linking_pages(given: RunInput) -> RunInput:
+    """Return the input with each page that can link as one row."""
+    counts = counting(given.sources)
+    pages = [one for one, first in zip(given.sources, counts, strict=True) if first and one.page]
+    return replace(given, rows=Rows(pages))
+
+
+def _links_to(ranking: Ranking, row: int, count: int, memory: Memory | None) -> list[Recommendation]:
+    """Return the links to a page that score highest, each as the recommendation of its source."""
+    best = best_sources(ranking, row, range(len(ranking.sources)), count)
+    found = []
+    for position, candidate, place in best:
+        source = ranking.sources[position]
+        waits = memory is not None and not memory.approved(source)(candidate.key)
+        link = Link(candidate, 0 if waits else place, "semantic")
+        found.append((position, Recommendation(source, (link,))))
+    return list(Explainer(ranking).explained(found))
+
+
+def _strength(report: Report, item: Recommendation) -> float:
+    """Return the strength of the only link of a source, 0 where it is unknown."""
+    return float(np.nan_to_num(report.edge_of(item.source, item.links[0]).strength))
+
+
+def _without_sources(target: Source, given: RunInput) -> str:
+    """Return why no page should link to a page."""
+    url = target.url
+    if barred := given.targets.barred.get(target.key):
+        return f"No link may lead to {url}: {barred}."
+    if target.key not in given.collected.rows:
+        return f"{url} is not in files/urls_rawdata.csv, so there is no text to compare with other pages."
+    return (
+        f"No page was found that should link to {url}: the others already link to it, may get no links, or are not "
+        "similar enough."
+    )
