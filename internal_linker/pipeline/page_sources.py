@@ -77,9 +77,8 @@ def page_sources(
         report,
         targets,
         partial=True,
+        prepared=prepared,
         progress=progress,
-        anchoring=prepared.anchoring,
-        inputs=prepared.inputs,
     )
     publication.publish(given.sources)
     prepared.keep_anchoring()

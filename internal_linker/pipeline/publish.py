@@ -1,7 +1,7 @@
 """Publication of a run's links: in the link graph, in files, Sheet and review, and among the stored versions."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Anchors, ListSink, PageVectorStore, Progress, RunStore
 from internal_linker.core.reasons import NoTarget, Reason
-from internal_linker.core.records import Collected, ExcludedTarget, Recommendation, Source, Targets
+from internal_linker.core.records import ExcludedTarget, Recommendation, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid, rows_with
 from internal_linker.core.sections import section_of
 from internal_linker.core.sequences import Later, counted, read_often
@@ -39,11 +39,9 @@ class Publication:
         report: the run's report, to which publication adds gaps and failures.
         targets: where links may lead.
         partial: whether some rows were left out.
+        prepared: the index: what an earlier command found out about the site, and the last run about stored links.
         progress: the display of the steps.
-        anchoring: makes what finds anchors.
-        inputs: a digest of tables, settings and program; "": nobody knows.
         unchanged: the last run, if this one publishes the same.
-        prepared: has what the last run tells of stored links, and takes what this one does; None: nobody knows.
     """
 
     context: RunContext
@@ -51,11 +49,9 @@ class Publication:
     report: Report
     targets: Targets
     partial: bool
+    prepared: Prepared
     progress: Progress
-    anchoring: Callable[[Collected], Anchoring] = Anchoring
-    inputs: str = ""
     unchanged: Unchanged | None = None
-    prepared: Prepared | None = None
 
     def publish(self, sources: Sequence[Source]) -> None:
         """Store the links in the link graph, deliver them, and store the run's version.
@@ -85,7 +81,7 @@ class Publication:
             self._keep_version(self.context.runs, versions, facts, held=held)
         if self.context.page_vectors and not (held or self.partial or self.report.failure):
             self._store_vectors(self.context.page_vectors)
-        if memory and self.prepared and not self.partial:
+        if memory and not self.partial:
             steady = memory.staying.for_the_next(
                 memory.store, memory.run, self.context.places, self._digest_of_links
             )
@@ -106,17 +102,14 @@ class Publication:
         self._warn_of_unlinkable(memory)
         self._deliver(memory, held=False, stale=last.stale(self.context, report.run_id))
         version = replace(last.version, run=report.run_id, at=_now(), published=not report.failure)
-        kept = packed(report, self.context, self.rules, self.inputs) if steady else None
+        kept = packed(report, self.context, self.rules, self.prepared.inputs) if steady else None
         now = heard(self.context, memory, read=True) if steady else {}
         now |= {"desk": known["desk"]} if now else {}
         runs.put_again(version, last.version.run, {**last.matched, "unchanged": kept, "heard": now})
         if self.context.page_vectors and not report.failure:
             self._store_vectors(self.context.page_vectors)
-        if (
-            self.prepared
-            and (pages := self.prepared.steady_pages(memory.by))
-            and pages.run == last.version.run
-        ):
+        pages = self.prepared.steady_pages(memory.by)
+        if pages and pages.run == last.version.run:
             again = pages.again(
                 report.run_id, memory.store.times(), self.context.places, self._digest_of_links
             )
@@ -225,7 +218,7 @@ class Publication:
         if report.memory:
             ends = (end for item in report.recommendations for end in _ends(item))
             report.memory.hashes = self._hashes(sources, ends)
-            anchors = self.anchoring(report.collected).variety()
+            anchors = self.prepared.anchoring(report.collected).variety()
             report.memory.preview(report.recommendations, self.targets, anchors)
 
     def _hashes(self, sources: Sequence[Source], pages: Iterable[str]) -> Mapping[str, str]:
@@ -244,9 +237,11 @@ class Publication:
             memory.duplicate_edge(pair, pages[page].key, pages[keep].key)
             for (page, keep), pair in found.items()
         )
-        site = self.anchoring(report.collected)
+        site = self.prepared.anchoring(report.collected)
         anchors = self._anchors(site)
-        may_come_again = report.matched and self.inputs and not (self.context.chat or self.context.sheet)
+        may_come_again = (
+            report.matched and self.prepared.inputs and not (self.context.chat or self.context.sheet)
+        )
         linked = {link.target for link in report.collected.live_links}
         items = report.recommendations
         places = self.context.places
@@ -355,7 +350,7 @@ class Publication:
         memory = self.report.memory
         if memory is None or not memory.heard or self.context.sheet:
             return {}
-        kept = packed(self.report, self.context, self.rules, self.inputs)
+        kept = packed(self.report, self.context, self.rules, self.prepared.inputs)
         # Cells that this run wrote are read by the next one.
         return {"unchanged": kept, "heard": heard(self.context, memory, read=False)}
 

@@ -193,8 +193,6 @@ class Run:
             given.targets,
             partial=self.choice.partial,
             progress=self.progress,
-            anchoring=self._prepared.anchoring,
-            inputs=self._prepared.inputs,
             unchanged=found.matched.unchanged,
             prepared=self._prepared,
         )
