@@ -4,14 +4,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from internal_linker import bootstrap
-
 
 def main(arguments: Sequence[str] | None = None, default_project: Path | None = None) -> None:
     """Run the command line; without its packages, say what to do."""
     try:
         from internal_linker.cli import main as run
     except ImportError as error:
+        from internal_linker import bootstrap
+
         sys.stderr.write(f"Error: {bootstrap.explained(error)}\n")
         sys.exit(2)
     run(arguments, default_project)

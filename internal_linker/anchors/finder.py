@@ -25,6 +25,7 @@ from internal_linker.anchors.target_names import PARTS, Kind, TargetNames, targe
 from internal_linker.anchors.variety import ProposeEach, Variety
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.edges import Anchor
+from internal_linker.core.on_demand import MappingOnDemand
 from internal_linker.core.ports import Wanted
 from internal_linker.core.records import Collected, ExistingLink, Page, fold_query
 from internal_linker.text.blocks import Templates, closed_spans
@@ -67,12 +68,8 @@ class Anchoring:
 
     def __init__(self, site: Collected, words: KeptWords | None = None) -> None:
         self._site = site
-        self._links: defaultdict[str, list[ExistingLink]] = defaultdict(list)
-        self._known: defaultdict[str, list[ExistingLink]] = defaultdict(list)
-        for link in site.links:
-            self._links[link.source].append(link)
-            if link.anchor:
-                self._known[link.target].append(link)
+        self._links: Mapping[str, Sequence[ExistingLink]] = site.links_from
+        self._known = site.anchored_to
         self._reader = Reader(normalise)
         self.page_words = PageWords(self._reader, words)
         self._targets: dict[str, TargetNames] = {}
@@ -92,18 +89,21 @@ class Anchoring:
         self._resumed = True
         vars(self).update(counted)
 
-    def hosting(self, site: Collected, planned: str) -> "Anchoring":
+    def hosting(self, site: Collected, planned: str, links: Sequence[ExistingLink]) -> "Anchoring":
         """Return what finds anchors for a page that does not exist yet, too, by what is counted on the site's pages.
 
         Args:
             site: the same site with the planned page.
             planned: its key.
+            links: the links in its draft.
         """
         other = object.__new__(Anchoring)
         other.__dict__ = {**self.__dict__, **self.lasting()}
         other._site = site
-        own = [link for link in site.links if link.source == planned]
-        other._links = defaultdict(list, {**self._links, planned: own})
+        other._links = MappingOnDemand(
+            lambda key: links if key == planned else self._links.get(key),
+            lambda: {**self._links, planned: links},
+        )
         # Another planned page may have the same key.
         other.page_words, other._targets = PageWords(self._reader), {}
         return other

@@ -6,31 +6,16 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from internal_linker.cli.app import app_
-from internal_linker.cli.apply import apply, undo
-from internal_linker.cli.audit import audit
-from internal_linker.cli.cache import cache, store
-from internal_linker.cli.calibrate import calibrate
-from internal_linker.cli.clusters import clusters
 from internal_linker.cli.command import Command
-from internal_linker.cli.evaluate import backtest, evaluate
 from internal_linker.cli.exit import Start, guarded
-from internal_linker.cli.history import diff, history, rollback
-from internal_linker.cli.impact import impact
-from internal_linker.cli.import_ import import_
-from internal_linker.cli.mcp import mcp
-from internal_linker.cli.pairs import pairs
-from internal_linker.cli.project import check, export_vectors, init
-from internal_linker.cli.queries import queries
-from internal_linker.cli.review import review
-from internal_linker.cli.run import content_brief, lookup, run, schedule
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.version import __version__
 
@@ -40,49 +25,59 @@ EPILOG = (
     "7 the audit reached a limit of --fail-on, 130 interrupted."
 )
 
-app = typer.Typer(
-    help="Find the best internal links for each page of a site, with the reason for each.",
-    epilog=EPILOG,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-# In the order of --help.
-for command in (
-    run,
-    app_,
-    lookup,
-    content_brief,
-    import_,
-    queries,
-    check,
-    pairs,
-    clusters,
-    review,
-    apply,
-    undo,
-    history,
-    diff,
-    rollback,
-    audit,
-    impact,
-    evaluate,
-    backtest,
-    calibrate,
-    init,
-    export_vectors,
-    schedule,
-    mcp,
-):
-    # A module can't have a function "import".
-    app.command(command.__name__.rstrip("_").replace("_", "-"), cls=Command)(command)
-app.add_typer(store, name="store")
-app.add_typer(cache, name="cache")
+# Where each command or group of commands is, in the order of --help.
+_COMMANDS = {
+    "run": "run.run",
+    "app": "app.app_",
+    "lookup": "run.lookup",
+    "content-brief": "run.content_brief",
+    "import": "import_.import_",
+    "queries": "queries.queries",
+    "check": "project.check",
+    "pairs": "pairs.pairs",
+    "clusters": "clusters.clusters",
+    "review": "review.review",
+    "apply": "apply.apply",
+    "undo": "apply.undo",
+    "history": "history.history",
+    "diff": "history.diff",
+    "rollback": "history.rollback",
+    "audit": "audit.audit",
+    "impact": "impact.impact",
+    "evaluate": "evaluate.evaluate",
+    "backtest": "evaluate.backtest",
+    "calibrate": "calibrate.calibrate",
+    "init": "project.init",
+    "export-vectors": "project.export_vectors",
+    "schedule": "run.schedule",
+    "mcp": "mcp.mcp",
+    "store": "cache.store",
+    "cache": "cache.cache",
+}
 
 
-@app.callback(invoke_without_command=True)
+def program(names: Iterable[str] = _COMMANDS) -> typer.Typer:
+    """Return the program with these commands: to load one instead of all saves a tenth of the start."""
+    app = typer.Typer(
+        help="Find the best internal links for each page of a site, with the reason for each.",
+        epilog=EPILOG,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name in names:
+        module, _, attribute = _COMMANDS[name].partition(".")
+        command = getattr(import_module(f"internal_linker.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name, cls=Command)(command)
+    return app
+
+
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
@@ -107,7 +102,8 @@ def main(arguments: Sequence[str] | None = None, default_project: Path | None = 
     start = Start(default_project)
     # Not None: typer would then expand * and %...% in URLs on Windows.
     given = list(sys.argv[1:] if arguments is None else arguments)
-    code = guarded(lambda: app(args=given, obj=start, standalone_mode=False), start)
+    names = given[:1] if given and given[0] in _COMMANDS else _COMMANDS
+    code = guarded(lambda: program(names)(args=given, obj=start, standalone_mode=False), start)
     # Commands that end soon disable it; the Python program that called this one may go on.
     gc.enable()
     for number in caught:

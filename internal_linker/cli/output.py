@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 import typer
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.analysis.similarity.similarity import ComparedPages
-from internal_linker.core.briefs import BriefLink, BriefLinks
 from internal_linker.core.edges import TIER_NAMES
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.shown import neutralised
 
 if TYPE_CHECKING:
+    from internal_linker.analysis.similarity.similarity import ComparedPages
+    from internal_linker.core.briefs import BriefLink, BriefLinks
     from internal_linker.usecases.run import PageLink, PageLinks
 
 # Existing pages like the new one, and rows of a trial, that the terminal shows.
@@ -133,7 +132,7 @@ def print_trial(console: Console, found: "PageLinks") -> None:
         console.print(f"... and {more} more rows in files/trial/links.csv.")
 
 
-def print_brief(console: Console, brief: BriefLinks) -> None:
+def print_brief(console: Console, brief: "BriefLinks") -> None:
     """Print the links of a page that does not exist yet, in both directions, with their anchors."""
     for page in brief.like[:MOST_LIKE]:
         cosine = "" if math.isnan(page.similarity) else f", embedding {page.similarity:.2f}"
@@ -151,7 +150,7 @@ def print_brief(console: Console, brief: BriefLinks) -> None:
         console.print(f"Note: {note}", soft_wrap=True)
 
 
-def _print_link(console: Console, link: BriefLink, url: str) -> None:
+def _print_link(console: Console, link: "BriefLink", url: str) -> None:
     _print_head(console, link.rank, link.score, link.title, url)
     console.print(f"{_INDENT}{link.why}", soft_wrap=True)
     if link.verbatim:
@@ -173,6 +172,8 @@ def print_columns(console: Console, header: Sequence[str], rows: Sequence[Sequen
         # Bypass the console, which would turn tabs into spaces.
         console.file.writelines(neutralised("\t".join(row)) + "\n" for row in (header, *rows))
         return
+    from rich.table import Table
+
     table = Table(*header)
     for row in rows:
         table.add_row(*row)
@@ -194,6 +195,8 @@ def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) ->
         for name, value in rows:
             console.print(f"  {name}: {value}")
         return
+    from rich.table import Table
+
     table = Table(title=title, show_header=False)
     for row in rows:
         table.add_row(*row)
@@ -201,7 +204,7 @@ def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) ->
 
 
 def conclude_comparison(
-    compared: ComparedPages,
+    compared: "ComparedPages",
     names: Sequence[str],
     data: Callable[[], dict[str, object]] | None,
     show: Callable[[], list[tuple[str, str]]],

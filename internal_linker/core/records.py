@@ -9,7 +9,7 @@ They identify a page in three ways:
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Protocol
@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts, Variants
 from internal_linker.core.evidence import NO_EVIDENCE, Evidence
+from internal_linker.core.on_demand import MappingOnDemand
 from internal_linker.core.reasons import VISITED, FewLinks, NoSource, NoTarget, Reason
 from internal_linker.core.sections import SectionFilter
 from internal_linker.core.urls import normal_form
@@ -183,6 +184,24 @@ class ExistingLink:
     followed: bool = True
 
 
+# The key and URL of a page, and why no link may lead to it.
+Address = tuple[str, str, Reason[NoTarget] | None]
+
+
+def addresses(pages: Iterable[Page], sources: Iterable[Source]) -> list[Address]:
+    """Return the addresses of pages, then of the sources that are no pages."""
+    found: list[Address] = [(page.key, page.url, page.issue) for page in pages]
+    return found + [(one.key, one.url, None) for one in sources if one.key and one.page is None]
+
+
+def grouped(links: Iterable[tuple[str, ExistingLink]]) -> dict[str, list[ExistingLink]]:
+    """Return links by the keys that come with them, in their order."""
+    found: dict[str, list[ExistingLink]] = {}
+    for key, link in links:
+        found.setdefault(key, []).append(link)
+    return found
+
+
 @dataclass(frozen=True)
 class Collected:
     """The input of a run, in order: sources of the query table first, then pages without a query.
@@ -196,11 +215,11 @@ class Collected:
         skipped_links: count of the rows in the link table that are not links in a page's text (menus, images, ...).
     """
 
-    pages: tuple[Page, ...]
-    sources: tuple[Source, ...]
+    pages: Sequence[Page]
+    sources: Sequence[Source]
     rejects: tuple[Reject, ...]
     merged_rows: int
-    links: tuple[ExistingLink, ...] = ()
+    links: Sequence[ExistingLink] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
     inner_links: int = 0
     skipped_links: int = 0
@@ -213,10 +232,45 @@ class Collected:
         return {page.key: row for row, page in enumerate(self.pages)}
 
     @cached_property
-    def live_links(self) -> tuple[ExistingLink, ...]:
+    def addresses(self) -> Sequence[Address]:
+        """The addresses of all pages, then of the sources that are none."""
+        return addresses(self.pages, self.sources)
+
+    @cached_property
+    def dead(self) -> Collection[str]:
+        """The keys of the pages that visitors don't see: errors, redirects and copies."""
+        return {page.key for page in self.pages if not page.is_visited}
+
+    @cached_property
+    def links_from(self) -> Mapping[str, Sequence[ExistingLink]]:
+        """The links of each page that has some, in order, by its key."""
+        return grouped((link.source, link) for link in self.links)
+
+    @cached_property
+    def anchored_to(self) -> Mapping[str, Sequence[ExistingLink]]:
+        """The links with an anchor to each page that gets some, in order, by its key."""
+        return grouped((link.target, link) for link in self.links if link.anchor)
+
+    @cached_property
+    def linked(self) -> Mapping[str, Collection[str]]:
+        """The pages to which each source has live links, in the order of the links, by its key."""
+        links = self.live_links
+        live = self.links_from if links is self.links else grouped((link.source, link) for link in links)
+
+        def find(key: str) -> dict[str, None] | None:
+            found = live.get(key) if key in self.keys else None
+            return dict.fromkeys(link.target for link in found) if found else None
+
+        def every() -> dict[str, dict[str, None]]:
+            return {key: each for key in live if (each := find(key))}
+
+        return MappingOnDemand(find, every)
+
+    @cached_property
+    def live_links(self) -> Sequence[ExistingLink]:
         """The links that visitors can follow: without those of errors; those of redirects and copies at their ends."""
-        dead = {page.key for page in self.pages if not page.is_visited}
-        if not any(link.source in dead for link in self.links):
+        dead = self.dead
+        if not any(key in self.links_from for key in dead):
             return self.links
         ends = {key: "" if (end := self.aliases.get(key, "")) in dead else end for key in dead}
         moved = (
@@ -233,26 +287,28 @@ class Collected:
     @cached_property
     def keys(self) -> Collection[str]:
         """The keys of the sources; "" stands for queries without a page."""
-        return frozenset(source.key for source in self.sources)
+        return frozenset(self.source_keys)
 
     @cached_property
-    def by_query(self) -> Mapping[str, Source]:
-        """The first source of each query, as `fold_query` writes it."""
-        return {fold_query(source.query): source for source in reversed(self.sources)}
+    def source_keys(self) -> Sequence[str]:
+        """The key of each source; "" for a query without a page."""
+        return [source.key for source in self.sources]
+
+    @cached_property
+    def source_queries(self) -> Sequence[str]:
+        """The query of each source; "" for a page without one."""
+        return [source.query for source in self.sources]
+
+    @cached_property
+    def by_query(self) -> Mapping[str, int]:
+        """The position of the first source of each query, as `fold_query` writes it."""
+        queries = self.source_queries
+        return {fold_query(queries[at]): at for at in reversed(range(len(queries)))}
 
     @cached_property
     def text_links(self) -> Mapping[str, int]:
         """How many links each page's text has, by its key; 0 for a page that is not listed here."""
         return Counter(link.source for link in self.links)
-
-    @cached_property
-    def anchored(self) -> Mapping[int, Sequence[ExistingLink]]:
-        """The links with an anchor from each page that has some, by its row."""
-        found: dict[int, list[ExistingLink]] = {}
-        for link in self.links:
-            if link.anchor and link.source in self.rows:
-                found.setdefault(self.rows[link.source], []).append(link)
-        return found
 
     def page(self, key: str) -> Page:
         """Return the listed page of this key."""

@@ -81,8 +81,8 @@ class Hidden:
         queries: the known main queries, by the page's key.
     """
 
-    pages: tuple[Page, ...]
-    visible: tuple[ExistingLink, ...]
+    pages: Sequence[Page]
+    visible: Sequence[ExistingLink]
     truth: Truth
     pairs: int
     queries: Mapping[str, str] = field(default_factory=dict)
@@ -139,7 +139,7 @@ def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
     return Hidden(pages, tuple(visible), dict(truth), sum(map(len, truth.values())), collected.queries)
 
 
-def readable(collected: Collected, *, cut_anchors: bool) -> tuple[Page, ...]:
+def readable(collected: Collected, *, cut_anchors: bool) -> Sequence[Page]:
     """Return the pages, without the anchors of the links between them if these are to be cut.
 
     The anchors of known links are cut, too: so texts don't depend on what is hidden, and are embedded only once.
@@ -148,7 +148,7 @@ def readable(collected: Collected, *, cut_anchors: bool) -> tuple[Page, ...]:
     return without_anchors_of(inner, collected.pages) if cut_anchors else collected.pages
 
 
-def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> tuple[Page, ...]:
+def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> Sequence[Page]:
     """Return the pages, each without the anchors of its links among `links`."""
     anchors: defaultdict[str, list[str]] = defaultdict(list)
     for link in links:

@@ -12,6 +12,7 @@ from internal_linker.core.briefs import Brief, BriefLinks, LikePage
 from internal_linker.core.edges import Decided
 from internal_linker.core.errors import InputError
 from internal_linker.core.evidence import Evidence
+from internal_linker.core.on_demand import MappingOnDemand
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import (
     Candidate,
@@ -21,6 +22,7 @@ from internal_linker.core.records import (
     Source,
     Targets,
     Text,
+    addresses,
     fold_query,
 )
 from internal_linker.core.sequences import Lazy, counted
@@ -38,7 +40,7 @@ from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.link_texts import without_link_texts, without_links
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import best_sources
-from internal_linker.ranking.selection import select
+from internal_linker.ranking.selection import linked, select
 from internal_linker.review.former_links import todays
 from internal_linker.review.transitions import decided
 from internal_linker.serp.search import search_all
@@ -71,7 +73,7 @@ def content_brief(
     site = plan.collected if plan.exists else collected
 
     def whole() -> Targets:
-        return site_targets(site, rules, site.pages, site.sources, site.live_links)
+        return site_targets(site, rules, site.addresses, site.linked)
 
     of_pages = whole() if plan.exists else prepared.targets(whole)
     # The planned page may rewrite a page for which editors have already rejected links.
@@ -103,7 +105,7 @@ def content_brief(
     if plan.exists:
         anchoring = Anchoring(plan.collected)
     else:
-        anchoring = prepared.anchoring(collected).hosting(plan.collected, plan.page.key)
+        anchoring = prepared.anchoring(collected).hosting(plan.collected, plan.page.key, plan.links)
         prepared.keep_anchoring()
         prepared.keep_hubness(ranking.site, state)
     found = BriefLinks(
@@ -140,7 +142,7 @@ def _gathered(prepared: Prepared, context: RunContext, progress: Progress) -> Co
 def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
     """Return the targets with a page that does not exist yet, and the links in its draft."""
     key, site = plan.page.key, plan.collected
-    own = site_targets(site, rules, [plan.page], [plan.source], plan.links)
+    own = site_targets(site, rules, addresses([plan.page], ()), linked([plan.source], plan.links))
     known = {other: url for other, url in targets.known.items() if other != key}
     known.update(own.known)
     barred = {**targets.barred, **own.barred}
@@ -148,8 +150,11 @@ def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
         # A page without a URL is in no section yet, and no pattern excludes it.
         known[key] = key
         barred.pop(key, None)
-    linked = {**targets.linked, **own.linked}
-    return replace(targets, known=known, barred=barred, linked=linked, aliases=site.aliases)
+    linked_too = MappingOnDemand(
+        lambda end: own.linked.get(end) or targets.linked.get(end),
+        lambda: {**targets.linked, **own.linked},
+    )
+    return replace(targets, known=known, barred=barred, linked=linked_too, aliases=site.aliases)
 
 
 def _others(plan: Planned, rules: Rules) -> list[Source]:

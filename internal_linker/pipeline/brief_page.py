@@ -24,6 +24,7 @@ class Planned:
         collected: the site's pages and links, with the new page: instead of the one that it replaces, else at the end.
         page: the new page.
         source: the new page as a source.
+        links: the links in the draft.
         notes: what is unusual, one sentence each.
         exists: whether the new page replaces one of the site, which keeps its place among the links.
     """
@@ -31,6 +32,7 @@ class Planned:
     collected: Collected
     page: Page
     source: Source
+    links: Sequence[ExistingLink]
     notes: Sequence[str]
     exists: bool = False
 
@@ -38,11 +40,6 @@ class Planned:
     def row(self) -> int:
         """The row of the new page in `collected`."""
         return self.collected.rows[self.page.key]
-
-    @property
-    def links(self) -> Sequence[ExistingLink]:
-        """The links in the draft."""
-        return [link for link in self.collected.links if link.source == self.page.key]
 
 
 def planned(collected: Collected, brief: Brief) -> Planned:
@@ -69,14 +66,12 @@ def planned(collected: Collected, brief: Brief) -> Planned:
     source = Source(key, page.url, query, page, in_sheet=False)
     aliases = {start: end for start, end in collected.aliases.items() if start != key}
     base = brief.url or collected.pages[0].url
-    links = (
-        *(link for link in collected.links if link.source != key),
-        *_links(key, base, brief.links, aliases, collected.hosts),
-    )
+    own = [*_links(key, base, brief.links, aliases, collected.hosts)]
+    links = *(link for link in collected.links if link.source != key), *own
     sources = source, *(one for one in collected.sources if one.key != key)
     pages = tuple(page if one.key == key else one for one in collected.pages) + (page,) * (not exists)
     site = replace(collected, pages=pages, sources=sources, links=links, aliases=aliases)
-    return Planned(site, page, source, notes + doubt, exists=exists)
+    return Planned(site, page, source, own, notes + doubt, exists=exists)
 
 
 def _key(url: str, hosts: CanonicalHosts) -> str:

@@ -1,6 +1,6 @@
 """The rows of a run: those that get links, and those that only get the reason why they get none."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -102,8 +102,7 @@ def require_scope(
     named = [one for one in rules.named if one.sections]
     if not (named or rules.renewed.include or searching):
         return
-    keys = dict.fromkeys(page.key for page in collected.pages)
-    keys |= dict.fromkeys(source.key for source in collected.sources if source.key)
+    keys = dict.fromkeys(chain(collected.rows, filter(None, collected.source_keys)))
     verify(named, keys, warn)
     if keys and rules.renewed.include and not any(map(rules.renewed.hold, keys)):
         raise ConfigurationError(f"--section: no page is in {rules.renewed}.")
@@ -120,13 +119,16 @@ def choose(collected: Collected, choice: Choice) -> list[Source]:
     sources = collected.sources
     if choice.query:
         if key := named(collected, choice.query):
-            return [source for source in sources if source.key == key]
+            return _of_keys(collected, {key})
         known = collected.by_query.get(fold_query(choice.query))
-        return [known or Source("", "", choice.query, None, in_sheet=False)]
+        return [Source("", "", choice.query, None, in_sheet=False) if known is None else sources[known]]
     if choice.only:
-        keys = {known_key(collected, url) for url in choice.only}
-        return [source for source in sources if source.key in keys]
+        return _of_keys(collected, {known_key(collected, url) for url in choice.only})
     return list(sources)
+
+
+def _of_keys(collected: Collected, keys: Collection[str]) -> list[Source]:
+    return [collected.sources[at] for at, key in enumerate(collected.source_keys) if key in keys]
 
 
 def named(collected: Collected, text: str) -> str:

@@ -1,10 +1,10 @@
 """The input of a run: the site's pages and links, the rows that get links, and where links may lead."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Choice, Collected, ExistingLink, Page, Source, Targets, Text
+from internal_linker.core.records import Address, Choice, Collected, Source, Targets, Text
 from internal_linker.core.sequences import counted
 from internal_linker.embeddings.embed import all_texts
 from internal_linker.ingest.collect import gather
@@ -74,9 +74,7 @@ def read_input(
     progress.start("Input", 0, "rows")
     collected = collected_site(context, prepared, Remarked(context.rejects) if keep_rejects else None)
     require_scope(collected, rules, searching=context.serp is not None, warn=progress.warn)
-    targets = prepared.targets(
-        lambda: site_targets(collected, rules, collected.pages, collected.sources, collected.live_links)
-    )
+    targets = prepared.targets(lambda: site_targets(collected, rules, collected.addresses, collected.linked))
     rows = rows_of(
         collected,
         choice,
@@ -84,7 +82,7 @@ def read_input(
         scope=rules.scope,
         wanted=rules.linking.links_per_page,
     )
-    queried = sum(bool(source.query) for source in collected.sources)
+    queried = sum(map(bool, collected.source_queries))
     progress.finish(
         f"{counted(len(collected.pages), 'page')}, {counted(queried, 'query', 'queries')}, "
         f"{counted(len(targets.known), 'possible target')}, "
@@ -127,17 +125,15 @@ def collected_site(context: RunContext, prepared: Prepared, rejects: Remarked | 
 def site_targets(
     site: Collected,
     rules: Rules,
-    pages: Sequence[Page],
-    sources: Sequence[Source],
-    links: Sequence[ExistingLink],
+    listed: Iterable[Address],
+    linked: Mapping[str, Collection[str]],
 ) -> Targets:
-    """Return where links of these sources may lead, among these pages of the site."""
+    """Return which of these pages of the site links may lead to."""
     return link_targets(
-        pages,
-        sources,
+        listed,
         rules.search.excluded,
         any_on_site=rules.any_on_site,
-        links=links,
+        linked=linked,
         aliases=site.aliases,
         hosts=site.hosts,
         sections=rules.scope.targets,

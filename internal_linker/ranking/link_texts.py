@@ -18,11 +18,13 @@ def without_link_texts(texts: Sequence[Text], collected: Collected) -> Sequence[
         texts: one text for each page, stripped, then one for each source without a page.
         collected: the pages and their existing links.
     """
-    links = collected.anchored
+    pages = len(collected.pages)
 
     def text(row: int) -> Text:
         found = texts[row]
-        return replace(found, body=without_links(found.body, links[row])) if row in links else found
+        key = collected.pages[row].key if row < pages else ""
+        links = [link for link in collected.links_from.get(key, ()) if link.anchor]
+        return replace(found, body=without_links(found.body, links)) if links else found
 
     return Lazy(len(texts), text)
 

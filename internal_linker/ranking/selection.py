@@ -1,16 +1,16 @@
 """Selection of a source's links from its ranked candidates, by the rules that no link may break."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import (
+    Address,
     Candidate,
     ExistingLink,
     Link,
-    Page,
     Recommendation,
     SerpTarget,
     Shortage,
@@ -23,12 +23,11 @@ T = TypeVar("T", Candidate, SerpTarget)
 
 
 def link_targets(
-    pages: Iterable[Page],
-    sources: Iterable[Source],
+    addresses: Iterable[Address],
     excluded: Callable[..., str],
     *,
     any_on_site: bool,
-    links: Iterable[ExistingLink] = (),
+    linked: Mapping[str, Collection[str]] | None = None,
     aliases: Mapping[str, str] | None = None,
     hosts: CanonicalHosts | None = None,
     sections: SectionFilter | None = None,
@@ -38,19 +37,18 @@ def link_targets(
     A query's URL without a page is a target too, but only search results can propose it.
 
     Args:
-        pages: the listed pages.
-        sources: the sources of all rows.
+        addresses: the listed pages, and the sources that are none.
         excluded: a function that returns the pattern that forbids a URL (URL, key), "" if none does.
         any_on_site: whether a search result that is in no list may be a target too.
-        links: existing links.
+        linked: the pages that each page already links to.
         aliases: final page of each page that redirects or is a copy.
         hosts: the form in which the site writes its hosts.
         sections: the sections that links may lead to; None: all.
     """
-    sources, sections = tuple(sources), sections or SectionFilter()
+    sections = sections or SectionFilter()
     known: dict[str, str] = {}
     barred: dict[str, Reason[NoTarget]] = {}
-    for key, url, issue in _known(pages, sources):
+    for key, url, issue in addresses:
         if key in known or key in barred:
             continue
         pattern = excluded(url, key)
@@ -65,7 +63,7 @@ def link_targets(
         barred,
         any_on_site,
         aliases or {},
-        linked(sources, links),
+        {} if linked is None else linked,
         hosts=hosts or CanonicalHosts(),
         sections=sections,
     )
@@ -156,16 +154,6 @@ def _slots(links: Iterable[Link], count: int) -> dict[int, Candidate]:
 
 def _link(candidate: Candidate, rank: int) -> Link:
     return Link(candidate, rank, "serp" if candidate.serp_rank else "semantic")
-
-
-def _known(
-    pages: Iterable[Page], sources: Iterable[Source]
-) -> Iterable[tuple[str, str, Reason[NoTarget] | None]]:
-    for page in pages:
-        yield page.key, page.url, page.issue
-    for source in sources:
-        if source.key and source.page is None:
-            yield source.key, source.url, None
 
 
 def _why_few(source: Source, targets: Targets) -> FewLinks:

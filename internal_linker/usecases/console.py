@@ -1,23 +1,16 @@
 """Progress for people: a bar per step on a terminal, a line per step elsewhere, and lines in the log."""
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
 from internal_linker.core.shown import neutralised
 from internal_linker.usecases.log import LOGGER
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 class PlainConsole(Console):
@@ -44,8 +37,7 @@ class Reporter:
     def __init__(self, console: Console) -> None:
         self.console = console
         self._step, self._unit, self._began, self._done = "", "", 0.0, 0
-        self._bar: Progress | None = None
-        self._task = TaskID(0)
+        self._bar: tuple[Progress, TaskID] | None = None
 
     def start(self, step: str, total: int, unit: str) -> None:
         """Begin a step; if its length is unknown, the bar only shows that it is running."""
@@ -53,21 +45,32 @@ class Reporter:
         self._step, self._unit, self._began, self._done = step, unit, time.monotonic(), 0
         LOGGER.info("%s: start%s", step, f", {total} {unit}" if total else "")
         if self.console.is_terminal:
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                SpinnerColumn,
+                TextColumn,
+                TimeElapsedColumn,
+                TimeRemainingColumn,
+            )
+
             # The default spinner's dots would crash a run on Windows consoles with a legacy code page.
             columns = [SpinnerColumn("line"), TextColumn("{task.description:<15}"), BarColumn()]
             known = MofNCompleteColumn(), TextColumn("{task.fields[speed]}")
             left = TextColumn("left"), TimeRemainingColumn()
             columns += [*known, TimeElapsedColumn(), *left] if total else [TimeElapsedColumn()]
-            self._bar = Progress(*columns, console=self.console, transient=True)
-            self._task = self._bar.add_task(step, total=total or None, speed="")
-            self._bar.start()
+            bar = Progress(*columns, console=self.console, transient=True)
+            self._bar = bar, bar.add_task(step, total=total or None, speed="")
+            bar.start()
 
     def advance(self, count: int = 1) -> None:
         """Count `count` more units as done."""
         self._done += count
         if self._bar:
+            bar, task = self._bar
             rate = self._done / max(time.monotonic() - self._began, 1e-3)
-            self._bar.update(self._task, advance=count, speed=f"{rate:.1f} {self._unit}/s")
+            bar.update(task, advance=count, speed=f"{rate:.1f} {self._unit}/s")
 
     def finish(self, outcome: str) -> None:
         """End the step."""
@@ -84,5 +87,5 @@ class Reporter:
     def close(self) -> None:
         """Remove a bar that is still on the terminal."""
         if self._bar:
-            self._bar.stop()
+            self._bar[0].stop()
             self._bar = None

@@ -22,7 +22,7 @@ from internal_linker.pipeline.context import RunContext
 from internal_linker.ranking.adaptation import Adaptation
 from internal_linker.ranking.calibration import Range, reliability
 from internal_linker.ranking.metrics import Estimate
-from internal_linker.ranking.selection import link_targets
+from internal_linker.ranking.selection import link_targets, linked
 from internal_linker.serp.search import search_cached
 from internal_linker.text.brands import found_brands
 from internal_linker.usecases.options.evaluation import BacktestOptions, EvaluateOptions
@@ -335,11 +335,10 @@ def targets_of(project: Project, collected: Collected, links: Sequence[ExistingL
     """Return the pages that links may lead to, given these known links."""
     excluded = project.rules().search.excluded
     return link_targets(
-        collected.pages,
-        collected.sources,
+        collected.addresses,
         excluded,
         any_on_site=False,
-        links=links,
+        linked=linked(collected.sources, links),
         aliases=collected.aliases,
         hosts=collected.hosts,
     )

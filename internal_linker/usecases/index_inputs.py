@@ -1,8 +1,9 @@
 """What the index of a project depends on: its tables, its settings, and the program itself."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ def inputs_digest(project: "Project", sheet: Callable[[], str] | None = None, *,
     of_sheet = sheet() if sheet else "none"
     if not of_sheet:
         return ""
-    parts = [*_program(), project.settings.model_dump_json(), of_sheet]
+    parts = [__version__, sys.version, *_program(), project.settings.model_dump_json(), of_sheet]
     files = [*(project.file(name) for name in _TABLES), project.root / EXCLUSIONS_FILE]
     if any(file.exists() and not file.is_file() for file in files):
         return ""
@@ -67,14 +68,15 @@ def inputs_status(root: Path, settings: Settings) -> tuple[tuple[str, int, int, 
     return tuple(found)
 
 
-def _program() -> Iterator[str]:
-    """Yield the version of the program, of Python, and of what is installed: each may change words and numbers."""
-    yield from (__version__, sys.version)
+@cache  # what this process has loaded stays the same
+def _program() -> Sequence[str]:
+    """Return the state of the program's files and of what is installed: each may change words and numbers."""
     # The time of this folder changes with every package that is installed, updated or removed.
-    yield str(Path(np.__file__).parents[1].stat().st_mtime_ns)
+    found = [str(Path(np.__file__).parents[1].stat().st_mtime_ns)]
     # Sizes and times: a lookup ends before `program_digest` has read all files.
     package = Path(internal_linker.__file__).parent
     for file in sorted(package.rglob("*")):
         if file.suffix in (".py", ".json", ".txt"):
             status = file.stat()
-            yield f"{file.relative_to(package)} {status.st_size} {status.st_mtime_ns}"
+            found.append(f"{file.relative_to(package)} {status.st_size} {status.st_mtime_ns}")
+    return found

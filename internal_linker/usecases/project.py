@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 
@@ -47,7 +48,6 @@ from internal_linker.core.urls import NormalForms
 from internal_linker.embeddings.embed import Shortened
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
-from internal_linker.evaluation.labels_csv import LabelsCsv
 from internal_linker.performance.properties import host_of
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.ranking.last_resort import LastResortRules
@@ -69,6 +69,9 @@ from internal_linker.usecases.settings.settings import (
     load_settings,
 )
 from internal_linker.usecases.site_languages import suited_model
+
+if TYPE_CHECKING:
+    from internal_linker.evaluation.labels_csv import LabelsCsv
 
 
 @dataclass(frozen=True)
@@ -362,8 +365,10 @@ class Project:
         """Return the file that `backtest` writes."""
         return BacktestCsv(self.file("backtest.csv"))
 
-    def labels_csv(self) -> LabelsCsv:
+    def labels_csv(self) -> "LabelsCsv":
         """Return the file that `calibrate` reads and extends."""
+        from internal_linker.evaluation.labels_csv import LabelsCsv
+
         return LabelsCsv(self.file("labels.csv"))
 
     def lock(self) -> AbstractContextManager[None]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from internal_linker.adapters.compute.dask_join import DaskCompute
-from internal_linker.adapters.compute.processes import Processes
 from internal_linker.adapters.compute.threads import Threads
 from internal_linker.adapters.http.limits import Budget
 from internal_linker.adapters.tables.csv_reader import CsvTable
@@ -16,24 +14,21 @@ from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Compute, Encoder, Progress, SerpClient, Workers
 from internal_linker.core.records import SerpMarket
-from internal_linker.embeddings.encoders.dask import DaskEncoder
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.embeddings.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
-from internal_linker.embeddings.encoders.sentence_transformers import (
-    ModelOptions,
-    TransformerEncoder,
-    loaded_model,
-)
-from internal_linker.embeddings.encoders.vector_file import (
-    VectorFile,
-    array_rows,
-    gathered,
-    parquet_rows,
-    table_rows,
-)
 from internal_linker.text.words import words
 from internal_linker.usecases.settings.settings import KEY_FILES, OPENAI_URL, PLACEHOLDER_SITE, Settings
+
+# Importing what only some settings need takes a quarter of a command's start.
+if TYPE_CHECKING:
+    from internal_linker.adapters.google_analytics.client import GoogleAnalytics
+    from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
+    from internal_linker.adapters.openai.chat import OpenAIChat
+    from internal_linker.adapters.search_console.client import SearchConsole
+    from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
+    from internal_linker.embeddings.encoders.vector_file import VectorFile
+    from internal_linker.review.google_tab import ReviewTab
 
 # Each takes at least 100 MB, and parts of a run are not parallel.
 MOST_WORKERS = 4
@@ -48,13 +43,21 @@ def compute_at(scheduler: str) -> Compute:
     Raises:
         ConfigurationError: the package that speaks to a scheduler is not installed.
     """
-    return DaskCompute(scheduler) if scheduler else Threads(os.cpu_count() or 1)
+    if not scheduler:
+        return Threads(os.cpu_count() or 1)
+    from internal_linker.adapters.compute.dask_join import DaskCompute
+
+    return DaskCompute(scheduler)
 
 
 def workers(file: Path, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
     """Return the processes that share the work of a large site, if this computer has several cores; see `Processes`."""
     count = min(os.cpu_count() or 1, MOST_WORKERS)
-    return Processes(count, file, warn) if count > 1 else nullcontext()
+    if count == 1:
+        return nullcontext()
+    from internal_linker.adapters.compute.processes import Processes
+
+    return Processes(count, file, warn)
 
 
 def local_encoder_at(scheduler: str, make: type[LocalEncoder] = LocalEncoder) -> Encoder:
@@ -67,7 +70,11 @@ def local_encoder_at(scheduler: str, make: type[LocalEncoder] = LocalEncoder) ->
     Raises:
         ConfigurationError: the model, or the package that speaks to a scheduler, is not installed.
     """
-    return DaskEncoder(scheduler, make) if scheduler else make()
+    if not scheduler:
+        return make()
+    from internal_linker.embeddings.encoders.dask import DaskEncoder
+
+    return DaskEncoder(scheduler, make)
 
 
 # The steps of encoders that take seconds to load: PyTorch does, a model is downloaded once, and a file may have vectors
@@ -98,6 +105,12 @@ def own_encoder(settings: Settings, root: Path, notices: list[str], *, last: str
         case "multilingual":
             return MultilingualEncoder()
         case "sentence-transformers":
+            from internal_linker.embeddings.encoders.sentence_transformers import (
+                ModelOptions,
+                TransformerEncoder,
+                loaded_model,
+            )
+
             wishes = ModelOptions(
                 settings.transformer_pooling,
                 settings.transformer_max_length,
@@ -130,7 +143,7 @@ def content_words() -> Encoder:
     return LsaEncoder(words, common=0.3, kept=0.5)
 
 
-def vector_file(root: Path, name: str, hosts: CanonicalHosts | None = None) -> VectorFile:
+def vector_file(root: Path, name: str, hosts: CanonicalHosts | None = None) -> "VectorFile":
     """Read the vectors of a .csv, .parquet or .npy file.
 
     Args:
@@ -142,6 +155,14 @@ def vector_file(root: Path, name: str, hosts: CanonicalHosts | None = None) -> V
         ConfigurationError: the file has another format, or the package that reads it is not installed.
         InputError: the file is missing, can't be read, or has something that isn't a vector.
     """
+    from internal_linker.embeddings.encoders.vector_file import (
+        VectorFile,
+        array_rows,
+        gathered,
+        parquet_rows,
+        table_rows,
+    )
+
     path = root / name
     if path.suffix.lower() not in (".csv", ".parquet", ".npy"):
         raise ConfigurationError(f"embedding_provider: {name} must be a .csv, .parquet or .npy file.")
@@ -164,19 +185,12 @@ def facts_of(encoder: Encoder) -> str:
     """Return what `check` says about a working encoder."""
     if isinstance(encoder, LsaEncoder):
         return "word statistics (LSA), no model needed"
+    from internal_linker.embeddings.encoders.sentence_transformers import TransformerEncoder
+    from internal_linker.embeddings.encoders.vector_file import VectorFile
+
     if isinstance(encoder, TransformerEncoder | VectorFile):
         return encoder.facts
     return f"{encoder.model}, sha256 as expected"
-
-
-# Importing the services' libraries takes a quarter of a command's start, and most commands need none of them.
-if TYPE_CHECKING:
-    from internal_linker.adapters.google_analytics.client import GoogleAnalytics
-    from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
-    from internal_linker.adapters.openai.chat import OpenAIChat
-    from internal_linker.adapters.search_console.client import SearchConsole
-    from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
-    from internal_linker.review.google_tab import ReviewTab
 
 
 @dataclass(frozen=True)

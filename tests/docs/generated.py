@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 import typer
 
 from internal_linker.analysis.audit.records import Rule
-from internal_linker.cli.main import app
+from internal_linker.cli.main import program
 from internal_linker.embeddings.encoders.openai import KNOWN_MODELS
 from internal_linker.matching.candidates import SERVED
 from internal_linker.matching.neighbours.knn_join import EXACT_ROWS
@@ -146,7 +146,7 @@ def _commands(command: Any, *path: str) -> Iterator[tuple[str, Any]]:
 
 
 # Keyed by what users type: "run", "cache verify".
-COMMANDS: dict[str, Any] = dict(_commands(typer.main.get_command(app)))
+COMMANDS: dict[str, Any] = dict(_commands(typer.main.get_command(program())))
 
 
 def _usage(parameter: Any) -> str:

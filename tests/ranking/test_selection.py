@@ -8,8 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
-from internal_linker.core.records import Candidate, ExistingLink, Link, Page, Shortage, Source, Targets
-from internal_linker.ranking.selection import link_targets, select
+from internal_linker.core.records import (
+    Candidate,
+    ExistingLink,
+    Link,
+    Page,
+    Shortage,
+    Source,
+    Targets,
+    addresses,
+)
+from internal_linker.ranking.selection import link_targets, linked, select
 from internal_linker.usecases.settings.exclusions import Exclusions
 from tests.support.builders import GONE, nothing_excluded, page, source, targets, url
 
@@ -86,7 +95,7 @@ def test_targets_are_the_pages_that_may_be_shown() -> None:
         source("tag/new", "q"),
         source(query="q"),
     ]
-    found = link_targets(pages, sources, Exclusions([(1, "/tag/")]).match, any_on_site=False)
+    found = link_targets(addresses(pages, sources), Exclusions([(1, "/tag/")]).match, any_on_site=False)
     assert found.known == {url(name): url(name) for name in ("a", "b", "new")}
     assert found.barred == {
         url("gone"): GONE,
@@ -100,12 +109,14 @@ def test_a_pattern_sees_the_users_writing_and_the_normal_form() -> None:
     """An exclusion that matches the user's spelling or the normal form of a page bars it."""
     mine = Page("https://shop.example/%D9%85", "https://Shop.example/م/?utm_source=x")
     for pattern in ("utm_source", "/م", "%D9%85", "^https://shop"):
-        assert not link_targets([mine], [], Exclusions([(1, pattern)]).match, any_on_site=False).known
+        assert not link_targets(
+            addresses([mine], []), Exclusions([(1, pattern)]).match, any_on_site=False
+        ).known
 
 
 def test_what_is_barred_stays_barred_with_the_whole_site_open() -> None:
     """`target_pages = "site"` allows unknown pages, but not known errors or copies."""
-    found = link_targets([page("gone", issue=GONE)], [], nothing_excluded, any_on_site=True)
+    found = link_targets(addresses([page("gone", issue=GONE)], []), nothing_excluded, any_on_site=True)
     assert (found.url_of(url("gone")), found.url_of(url("new"))) == ("", url("new"))
 
 
@@ -119,7 +130,11 @@ def test_what_a_page_links_to_is_no_new_link() -> None:
     ]
     pages = [page(name, "text") for name in ("me", "a", "b", "original")]
     found = link_targets(
-        pages, [me], nothing_excluded, any_on_site=False, links=links, aliases={me.key: url("original")}
+        addresses(pages, [me]),
+        nothing_excluded,
+        any_on_site=False,
+        linked=linked([me], links),
+        aliases={me.key: url("original")},
     )
     assert {key: list(keys) for key, keys in found.linked.items()} == {me.key: [url("a")]}
     ranked = [Candidate(url(name), url(name)) for name in ("original", "a", "b")]

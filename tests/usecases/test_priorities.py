@@ -188,3 +188,20 @@ def test_commands_without_search_data_do_not_load_what_only_those_need(tmp_path:
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr[-2000:]
     assert f"{SITE}/0/0/" in (tmp_path / "files/links.csv").read_text(encoding="utf-8")
+
+
+def test_a_lookup_does_not_load_what_only_others_need(tmp_path: Path) -> None:
+    """Half of a lookup's time would go into imports of what it has no use for."""
+    write(tmp_path, site(), LINKS)
+    write_settings(tmp_path, {})
+    code = (
+        "import sys; from internal_linker.cli import main\n"
+        "try:\n"
+        f"    main(['lookup', '{SITE}/0/0/', '--project', {str(tmp_path)!r}])\n"
+        "except SystemExit as ended: assert ended.code == 0\n"
+        "own = ('usecases.alerts', 'pipeline.brief', 'cli.audit', 'adapters.compute.processes')\n"
+        "unused = {'xlsxwriter', 'filelock', 'rich.progress', *(f'internal_linker.{name}' for name in own)}\n"
+        "assert not unused & {*sys.modules}, unused & {*sys.modules}\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr[-2000:]

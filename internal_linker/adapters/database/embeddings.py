@@ -79,7 +79,7 @@ class EmbeddingCache:
         """Return the cached vectors by hash, (d,) float32 each; damaged ones are left out and counted."""
         if lacks(self._engine, EMBEDDINGS):
             return {}
-        table, length = EMBEDDINGS.c, self._length(encoder)
+        table = EMBEDDINGS.c
         columns = select(table.text_hash, table.dtype, table.vector)
 
         def read(connection: Connection) -> tuple[dict[str, Vectors], int]:
@@ -94,15 +94,18 @@ class EmbeddingCache:
                 )
                 for text_hash, dtype, content in connection.execute(query):
                     vector = read_vector(content, dtype)
-                    if vector is not None and len(vector) == (length or len(vector)):
-                        found[text_hash] = vector
-                    else:
+                    if vector is None:
                         damaged += 1
+                    else:
+                        found[text_hash] = vector
             return found, damaged
 
         found, damaged = transact(self._engine, read)
-        note_damage(self._engine, EMBEDDINGS, damaged)
-        return found
+        # Which length is sound, all stored vectors say: whoever finds none needn't wait for that.
+        length = self._length(encoder) if found else 0
+        sound = {key: vector for key, vector in found.items() if len(vector) == (length or len(vector))}
+        note_damage(self._engine, EMBEDDINGS, damaged + len(found) - len(sound))
+        return sound
 
     def put(self, encoder: Encoder, vectors: Mapping[str, Vectors]) -> None:
         """Insert or replace vectors; they are committed when this returns."""

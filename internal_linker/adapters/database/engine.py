@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
@@ -232,8 +232,9 @@ def upsert(
     """
     if not rows:
         return 0
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    statement = insert(table)
+    # Whoever has a file starts without PostgreSQL's dialect.
+    dialect: Any = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
+    statement = dialect.insert(table)
     keys = [column.name for column in table.primary_key]
     others = {
         column.name: statement.excluded[column.name] for column in table.columns if column.name not in keys

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from internal_linker.core.errors import OutputError, RunActive
 
 # Errors from drives without locks, such as some network drives.
@@ -23,6 +21,9 @@ class SignedLock:
     """
 
     def __init__(self, lock: Path, sign: Path) -> None:
+        # Lookups start without it.
+        from filelock import FileLock
+
         self._lock, self._sign = FileLock(lock, timeout=0, fallback_to_soft=False), sign
 
     def take(self) -> bool:
@@ -31,6 +32,8 @@ class SignedLock:
         Raises:
             OutputError: the folder can't be written, or is on a drive without locks.
         """
+        from filelock import Timeout
+
         try:
             self._sign.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()

@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from internal_linker.adapters.files.atomic import ReplaceWhole, remarks_on, replace_whole
-from internal_linker.adapters.tables.xlsx_writer import Sheet
+
+# Lookups, which write no workbook, start without its library.
+if TYPE_CHECKING:
+    from internal_linker.adapters.tables.xlsx_writer import Sheet
 
 Row = Sequence[str | int]
 
@@ -83,7 +86,7 @@ class ResultCsv:
     def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
         self.path, self._write_whole = path, write_whole
 
-    def write(self, sheet: Sheet) -> list[str]:
+    def write(self, sheet: "Sheet") -> list[str]:
         """Replace the file; return what was unusual, one sentence each.
 
         Raises:
@@ -93,6 +96,6 @@ class ResultCsv:
         return write_rows(self.path, header, _rows(sheet), self._write_whole)
 
 
-def _rows(sheet: Sheet) -> Iterator[Row]:
+def _rows(sheet: "Sheet") -> Iterator[Row]:
     for cells in sheet.rows:
         yield [decimal(cell) if isinstance(cell, float) else cell for cell in cells]
