@@ -135,7 +135,7 @@ class SteadyPages:
         """
         # Where one name of a run replaces another of the same length, all rows stay where they are.
         rows = places.now or (self.rows if len(run) == len(self.run) else {})
-        known = frozenset(at.isoformat() for at in times)
+        known = frozenset(at.isoformat() for at in times if at)
         return replace(self, run=run, times=known, edges=sum(times.values()), rows=rows, digest=digest)
 
     def links(self) -> Iterator[tuple[str, bytes, list[SteadyLink]]]:

@@ -289,7 +289,10 @@ class Prepared:
             self._keep(STEADY, state, pages)
 
     def _state_by(self, rules: str) -> str:
-        return _digest(program_digest(), rules) if self._inputs else ""
+        # A language model is asked about links that it has not seen.
+        chat = self._context.chat
+        asked = (chat.model, chat.recipe) if chat else ()
+        return _digest(program_digest(), rules, asked) if self._inputs else ""
 
     @property
     def _texts_state(self) -> str:

@@ -81,7 +81,7 @@ class Publication:
             self._keep_version(self.context.runs, versions, facts, held=held)
         if self.context.page_vectors and not (held or self.partial or self.report.failure):
             self._store_vectors(self.context.page_vectors)
-        if memory and not self.partial:
+        if memory and self.context.runs and not self.partial:
             steady = memory.staying.for_the_next(
                 memory.store, memory.run, self.context.places, self._digest_of_links
             )

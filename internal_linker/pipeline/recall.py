@@ -40,7 +40,8 @@ def recall(
         return Recalled()
     encoder = f"{context.encoder.name}, recipe {context.encoder.recipe}"
     memory = Memory(context.edges, rules.edges, run_id, encoder, hosts=collected.hosts)
-    if context.sinks:
+    # A rehearsal keeps nothing, and knows nothing of stored links.
+    if context.sinks and context.runs:
         memory.expect(prepared.steady_pages(memory.by))
     desk = context.desk if context.sinks else None
     last = last_whole(context.past) if context.sinks and context.past else None

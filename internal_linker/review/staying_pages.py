@@ -46,7 +46,7 @@ class StayingPages:
             self.last = None
         if self.last:
             known = self.last.times
-            self.written |= store.sources_besides({at for at in times if at.isoformat() in known})
+            self.written |= store.sources_besides({at for at in times if at and at.isoformat() in known})
 
     def choose(self, bases: Mapping[str, bytes], decided: Decided) -> None:
         """Choose the pages that stay: those of the last run with the same basis, whose edges nobody wrote since.
@@ -125,7 +125,8 @@ class StayingPages:
         return SteadyPages.of(
             ((end, *two) for end, two in self.noted.items()),
             run=run,
-            times=frozenset(at.isoformat() for at in (*self.times, *store.own_times)),
+            # A damaged time is None.
+            times=frozenset(at.isoformat() for at in (*self.times, *store.own_times) if at),
             edges=sum(store.times().values()),
             rows=places.now,
             digest=digest,

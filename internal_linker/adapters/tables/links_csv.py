@@ -231,11 +231,13 @@ class LinksCsv(_LinkCsv):
         hosts: CanonicalHosts | None = None,
     ) -> None:
         super().__init__(path, keeps, write_whole, hosts)
-        self._model_name, self._places = model_name, places or RowPlaces()
+        self._model_name, self._places = model_name, places
 
     def _replace(
         self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None
     ) -> list[str]:
+        if self._places is None:
+            return super()._replace(recommendations, run_id, edge_of)
         header, places = self._header(recommendations, ()), self._places
 
         def text(rows: Iterable[Row]) -> str:
@@ -248,7 +250,7 @@ class LinksCsv(_LinkCsv):
                 places.now.clear()
                 at = len(BOM_UTF8) + file.write(text([header]))
                 for item in recommendations:
-                    lines = self._kept(item, earlier, run_id) or text(
+                    lines = _kept(item, earlier, places, run_id) or text(
                         self._rows(item, header, run_id, edge_of)
                     )
                     file.write(lines)
@@ -257,16 +259,6 @@ class LinksCsv(_LinkCsv):
                     at = end
 
         return remarks_on(self.path, self._write_whole(self.path, body, encoding="utf-8-sig"))
-
-    def _kept(self, item: Recommendation, earlier: bytes | mmap, run_id: str) -> str:
-        """Return the lines of a page as they were, with another run; "" where they don't stay."""
-        places = self._places
-        place = places.before.get(item.source.end) if earlier and places.stays(item.source.end) else None
-        if place is None:
-            return ""
-        lines, cell = earlier[slice(*place)].decode("utf-8"), f",{places.run},"
-        # A text may name the run, too.
-        return lines.replace(cell, f",{run_id},") if lines.count(cell) == len(item.links) else ""
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         names = "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Lexical Score,Probability"
@@ -298,6 +290,16 @@ class LinksCsv(_LinkCsv):
                 *(decimal(target.probability), self._model_name, run_id, item.source.query),
                 *(decimal(target.score), *(_remembered(edge) if edge else [""] * 7)),
             ]
+
+
+def _kept(item: Recommendation, earlier: bytes | mmap, places: RowPlaces, run_id: str) -> str:
+    """Return the lines of a page as they were, with another run; "" where they don't stay."""
+    place = places.before.get(item.source.end) if earlier and places.stays(item.source.end) else None
+    if place is None:
+        return ""
+    lines, cell = earlier[slice(*place)].decode("utf-8"), f",{places.run},"
+    # A text may name the run, too.
+    return lines.replace(cell, f",{run_id},") if lines.count(cell) == len(item.links) else ""
 
 
 @contextmanager
