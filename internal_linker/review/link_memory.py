@@ -269,8 +269,7 @@ class Memory:
             changed, confirmed = list[Edge](), list[str]()
             for page, edges in some:
                 for edge in edges:
-                    old = page.stored.get(edge.id)
-                    if old and _BESIDES_RUN(old) == _BESIDES_RUN(edge):
+                    if _is_same(edge, page.stored.get(edge.id)):
                         confirmed.append(edge.id)
                     else:
                         changed.append(edge)
@@ -331,9 +330,10 @@ class Memory:
             live = {
                 edge.id for edge in pairs if edge.id in decided and targets.links(edge.source, edge.target)
             }
-            self.store.put(
-                [remembered(before.get(edge.id), edge, edge.id in live, self.at) for edge in pairs]
-            )
+            edges = [remembered(before.get(edge.id), edge, edge.id in live, self.at) for edge in pairs]
+            confirmed = [edge.id for edge in edges if _is_same(edge, before.get(edge.id))]
+            self.store.put([edge for edge in edges if not _is_same(edge, before.get(edge.id))])
+            self.store.confirm(confirmed, self.run)
             self._copies.update(edge.id for edge in pairs)
 
     @property
@@ -634,3 +634,8 @@ class Memory:
             at=self.at,
             evidence=link.evidence,
         )
+
+
+def _is_same(edge: Edge, before: Edge | None) -> bool:
+    """Return whether nothing about an edge changed besides the run that proposed it."""
+    return before is not None and _BESIDES_RUN(before) == _BESIDES_RUN(edge)

@@ -342,7 +342,7 @@ def test_an_unexpected_error_is_one_line_and_a_logged_traceback(
     tmp_path: Path, folder: Path, arguments: tuple[str, ...]
 ) -> None:
     """A bug ends with 1 and one line; the traceback is in logfile.txt, without keys."""
-    package = "filelock" if arguments == ("check",) else "py3langid"
+    package = "apscheduler" if arguments == ("check",) else "py3langid"
     write_text(tmp_path / package / "__init__.py", f"raise RuntimeError('boom with {KEY}')")
     write_text(folder / "config/serper_api_key.txt", KEY)
     path = os.pathsep.join((str(tmp_path), str(REPOSITORY)))
