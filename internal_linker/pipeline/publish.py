@@ -82,7 +82,7 @@ class Publication:
         if self.context.page_vectors and not (held or self.partial or self.report.failure):
             self._store_vectors(self.context.page_vectors)
         if memory and self.context.runs and not self.partial:
-            steady = memory.staying.for_the_next(
+            steady = memory.unread.for_the_next(
                 memory.store, memory.run, self.context.places, self._digest_of_links
             )
             self.prepared.keep_steady_pages(steady, memory.by)
@@ -245,7 +245,7 @@ class Publication:
         linked = {link.target for link in report.collected.live_links}
         items = report.recommendations
         places = self.context.places
-        if known := memory.staying.last:
+        if known := memory.unread.last:
             places.run, places.digest, places.before = known.run, known.digest, known.rows
         memory.keep(
             items,
@@ -260,7 +260,7 @@ class Publication:
             again=site.variety() if may_come_again else None,
             states=report.bases.pages if report.bases else None,
         )
-        places.stays = memory.staying.links.__contains__
+        places.stays = memory.unread.links.__contains__
         # They are read a dozen times from here on, when the memory that matching took is free again.
         report.recommendations = [memory.shown(item) for item in items]
         self._warn_of_unlinkable(memory)

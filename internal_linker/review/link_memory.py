@@ -61,8 +61,8 @@ from internal_linker.review.proposed_links import (
     proposed,
 )
 from internal_linker.review.rows import REVIEWABLE, by_page, distinct, review_row, urgency, warning
-from internal_linker.review.staying_pages import StayingPages, basis
 from internal_linker.review.transitions import decided, remembered
+from internal_linker.review.unread_pages import UnreadPages, basis
 from internal_linker.text.words import word_count
 
 # Rows of the review: as many as two minutes of Google's quota allow.
@@ -120,7 +120,7 @@ class Memory:
         recalled: the state of the stored links when decisions had been read, see `ports.EdgeStore.state`; "":
             nobody looked.
         settled: whether `keep` would change no link if it came again with the same links and pages.
-        staying: the pages whose links stay as the last run stored them, which `keep` does not read.
+        unread: the pages whose links stay as the last run stored them, which `keep` does not read.
     """
 
     store: EdgeStore
@@ -144,7 +144,7 @@ class Memory:
     left_out: set[tuple[str, str]] = field(default_factory=set)
     recalled: str = ""
     settled: bool = False
-    staying: StayingPages = field(default_factory=StayingPages)
+    unread: UnreadPages = field(default_factory=UnreadPages)
     _reviewed: Mapping[str, Edge] = field(default_factory=dict)
     _copies: set[str] = field(default_factory=set)
     _began: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -161,8 +161,8 @@ class Memory:
 
     def expect(self, last: SteadyPages | None) -> None:
         """Expect pages to stay that the last run by the same rules noted; to be called before anything is stored."""
-        self.staying = StayingPages(last)
-        self.staying.look(self.store)
+        self.unread = UnreadPages(last)
+        self.unread.look(self.store)
 
     def recall(self, desk: ReviewDesk | None, progress: Progress) -> list[str]:
         """Read what editors wrote and store their decisions; return what went wrong, one sentence each.
@@ -174,7 +174,7 @@ class Memory:
         gaps = []
         try:
             for some in batched(desk.read() if desk else (), BLOCK):
-                self.staying.written |= {key[:10] for key in hear(self.store, self.hosts, some, self.at)}
+                self.unread.written |= {key[:10] for key in hear(self.store, self.hosts, some, self.at)}
             for remark in desk.remarks() if desk else ():
                 progress.warn(remark)
         except (InputError, ServiceError) as error:
@@ -252,13 +252,13 @@ class Memory:
         self.least, counts = least_score_and_counts(recommendations, SHOWN)
         self.settled, following = again is not None, self._following()
         bases = self._bases(recommendations, counts, states or {}) if anchors else {}
-        staying = self.staying
-        staying.choose(bases, self.decided)
+        unread = self.unread
+        unread.choose(bases, self.decided)
         for each in filter(None, (anchors, again)):
-            staying.count_anchors(each)
-        self.tiers += staying.tiers
-        progress.advance(len(staying.links))
-        others = (item for item in recommendations if item.source.end not in staying.links)
+            unread.count_anchors(each)
+        self.tiers += unread.tiers
+        progress.advance(len(unread.links))
+        others = (item for item in recommendations if item.source.end not in unread.links)
         pages = (
             (end, items, known.get(end, ()))
             for rows in by_source(others, counts)
@@ -276,7 +276,7 @@ class Memory:
                 stays = following._stays(page, edges, targets, again)
                 self.settled &= stays
                 if stays:
-                    staying.note(page, bases.get(page.end), edges, self.run)
+                    unread.note(page, bases.get(page.end), edges, self.run)
                 progress.advance(page.rows)
             following.foremost.clear()
             following.differing.clear()
@@ -284,9 +284,9 @@ class Memory:
             self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
                 self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
-        staying.confirm(self.store, self.run)
-        if staying.links:
-            self._repeated = [item for item in recommendations if item.source.end in staying.links]
+        unread.confirm(self.store, self.run)
+        if unread.links:
+            self._repeated = [item for item in recommendations if item.source.end in unread.links]
         self._keep_duplicates(duplicates, targets)
         self._withdraw(gone)
         self.statuses = Counter(self.store.counts())
@@ -352,16 +352,19 @@ class Memory:
         """Let `edge_of` read the edges of links that an earlier run stored, once it is asked."""
         self._repeated = recommendations
 
-    def _read_repeated(self) -> None:
-        items, self._repeated = self._repeated or (), None
+    def _read_repeated(self, end: str) -> None:
+        """Read the stored edges of the rows that repeat an earlier run's, if this page may have one of them."""
+        if self._repeated is None or (self.unread.links and end not in self.unread.links):
+            return
+        items, self._repeated = self._repeated, None
         _, counts = least_score_and_counts(items, SHOWN)
         for rows in by_source(items, counts):
             stored = self.store.of_sources(rows)
-            for end, some in rows.items():
+            for source, some in rows.items():
                 now, several = proposed(some)
-                for edge in stored.get(end, ()):
+                for edge in stored.get(source, ()):
                     if edge.target in now and is_link(edge):
-                        plain = self._edge(end, *now[edge.target])
+                        plain = self._edge(source, *now[edge.target])
                         self._tell(edge, plain, several=edge.target in several)
 
     def _tell(self, edge: Edge, plain: Edge, *, several: bool) -> None:
@@ -399,17 +402,15 @@ class Memory:
 
     def edge_of(self, source: Source, link: Link) -> Edge:
         """Return the edge of one of the links that `keep` entered or `preview` prepared."""
-        if self._repeated is not None and (not self.staying.links or source.end in self.staying.links):
-            self._read_repeated()
+        self._read_repeated(source.end)
         return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
 
     def _tier_of(self, end: str, link: Link) -> Tier:
         """Return the tier of one of the run's links, as `edge_of` has it."""
-        for known in self.staying.links.get(end, ()):
+        for known in self.unread.links.get(end, ()):
             if known.target == link.target.key:
                 return known.tier
-        if self._repeated is not None and not self.staying.links:
-            self._read_repeated()
+        self._read_repeated(end)
         edge, rules = self.differing.get((end, link.target.key)), self.rules
         return edge.tier if edge else tier_of(strength(link.target.score), rules.inline, rules.sidebar)
 
@@ -457,8 +458,8 @@ class Memory:
         )
         of_run, earlier = self.tiers.total(), count()
         former = (edge for edge, _ in zip(others, earlier, strict=False))
-        staying = self.staying.foremost(self.store, SHOWN, self.foremost)
-        shown = nlargest(SHOWN, chain(self.foremost, staying, former), key=urgency)
+        unread = self.unread.foremost(self.store, SHOWN, self.foremost)
+        shown = nlargest(SHOWN, chain(self.foremost, unread, former), key=urgency)
         former_links = next(earlier)
         beyond = of_run + former_links - len(shown)
         parts = [(of_run, "links of this run"), (former_links, "of earlier runs")]

@@ -2,14 +2,12 @@
 
 import io
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from internal_linker.core.briefs import Brief, BriefLinks
+from internal_linker.core.briefs import BriefLinks
 from internal_linker.core.edges import Tier, score_of, why
 from internal_linker.core.errors import (
     ConfigurationError,
@@ -19,13 +17,11 @@ from internal_linker.core.errors import (
     ServiceError,
 )
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Choice, Origin, Recommendation, Source, Text
+from internal_linker.core.records import Choice, Origin, Recommendation, Source
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import Lazy
 from internal_linker.core.urls import is_address
 from internal_linker.core.version import __version__
-from internal_linker.embeddings.embed import text_hash
-from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.page_sources import page_sources
 from internal_linker.pipeline.plan import Plan, plan_run
@@ -331,21 +327,7 @@ def briefed(
         read_brief(draft, stdin, options.title), query=options.query, url=options.url, lang=options.lang
     )
     wanted = options.limit or project.settings.links_per_page
-    with _loading(context, brief):
-        return brief_links(context, project.rules(), brief, wanted, progress)
-
-
-@contextmanager
-def _loading(context: RunContext, brief: Brief) -> Iterator[None]:
-    """Load a local model while the site is read, unless the vector of the brief is known."""
-    encoder, text = context.encoder, Text(brief.title.strip() or brief.query, brief.text.strip())
-    if not isinstance(encoder, LocalEncoder) or context.vector_cache.get(encoder, [text_hash(text)]):
-        yield
-        return
-    with ThreadPoolExecutor(1, "load") as pool:
-        # If it fails, so does the step that needs the model, which says why.
-        pool.submit(encoder.load)
-        yield
+    return brief_links(context, project.rules(), brief, wanted, progress)
 
 
 def _page_link(recommendation: Recommendation, at: int, report: Report, *, rank: int = 0) -> PageLink:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -65,7 +64,6 @@ class LocalEncoder:
 
     def __init__(self, threads: int = 0) -> None:
         self._threads = threads or os.cpu_count() or 1
-        self._loading = Lock()
 
     def load(self) -> None:
         """Load the model, which `encode` does as well; where all vectors are known, nobody needs it.
@@ -73,9 +71,7 @@ class LocalEncoder:
         Raises:
             ConfigurationError: the model or its vocabulary is missing or not the expected file, or can't be loaded.
         """
-        # Threads that need it at once would load it twice.
-        with self._loading:
-            _ = self._session, self._tokenizer
+        _ = self._session, self._tokenizer
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -118,6 +114,7 @@ class LocalEncoder:
         """
         if not len(texts):
             return
+        # Threads that need it at once would load it twice.
         self.load()
         pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encode")
         begun: deque[_Round] = deque()

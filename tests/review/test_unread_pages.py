@@ -48,7 +48,7 @@ def opened(folder: Path) -> Watched:
 
 
 class Counting(Names):
-    """An `Anchors` that remembers the anchors that it was told of."""
+    """An `Anchors` that records the anchors that stay."""
 
     def __init__(self) -> None:
         self.counted = list[tuple[str, str]]()
@@ -84,7 +84,7 @@ def remember(
         again=Names(),
         states=states,
     )
-    return memory, memory.staying.for_the_next(store, run, RowPlaces(), "")
+    return memory, memory.unread.for_the_next(store, run, RowPlaces(), "")
 
 
 def shown(memory: Memory, items: Sequence[Recommendation]) -> list[str]:
@@ -141,7 +141,7 @@ def test_what_stays_shows_in_nothing(tmp_path: Path, change: str, by_others: boo
     memory, _ = remember(store, "2", last=last, **options)  # type: ignore[arg-type]
     read = {key[:10] for key in store.read}
     full, _ = remember(other, "2", **options)  # type: ignore[arg-type]
-    assert len(memory.staying.links) >= len(ITEMS) - 1
+    assert len(memory.unread.links) >= len(ITEMS) - 1
     assert read <= {source_id(url(name)) for name in "rstpw"}
     assert shown(memory, items) == shown(full, items)
     assert stored(store) == stored(other)
@@ -169,7 +169,7 @@ def test_a_damaged_or_missing_edge_is_stored_again(tmp_path: Path) -> None:
     with store._engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM edges WHERE id = ?", (before[7],))
     memory, _ = remember(store, "2", last=last)
-    assert not memory.staying.links
+    assert not memory.unread.links
     assert [edge.id for edge in store.each()] == before
 
 

@@ -20,7 +20,7 @@ from internal_linker.review.rows import urgency
 
 
 @dataclass
-class StayingPages:
+class UnreadPages:
     """Says which pages of a run stay, and notes those that would stay in the next one.
 
     Attributes:
