@@ -102,21 +102,21 @@ class LinkStyle:
     @classmethod
     def learn(cls, tree: SourceTree, pages: SourcePages) -> "LinkStyle":
         """Return the style that the existing links between matched pages have."""
-        links = [
+        links = Counter(
             (path, href)
             for path, file in tree.files.items()
             if pages.url_of(path)
             for href in _hrefs(file.text, file.text_format)
-        ]
+        )
         in_folders = _counts_as_folders(cls(tree, pages), links)
         unlearned = cls(tree, pages, in_folders=in_folders)
         forms, slashes = defaultdict[tuple[str, str], Counter[Form]](Counter), Counter[bool | None]()
-        for path, href in links:
+        for (path, href), times in links.items():
             found = unlearned._read(path, href)
             if found is None or found[0] not in unlearned._known or found[1] is None:
                 continue
-            forms[_kind(tree, path), _section(path)][found[1]] += 1
-            slashes[_other_slash(href, found[1], unlearned._known[found[0]])] += 1
+            forms[_kind(tree, path), _section(path)][found[1]] += times
+            slashes[_other_slash(href, found[1], unlearned._known[found[0]])] += times
         whole = defaultdict[str, Counter[Form]](Counter)
         for (kind, _), counts in forms.items():
             whole[kind].update(counts)
@@ -452,15 +452,15 @@ def _most(counts: Counter[Form]) -> Form:
     return max((form for form in counts if form.style is style), key=lambda form: counts[form])
 
 
-def _counts_as_folders(style: LinkStyle, links: list[tuple[str, str]]) -> bool | None:
+def _counts_as_folders(style: LinkStyle, links: Counter[tuple[str, str]]) -> bool | None:
     """Return whether relative links count pages as folders; None if the pages' URLs tell it as well."""
     hits = Counter[bool | None]()
-    for path, href in links:
+    for (path, href), times in links.items():
         found = style._read(path, href)
         if found and found[1] is not None and found[1].style is Style.RELATIVE:
             for way in (None, True, False):
                 tried = LinkStyle(style.tree, style.pages, in_folders=way)._base_url(path)
-                hits[way] += style._page(tried, href) in style._known
+                hits[way] += times * (style._page(tried, href) in style._known)
     return max((None, True, False), key=lambda way: hits[way])
 
 
