@@ -226,7 +226,7 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
         read = read_html(content)
         content, headings, closed = read.text, read.headings, read.closed
         base = without_tracking(url)
-        for href, anchor in read.links:
+        for href, anchor in dict.fromkeys(read.links):
             if target := _target(base, href, site.forms):
                 followed = (href, anchor) not in read.unfollowed
                 site.links[key, target, anchor] = site.links.get((key, target, anchor), False) or followed

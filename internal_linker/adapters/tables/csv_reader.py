@@ -111,10 +111,7 @@ class CsvRecords:
                 if cells and cells[-1].endswith(_END):
                     break
                 # Of most records, the first cell tells.
-                if cells and (
-                    (cells[0] and not cells[0].isspace())
-                    or any(cell and not cell.isspace() for cell in cells)
-                ):
+                if cells and ((cells[0] and not cells[0].isspace()) or "".join(cells).strip()):
                     yield number, cells
         except csv.Error as error:
             raise InputError(f"{self.name}, row {number + 1}: {error}. {_QUOTE_REMEDY}") from None
