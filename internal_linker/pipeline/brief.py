@@ -98,7 +98,10 @@ def content_brief(
     candidates = sorted(next(ranking.of([NEW])), key=lambda one: ranking.comes_last(one.key))
     chosen = select(plan.source, candidates, targets, limit, "")
     fits = {} if plan.exists else _fits(ranking, candidates)
-    best = best_sources(ranking, plan.row, range(1, len(ranking.sources)), limit, fits.get)
+    among = range(1, len(ranking.sources))
+    # Nobody links to a page that has no URL.
+    linking = dict[int, list[int]]() if plan.page.key == NOWHERE else None
+    best = best_sources(ranking, plan.row, among, limit, fits.get, linking=linking)
     outward, inward = _explained(ranking, plan, chosen.links, best)
     progress.advance()
     none = "" if outward or inward else "No links were found, neither from the new page nor to it."

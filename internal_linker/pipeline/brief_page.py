@@ -67,7 +67,9 @@ def planned(collected: Collected, brief: Brief) -> Planned:
     aliases = {start: end for start, end in collected.aliases.items() if start != key}
     base = brief.url or collected.pages[0].url
     own = [*_links(key, base, brief.links, aliases, collected.hosts)]
-    links = *(link for link in collected.links if link.source != key), *own
+    # A page without a URL has no stored links, and to look through those of a large site takes long.
+    others = collected.links if key == NOWHERE else [link for link in collected.links if link.source != key]
+    links = (*others, *own) if own else others
     sources = source, *(one for one in collected.sources if one.key != key)
     pages = tuple(page if one.key == key else one for one in collected.pages) + (page,) * (not exists)
     site = replace(collected, pages=pages, sources=sources, links=links, aliases=aliases)

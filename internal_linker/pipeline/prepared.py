@@ -219,14 +219,14 @@ class Prepared:
             hashes: the hash of each page's text.
             state: that of the comparison of the pages, "" if it is not kept.
         """
-        links = [*known, *accepted]
         if not state:
-            return adapted(ranking, links)
+            return adapted(ranking, [*known, *accepted])
         rejected = {key: sorted(each) for key, each in sorted(ranking.targets.rejected.items())}
         model, state = self._model_of(ranking.rules), _digest(state, rejected, accepted)
         # A copy, since Windows keeps a file that is mapped into memory from being replaced.
         found: Any = self._known(RANKER, model) or deepcopy(self._read(RANKER, model))
         if not (found and found[0] == state):
+            links = [*known, *accepted]
             examples = Examples.of(ranking, links, hashes)
             if found and examples.are_nearly(found[1]):
                 found = (state, *found[1:])

@@ -17,7 +17,11 @@ TOPIC = 0.75
 
 
 def sources_near(
-    ranking: Ranking, rows: Ints, keep: int, among: Iterable[int] | None = None
+    ranking: Ranking,
+    rows: Ints,
+    keep: int,
+    among: Iterable[int] | None = None,
+    linking: Mapping[int, Sequence[int]] | None = None,
 ) -> Iterator[list[int]]:
     """Yield for each page the positions of the most similar sources without a link to it, best first.
 
@@ -28,6 +32,7 @@ def sources_near(
         rows: rows of the pages, all in `ranking.linkable`.
         keep: the maximum number of sources for a page; sources without any similarity to it never count.
         among: positions of the sources to choose from; None: all. Only sources with a page are found.
+        linking: the rows of the sources from which a link to a page would not be new, by its row; None: all are asked.
     """
     site, weight = ranking.site, ranking.rules.lexical_weight
     positions = range(len(ranking.sources)) if among is None else among
@@ -37,7 +42,7 @@ def sources_near(
     sources = np.zeros(len(site.with_text), np.bool_)
     sources[[*at]] = True
     sources &= site.with_text
-    linking = _linking(ranking, rows)
+    linking = _linking(ranking, rows) if linking is None else linking
     site.prepare(rows.tolist())
     for first in range(0, len(rows), BLOCK):
         texts = rows[first : first + BLOCK]
@@ -60,6 +65,7 @@ def best_sources(
     among: Sequence[int],
     limit: int,
     fit: Callable[[int], float | None] = lambda row: None,
+    linking: Mapping[int, Sequence[int]] | None = None,
 ) -> list[tuple[int, Candidate, int]]:
     """Return the new links to a page that score highest from their sources' point of view, best first.
 
@@ -72,6 +78,7 @@ def best_sources(
         limit: the maximum number of links, at most 50.
         fit: returns the score of a source (its row) from the page's point of view, which counts `TOPIC`; None: only
             the source's counts.
+        linking: as in `sources_near`.
 
     Returns:
         For each link the position of its source, the page's signals, and its rank among all candidates of the source,
@@ -80,7 +87,7 @@ def best_sources(
     found = list[tuple[int, Candidate, int]]()
     if not ranking.linkable[row]:
         return found
-    near = next(sources_near(ranking, np.array([row]), SHORTLIST, among))
+    near = next(sources_near(ranking, np.array([row]), SHORTLIST, among, linking))
     for block in ranking.ranked(near, {position: [row] for position in near}):
         ranked = block.at(np.lexsort((ranking.last_of(near, block), block.of)))
         here = np.flatnonzero(ranked.targets == row)

@@ -121,7 +121,12 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         "Lookups and a brief from the start of the program, and lookups of an open site, compared with an earlier "
         "commit.",
         lambda scale: commits.compared(
-            commits.lookup, scale.compared, scale.base, scale.times, commits.LOOKUP_TARGETS
+            commits.lookup,
+            scale.compared,
+            scale.base,
+            scale.times,
+            commits.LOOKUP_TARGETS,
+            prepare=commits.prepare_lookups,
         ),
     ),
     "rerun": (

@@ -59,7 +59,13 @@ Measure = Callable[[Path, Path, int], Measured]
 
 
 def compared(
-    measure: Measure, sizes: Sequence[int], base: str, times: int, targets: dict[str, str] | None = None
+    measure: Measure,
+    sizes: Sequence[int],
+    base: str,
+    times: int,
+    targets: dict[str, str] | None = None,
+    *,
+    prepare: Callable[[Path, Path, int], object] | None = None,
 ) -> tuple[list[Row], list[float]]:
     """Measure both commits in turn; return a row for each size and what was measured, and the peaks.
 
@@ -69,18 +75,26 @@ def compared(
         base: the earlier commit.
         times: rounds, of which the median counts.
         targets: what the figures should be, by what was measured.
+        prepare: makes the project that all rounds of a commit measure; None: each round has an empty folder.
     """
     rows, peaks = list[Row](), list[float]()
     with checkout(base) as earlier:
         for pages in sizes:
             found = dict[Path, list[Measured]]()
-            for _ in range(times):
-                peaks.append(sgemm_peak())
-                for root in (earlier, projects.ROOT):
-                    with tempfile.TemporaryDirectory() as folder:
-                        found.setdefault(root, []).append(measure(root, Path(folder), pages))
-                    # A failing last round must not lose an hour's work.
-                    print(pages, root.name, found[root][-1], file=sys.stderr, flush=True)
+            with tempfile.TemporaryDirectory() as lasting:
+                places = {root: Path(lasting) / root.name for root in (earlier, projects.ROOT)}
+                if prepare:
+                    for root, place in places.items():
+                        place.mkdir()
+                        prepare(root, place, pages)
+                for _ in range(times):
+                    peaks.append(sgemm_peak())
+                    for root, place in places.items():
+                        with tempfile.TemporaryDirectory() as folder:
+                            project = place if prepare else Path(folder)
+                            found.setdefault(root, []).append(measure(root, project, pages))
+                        # A failing last round must not lose an hour's work.
+                        print(pages, root.name, found[root][-1], file=sys.stderr, flush=True)
             rows += _rows(pages, found[projects.ROOT], found[earlier], targets or {})
     return rows, peaks
 
@@ -91,17 +105,20 @@ def first_run(root: Path, project: Path, pages: int) -> Measured:
     return {"first run": _timed(root, "--project", str(project))}
 
 
+def prepare_lookups(root: Path, project: Path, pages: int) -> None:
+    """Run once, and look one page up, which may prepare further lookups."""
+    texts, at = _cached(root, project, pages), ("--project", str(project))
+    _timed(root, *at)
+    _timed(root, "lookup", texts[0][0], *at)
+
+
 def lookup(root: Path, project: Path, pages: int) -> Measured:
     """Measure lookups and a content brief after a run, and lookups of a site that stays open."""
-    texts = _cached(root, project, pages)
-    _timed(root, "--project", str(project))
-    return _lookups(root, project, texts)
+    return _lookups(root, project, projects.synthetic(pages))
 
 
 def _lookups(root: Path, project: Path, texts: Sequence[projects.Row]) -> Measured:
-    at, pages = ("--project", str(project)), len(texts)
-    # The first lookup after a run may prepare the others.
-    measured = {"first lookup after a run": _timed(root, "lookup", texts[0][0], *at)}
+    at, pages, measured = ("--project", str(project)), len(texts), Measured()
     # Nobody's main query.
     query = " ".join(texts[pages // 2][1].lower().split()[:2])
     for what, command in {
@@ -142,7 +159,10 @@ def large(root: Path, project: Path, pages: int) -> Measured:
     """
     texts = _cached(root, project, pages)
     found = _runs(root, project, texts, "first run, vectors cached")
-    return {**found, **_lookups(root, project, texts)} if (root / OPEN_SITE).exists() else found
+    if not (root / OPEN_SITE).exists():
+        return found
+    first = _timed(root, "lookup", texts[0][0], "--project", str(project))
+    return {**found, "first lookup after a run": first, **_lookups(root, project, texts)}
 
 
 def _runs(root: Path, project: Path, texts: Sequence[projects.Row], first: str) -> Measured:

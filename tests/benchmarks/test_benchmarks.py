@@ -157,6 +157,26 @@ def test_commits_are_compared_as_users_run_them() -> None:
     assert all(row.ratio.endswith("times as long") and "before" in row.seconds for row in rows)
 
 
+@pytest.mark.long
+def test_a_project_that_is_prepared_serves_all_rounds() -> None:
+    """Each program prepares one project, which each of its rounds measures and no other program sees."""
+    seen = list[tuple[str, Path, str]]()
+
+    def prepare(root: Path, project: Path, pages: int) -> None:
+        (project / "made").write_text(f"{root} {pages}")
+
+    def measure(root: Path, project: Path, pages: int) -> dict[str, tuple[float, float]]:
+        assert (project / "made").read_text() == f"{root} {pages}"
+        seen.append((root.name, project, str(pages)))
+        return {"it": (1.0, 1.0)}
+
+    rows, peaks = compared(measure, (5, 6), "HEAD", 2, prepare=prepare)
+    assert [row.what for row in rows] == ["5 pages: it", "6 pages: it"]
+    assert len(peaks) == 4
+    assert len(seen) == 8
+    assert len({place for _, place, _ in seen}) == 4
+
+
 def test_an_unknown_commit_is_named() -> None:
     """A commit that doesn't exist ends the benchmark with git's sentence."""
     with pytest.raises(SystemExit, match="no-such-commit"), checkout("no-such-commit"):

@@ -38,7 +38,14 @@ from internal_linker.adapters.database.engine import (
     transact,
     upsert,
 )
-from internal_linker.adapters.database.schema import METADATA, CheckedString, CheckedText, Moment, Waste
+from internal_linker.adapters.database.schema import (
+    METADATA,
+    WHERE,
+    CheckedString,
+    CheckedText,
+    Moment,
+    Waste,
+)
 from internal_linker.core.edges import COPIES, VERDICTS, Anchor, Cells, Edge, EdgeKind, Status, source_id
 from internal_linker.core.evidence import Evidence
 from internal_linker.core.sequences import batched
@@ -58,7 +65,7 @@ EDGES = Table(
 )
 # SQLite finds that an index serves a condition only if both are written with the same constant.
 _JUDGED = EDGES.c.verdict != literal_column("''")
-Index("edges_judged", EDGES.c.site, EDGES.c.source, sqlite_where=_JUDGED, postgresql_where=_JUDGED)
+Index("edges_judged", EDGES.c.site, EDGES.c.source, info={WHERE: _JUDGED})
 _COLUMNS = ("status", "verdict", "kind", "last_run")
 # A version of the program leaves out facts that it doesn't know; missing ones have their defaults.
 _DEFAULTS = {one.name: one.default for one in fields(Edge) if one.init and one.name not in _COLUMNS}

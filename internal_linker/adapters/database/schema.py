@@ -30,6 +30,8 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.version import __version__
 
 METADATA = MetaData()
+# The name of an index's condition in its `info`: as an argument, it would load the dialects of all databases.
+WHERE = "where"
 # All programs of a database share the numbers of advisory locks: ours are the letters of "linker", then a byte.
 LOCK_NUMBERS = int.from_bytes(b"linker", "big") << 8
 _CREATING = LOCK_NUMBERS + 1
@@ -228,6 +230,8 @@ def _bring_up_to_date(connection: Connection, version: int | None) -> None:
         if table.name in _missing(connection):
             connection.execute(CreateTable(table))
             for index in table.indexes:
+                if WHERE in index.info:
+                    index.dialect_kwargs[f"{connection.dialect.name}_where"] = index.info[WHERE]
                 connection.execute(CreateIndex(index))
     if version != len(_STEPS):
         row = {"version": len(_STEPS), "program": __version__, "reached_at": datetime.now(UTC)}

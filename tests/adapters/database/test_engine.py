@@ -1,6 +1,8 @@
 """The caches in their database return what was paid for, and a broken file raises a clear error."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import Engine, update
+from sqlalchemy import Engine, event, update
 
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import KEYS_A_QUERY, open_database
@@ -50,6 +52,24 @@ def test_a_vector_comes_back_as_it_was(numbers: list[float], storage: str) -> No
     assert list(found) == ["h"]
     assert found["h"].dtype == np.float32
     np.testing.assert_allclose(found["h"], vector, atol=0 if storage == "float32" else 1e-3)
+
+
+def test_vectors_as_long_as_the_encoders_ask_for_no_others() -> None:
+    """Only a vector of another length than the encoder's has all stored ones counted, once for each program."""
+    engine = open_database("sqlite://", Path())
+    cache, counted = EmbeddingCache(engine, "float32"), list[str]()
+
+    def note(_: object, __: object, statement: str, *___: object) -> None:
+        if "count(" in statement:
+            counted.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    cache.put(encoder(), {"h": np.ones(3, np.float32)})
+    assert [*cache.get(encoder(), ["h"])] == ["h"]
+    assert not counted
+    cache.put(encoder(), {"other": np.ones(2, np.float32)})
+    assert {*cache.get(encoder(), ["h", "other"])} == {*cache.get(encoder(), ["other", "h"])}
+    assert len(counted) == 1
 
 
 def test_what_is_kept_outlives_the_process(store_url: str, tmp_path: Path) -> None:
@@ -259,3 +279,17 @@ def test_a_second_process_waits_for_its_turn(tmp_path: Path) -> None:
     cache.put("tea", 1, US, answer("a"))
     assert cache.get(["tea"], US)
     other.close()
+
+
+def test_a_file_needs_nothing_of_a_server(tmp_path: Path) -> None:
+    """A program with a file creates all tables without loading PostgreSQL's dialect, which takes long."""
+    code = (
+        "import sys; from pathlib import Path; import internal_linker.usecases.databases; "
+        "from internal_linker.adapters.database.engine import open_database; "
+        f"open_database({URL!r}, Path(sys.argv[1])); print(*sys.modules)"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert "sqlalchemy.dialects.sqlite" in loaded.stdout
+    assert "sqlalchemy.dialects.postgresql" not in loaded.stdout
