@@ -32,7 +32,7 @@ PAGES, SITE, HUBNESS, RANKER, ANCHORS = "pages", "site", "hubness", "ranker", "a
 WEIGHED, WORDS, PHRASES = "weighed", "words", "phrases"
 STEADY = "steady"
 # What is quickly computed again, so that only an open site keeps it.
-TARGETS = "targets"
+TARGETS, KEYS = "targets", "keys"
 # The hubness of further texts is kept when it is known for this share of all more than before.
 _WORTH_WRITING = 0.05
 
@@ -304,7 +304,15 @@ class Prepared:
         """Return what the comparison of the pages depends on, "" without an index."""
         if not self._inputs:
             return ""
-        return _digest(self._inputs, self._model_of(rules), [*targets.known], len(collected.pages))
+        return _digest(self._inputs, self._model_of(rules), self._keys_of(targets), len(collected.pages))
+
+    def _keys_of(self, targets: Targets) -> str:
+        """Return a digest of the keys of the targets."""
+        before = self._known(KEYS, self._inputs)
+        if not (before and before[0] is targets.known):
+            before = self._remember(KEYS, self._inputs, (targets.known, _digest(*targets.known)))
+        found: str = before[1]
+        return found
 
     def _model_of(self, rules: LinkRules) -> str:
         """Return what the comparison of any two texts depends on besides the texts."""
