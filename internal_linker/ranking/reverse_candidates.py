@@ -21,6 +21,7 @@ def sources_near(
     rows: Ints,
     keep: int,
     among: Iterable[int] | None = None,
+    *,
     linking: Mapping[int, Sequence[int]] | None = None,
 ) -> Iterator[list[int]]:
     """Yield for each page the positions of the most similar sources without a link to it, best first.
@@ -65,6 +66,7 @@ def best_sources(
     among: Sequence[int],
     limit: int,
     fit: Callable[[int], float | None] = lambda row: None,
+    *,
     linking: Mapping[int, Sequence[int]] | None = None,
 ) -> list[tuple[int, Candidate, int]]:
     """Return the new links to a page that score highest from their sources' point of view, best first.
@@ -87,7 +89,7 @@ def best_sources(
     found = list[tuple[int, Candidate, int]]()
     if not ranking.linkable[row]:
         return found
-    near = next(sources_near(ranking, np.array([row]), SHORTLIST, among, linking))
+    near = next(sources_near(ranking, np.array([row]), SHORTLIST, among, linking=linking))
     for block in ranking.ranked(near, {position: [row] for position in near}):
         ranked = block.at(np.lexsort((ranking.last_of(near, block), block.of)))
         here = np.flatnonzero(ranked.targets == row)

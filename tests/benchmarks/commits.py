@@ -88,7 +88,7 @@ def compared(
         for pages in sizes:
             found = dict[Path, list[Measured]]()
             with tempfile.TemporaryDirectory() as lasting:
-                places = {root: Path(lasting) / root.name for root in (earlier, projects.ROOT)}
+                places = {earlier: Path(lasting) / "before", projects.ROOT: Path(lasting) / "now"}
                 if prepare:
                     for root, place in places.items():
                         place.mkdir()

@@ -101,9 +101,8 @@ class EmbeddingCache:
             return found, damaged
 
         found, damaged = transact(self._engine, read)
-        # Which other length than the encoder's own is sound, all stored vectors say, which takes long.
-        lengths = {len(vector) for vector in found.values()}
-        length = self._length(encoder) if lengths - {encoder.dimensions} else 0
+        # Which length is sound, all stored vectors say: whoever finds none needn't wait for that.
+        length = self._length(encoder) if found else 0
         sound = {key: vector for key, vector in found.items() if len(vector) == (length or len(vector))}
         note_damage(self._engine, EMBEDDINGS, damaged + len(found) - len(sound))
         return sound

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import Engine, event, update
+from sqlalchemy import Engine, update
 
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import KEYS_A_QUERY, open_database
@@ -52,24 +52,6 @@ def test_a_vector_comes_back_as_it_was(numbers: list[float], storage: str) -> No
     assert list(found) == ["h"]
     assert found["h"].dtype == np.float32
     np.testing.assert_allclose(found["h"], vector, atol=0 if storage == "float32" else 1e-3)
-
-
-def test_vectors_as_long_as_the_encoders_ask_for_no_others() -> None:
-    """Only a vector of another length than the encoder's has all stored ones counted, once for each program."""
-    engine = open_database("sqlite://", Path())
-    cache, counted = EmbeddingCache(engine, "float32"), list[str]()
-
-    def note(_: object, __: object, statement: str, *___: object) -> None:
-        if "count(" in statement:
-            counted.append(statement)
-
-    event.listen(engine, "before_cursor_execute", note)
-    cache.put(encoder(), {"h": np.ones(3, np.float32)})
-    assert [*cache.get(encoder(), ["h"])] == ["h"]
-    assert not counted
-    cache.put(encoder(), {"other": np.ones(2, np.float32)})
-    assert {*cache.get(encoder(), ["h", "other"])} == {*cache.get(encoder(), ["other", "h"])}
-    assert len(counted) == 1
 
 
 def test_what_is_kept_outlives_the_process(store_url: str, tmp_path: Path) -> None:
