@@ -73,6 +73,9 @@ def server_of(access: Access, known: KnownProjects) -> uvicorn.Server:
         log_level="warning",
         access_log=False,
         server_header=False,
+        # Seconds; longer than Caddy (120), nginx (60) or httpx (5) keep an idle connection. A server that closes it
+        # first may do so while the next request is on its way, which is then lost.
+        timeout_keep_alive=150,
         # An open stream of progress must not keep the server from ending.
         timeout_graceful_shutdown=1,
         # Without a password there is no proxy, and no header may say who a connection comes from.

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 
 import httpx
@@ -276,3 +278,14 @@ def test_the_password_is_kept_as_a_hash() -> None:
     """Only the argon2 hash of the password stays in memory."""
     access = Access(1, hashed(PASSWORD))
     assert access.password.startswith("$argon2id$") and PASSWORD not in repr(access)
+
+
+@pytest.mark.long
+def test_a_proxy_finds_its_idle_connection_open(app: RunningApp) -> None:
+    """The server leaves it to clients to close an idle connection, or a request could arrive at a closed one."""
+    with closing(HTTPConnection(httpx.URL(app.url).netloc.decode())) as connection:
+        for wait in (6.0, 0.0):
+            connection.request("GET", "/")
+            connection.getresponse().read()
+            connection.auto_open = 0  # a closed connection is an error from now on
+            time.sleep(wait)
