@@ -14,7 +14,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -32,6 +32,7 @@ OURS = ("standin", "test-serper-key")  # only a key file with one of these may b
 SITE = "https://www.example.com/"  # has search data if there are no main queries
 ANALYTICS_PROPERTY = "123456789"
 DAYS, PAGES = 28, 100  # of search data
+PACIFIC = timezone(timedelta(hours=-8))  # without summer time, as the program reckons Search Console's days
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def main() -> None:
 
 def _search_console(pages: Sequence[str], google: GoogleStandIn) -> tuple[SearchConsoleStandIn, str]:
     """Return a Search Console with data of the pages, and the name of their property."""
-    today, site = datetime.now(UTC).date(), "{0.scheme}://{0.netloc}/".format(urlsplit(pages[0]))
+    today, site = datetime.now(PACIFIC).date(), "{0.scheme}://{0.netloc}/".format(urlsplit(pages[0]))
     data = {site: search_rows(_days(today), list(pages))}
     return SearchConsoleStandIn(data, today=today, tokens=google.tokens), site
 
