@@ -159,10 +159,11 @@ def _is_specific(compared: Comparison, found: Candidates, counts: NameCounts, ow
 def named_spans(source: SourceText, owners: Owners) -> tuple[Ints, Ints, Ints]:
     """Return (n,) the first and last words of names in a text, of several words, and the rows of their pages."""
     first, last = source.spans
-    begin, end = source.stem_at[first], source.stem_at[last + 1]
-    pages = owners.of_sets(source.sets[end] - source.sets[begin])
-    at = np.flatnonzero((pages >= 0) & (end - begin > 1) & ~source.has_clause(first, last))
-    return first[at], last[at], pages[at]
+    several = source.stem_at[last + 1] - source.stem_at[first] > 1
+    at = np.flatnonzero(several & ~source.has_clause(first, last))
+    pages = owners.of_sets(source.sets_of(first[at], last[at]))
+    at, pages = at[pages >= 0], pages[pages >= 0]
+    return first[at], last[at], pages
 
 
 def _is_part(first: Ints, last: Ints, spans: tuple[Ints, Ints, Ints], page: Ints) -> Bools:

@@ -9,10 +9,12 @@ import numpy as np
 from internal_linker.anchors.site_words import WORDS_AT_ONCE
 from internal_linker.core.arrays import Bools, Ints
 from internal_linker.ranking.named_pages import FEW, MOSTLY
-from internal_linker.text.phrases import Hashes, Phrases, joined, mixed
+from internal_linker.text.phrases import Hashes, Phrases, is_among, joined, mixed
 
 # Names of more stems are not counted.
 _LONGEST = 5
+# Cells of the Bloom filter for each name: of the sets that are no names, at most one in eight passes it.
+_CELLS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +25,14 @@ class Owners:
         sets: (k,) uint64, sorted: the sets of stems of the names.
         pages: (k,) the row of each name's page; -1: several pages have it.
         whole: (k,) whether it is a whole name, not a part of a title.
+        passes: (a power of two,) a Bloom filter by a set's lowest bits: whether it may be one of the names. Most of a
+            text's sets are none, and to search for each of them takes longer.
     """
 
     sets: Ints
     pages: Ints
     whole: Bools
+    passes: Bools
 
     @classmethod
     def of(
@@ -55,7 +60,10 @@ class Owners:
         pages_of = of_parts | owners
         sets = np.array(sorted(pages_of), np.uint64)
         of_sets = np.array([pages_of[name] for name in sets.tolist()], np.int64)
-        return cls(sets, of_sets, np.array([name in owners for name in sets.tolist()], np.bool_))
+        whole = np.array([name in owners for name in sets.tolist()], np.bool_)
+        passes = np.zeros(1 << (_CELLS * len(sets)).bit_length(), np.bool_)
+        passes[_cells(sets, passes)] = True
+        return cls(sets, of_sets, whole, passes)
 
     def foreign(self, sets: Ints, page: Ints, *, parts: bool = False) -> Bools:
         """Return (n,) whether each set of stems names a page other than the one beside it, and not several.
@@ -71,11 +79,17 @@ class Owners:
 
     def of_sets(self, sets: Ints, *, parts: bool = True) -> Ints:
         """Return (n,) the row of the page that each set of stems is the name of; -1: of none, or of several."""
-        if not len(self.sets):
-            return np.full(len(sets), -1)
-        at = np.minimum(np.searchsorted(self.sets, sets), len(self.sets) - 1)
-        pages: Ints = np.where((self.sets[at] == sets) & (self.whole[at] | parts), self.pages[at], -1)
+        pages = np.full(len(sets), -1)
+        some = np.flatnonzero(self.passes[_cells(sets, self.passes)])
+        at, there = is_among(sets[some], self.sets)
+        there &= self.whole[at] | parts
+        pages[some[there]] = self.pages[at[there]]
         return pages
+
+
+def _cells(sets: Ints, passes: Bools) -> Ints:
+    """Return (n,) the cell of each set of stems in a filter: its lowest bits."""
+    return (sets & np.uint64(len(passes) - 1)).astype(np.int64)
 
 
 def _owned(names: Iterable[tuple[int, int]]) -> dict[int, int]:

@@ -1,6 +1,7 @@
 """Sequences and mappings that make one item when it is asked for, and all of them for whoever iterates."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Generic, TypeVar, overload
 
 T = TypeVar("T")
@@ -47,6 +48,29 @@ class SequenceOnDemand(Sequence[Item_co], Generic[Item_co]):
                 every[place] = item
             self._all = every
         return self._all
+
+
+class Chained(Sequence[Item_co], Generic[Item_co]):
+    """The items of a sequence, then those of another one, without a copy."""
+
+    def __init__(self, first: Sequence[Item_co], second: Sequence[Item_co]) -> None:
+        self._first, self._second = first, second
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._second)
+
+    def __iter__(self) -> Iterator[Item_co]:
+        return chain(self._first, self._second)
+
+    @overload
+    def __getitem__(self, at: int) -> Item_co: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Item_co]: ...
+    def __getitem__(self, at: int | slice) -> Item_co | Sequence[Item_co]:
+        if isinstance(at, slice):
+            return [*self][at]
+        place = range(len(self))[at] - len(self._first)
+        return self._first[place] if place < 0 else self._second[place]
 
 
 class MappingOnDemand(Mapping[str, T]):

@@ -232,6 +232,21 @@ class Collected:
         return {page.key: row for row, page in enumerate(self.pages)}
 
     @cached_property
+    def languages(self) -> Collection[str]:
+        """The codes of the pages' languages; "" if some are unknown."""
+        return {page.lang for page in self.pages}
+
+    @cached_property
+    def issues(self) -> Mapping[int, Reason[NoTarget]]:
+        """The issue of each page that has one, by the page's row."""
+        return {row: page.issue for row, page in enumerate(self.pages) if page.issue}
+
+    @cached_property
+    def editable(self) -> Sequence[int]:
+        """The rows of the pages that take links, ascending."""
+        return [row for row, page in enumerate(self.pages) if page.takes_links]
+
+    @cached_property
     def addresses(self) -> Sequence[Address]:
         """The addresses of all pages, then of the sources that are none."""
         return addresses(self.pages, self.sources)

@@ -1,6 +1,6 @@
 """Comparison of a source with its candidates: similarity by vectors and by words, relative to its average target."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
@@ -123,7 +123,7 @@ def language_codes(languages: Sequence[str]) -> Ints:
     return np.array([codes.get(name, -1) for name in languages], dtype=np.int32)
 
 
-def codes_among(pages: Sequence[str], others: Sequence[str]) -> Ints:
+def codes_among(pages: Iterable[str], others: Sequence[str]) -> Ints:
     """Return the codes of further languages among those that `language_codes` gives the pages; a new one for others."""
     known = {name: code for code, name in enumerate(sorted(set(pages) - {""}))} | {"": -1}
     return np.array([known.get(name, len(known)) for name in others], dtype=np.int32)
@@ -206,7 +206,7 @@ class Comparer:
         similarity = np.full(len(others), np.nan, np.float32)
         if self._has_vector[row]:
             known = self._has_vector[others]
-            vectors = self.index.vectors[others[known]].astype(np.float32)
+            vectors = self.index.vectors[others[known]].astype(np.float32, copy=False)
             cosines = vectors @ self.index.vectors[row].astype(np.float32)
             similarity[known] = cosines / (self._lengths[others[known]] * self._lengths[row])
         return similarity
@@ -215,7 +215,9 @@ class Comparer:
         terms = self.index.terms
         here = slice(terms.indptr[row], terms.indptr[row + 1])
         words[terms.indices[here]] = terms.data[here]
-        cosines: Vectors = terms[others] @ words
+        # To copy most rows takes longer than to multiply all.
+        few = 2 * len(others) < terms.shape[0]
+        cosines: Vectors = terms[others] @ words if few else (terms @ words)[others]
         words[terms.indices[here]] = 0
         return cosines
 

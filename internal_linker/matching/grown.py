@@ -27,28 +27,27 @@ class GrownArray:
 
     def __getitem__(self, at: Any) -> Any:
         rows, *columns = at if isinstance(at, tuple) else (at,)
-        found = self._rows(rows)
-        return found[:, *columns] if columns else found
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.concatenate([self._first, self._more]).astype(dtype or self.dtype, copy=False)
-
-    def _rows(self, rows: Any) -> Any:
         n = self._n
         if isinstance(rows, slice):
             start, stop, step = rows.indices(len(self))
             if stop <= n:
-                return self._first[start:stop:step]
-            return self._more[start - n : stop - n : step] if start >= n else np.asarray(self)[rows]
+                return self._first[start:stop:step, *columns]
+            if start >= n:
+                return self._more[start - n : stop - n : step, *columns]
+            return np.asarray(self)[rows, *columns]
         if np.ndim(rows) == 0:
-            return self._first[rows] if rows < n else self._more[rows - n]
+            return self._first[rows, *columns] if rows < n else self._more[rows - n, *columns]
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == np.bool_ else np.asarray(rows)
         late = rows >= n
         if not late.any():
-            return self._first[rows]
-        found = np.empty((len(rows), *self.shape[1:]), self.dtype)
-        found[~late], found[late] = self._first[rows[~late]], self._more[rows[late] - n]
+            return self._first[rows, *columns]
+        more = self._more[rows[late] - n, *columns]
+        found = np.empty((len(rows), *more.shape[1:]), self.dtype)
+        found[~late], found[late] = self._first[rows[~late], *columns], more
         return found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.concatenate([self._first, self._more]).astype(dtype or self.dtype, copy=False)
 
 
 def as_array(grown: GrownArray) -> NDArray[Any]:
@@ -83,6 +82,9 @@ class GrownMatrix:
         places = np.empty(len(rows), np.int64)
         places[np.concatenate([np.flatnonzero(~late), np.flatnonzero(late)])] = np.arange(len(rows))
         return both[places]
+
+    def __matmul__(self, vector: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([self._first @ vector, self._more @ vector])
 
 
 def grown_square(matrix: sparse.csr_matrix, by: int) -> sparse.csr_matrix:

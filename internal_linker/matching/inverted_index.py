@@ -17,6 +17,8 @@ from internal_linker.matching.grown import GrownMatrix
 # Length of a champion list. On 10,000 pages of Debian's documentation, 100 candidates include 0.97 of the 50 nearest
 # pages with lists of 50, 0.98 with 100, 0.99 with 200; of the 20 nearest, at least 0.998 with each length.
 CHAMPIONS = 100
+# Above the first number of texts, a lower bound on the best ones is taken from as many texts as the second number.
+_MANY, _SOME = 4096, 2048
 # Cells of a block's product in memory at a time, 12 bytes each.
 BLOCK_CELLS = 4_000_000
 
@@ -38,7 +40,7 @@ class Postings:
         languages: Ints,
         queries: sparse.csr_matrix | None = None,
     ) -> None:
-        self._queries, self._languages = terms if queries is None else queries, languages
+        self._queries, self._languages = terms if queries is None else queries, _several(languages)
         self._lists = _champions(terms, columns)
         work = np.bincount(self._queries.indices, minlength=terms.shape[1]) @ np.diff(self._lists.indptr)
         self._step = max(1, int(BLOCK_CELLS * terms.shape[0] / max(1, work)))
@@ -58,7 +60,7 @@ class Postings:
     def with_guests(self, queries: GrownMatrix, languages: Ints) -> "Postings":
         """Return the lists for further texts, which find others and are found by none; see the arguments above."""
         other = copy(self)
-        other._queries, other._languages = queries, languages
+        other._queries, other._languages = queries, _several(languages)
         return other
 
 
@@ -70,6 +72,11 @@ def search(searches: Sequence[Search], rows: Ints) -> Ints:
     """Return (len(rows), k) int32: the texts that each of the searches finds for each row, padded with -1."""
     none = np.full((len(rows), 0), -1, np.int32)
     return np.concatenate([none, *(postings.nearest(rows, keep) for postings, keep in searches)], axis=1)
+
+
+def _several(languages: Ints) -> Ints | None:
+    """Return language codes, or None if they are all the same: then any two texts match."""
+    return languages if len(languages) and (languages != languages[0]).any() else None
 
 
 def _champions(terms: sparse.csr_matrix, columns: Bools) -> sparse.csr_matrix:
@@ -87,13 +94,18 @@ def _champions(terms: sparse.csr_matrix, columns: Bools) -> sparse.csr_matrix:
     return sparse.csr_matrix((lists.data[kept], lists.indices[kept], starts), shape=lists.shape)
 
 
-def _best(texts: Ints, shared: Vectors, row: int, languages: Ints, keep: int) -> Ints:
-    ours = languages[row]
+def _best(texts: Ints, shared: Vectors, row: int, languages: Ints | None, keep: int) -> Ints:
+    """Return the `keep` texts that share most, ascending, without `row` and those in another language than its own."""
     allowed = texts != row
-    if ours >= 0:
+    if languages is not None and languages[row] >= 0:
         theirs = languages[texts]
-        allowed &= (theirs == ours) | (theirs < 0)
-    texts, shared = texts[allowed], shared[allowed]
-    if len(texts) > keep:
-        texts = texts[np.argpartition(-shared, keep)[:keep]]
-    return np.sort(texts)
+        allowed &= (theirs == languages[row]) | (theirs < 0)
+    shared = np.where(allowed, shared, -np.inf)
+    if len(texts) > _MANY:
+        # Most of the others are below the best of some texts.
+        least = np.partition(shared[:_SOME], _SOME - keep)[_SOME - keep]
+        allowed &= shared >= least
+    some = np.flatnonzero(allowed)
+    if len(some) > keep:
+        some = some[np.argpartition(-shared[some], keep)[:keep]]
+    return np.sort(texts[some])

@@ -178,8 +178,9 @@ class Site:
 
     def hold_vectors(self) -> None:
         """Hold the vectors in memory as float32: to convert them takes most of the time that a few texts take."""
-        if self._comparison:
-            self._comparison = self._comparison.with_vectors(self._comparer.index.vectors.astype(np.float32))
+        vectors = self._comparer.index.vectors
+        if self._comparison and vectors.dtype != np.float32:
+            self._comparison = self._comparison.with_vectors(vectors.astype(np.float32))
             self._comparer = self._comparison.comparer
 
     def forget(self) -> None:

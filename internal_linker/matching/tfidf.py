@@ -237,17 +237,20 @@ class TermFit:
     ) -> tuple[Vectors, list[Vectors]]:
         terms = self.index.rows
         columns, weights = _passages(self.index, row)
-        groups = [terms[rows] for rows in linked]
-        ours = np.concatenate([columns, *(group.indices for group in groups)])
+        sizes = np.array([len(rows) for rows in linked], np.int64)
+        links = terms[np.concatenate([np.empty(0, np.int64), *linked])]
+        ours = np.concatenate([columns, links.indices])
         # A repeated column gets its last position.
         place[ours] = np.arange(1, len(ours) + 1)
-        passages = weights.shape[1]
+        passages, groups = weights.shape[1], len(sizes)
         # Columns without a position get position 0, whose row is all zeros.
-        wanted = np.zeros((len(ours) + 1, passages + len(groups)), np.float32)
+        wanted = np.zeros((len(ours) + 1, passages + groups), np.float32)
         wanted[place[columns], :passages] = weights
-        for at, group in enumerate(groups, passages):
-            total = np.bincount(place[group.indices], group.data, minlength=len(wanted))
-            wanted[:, at] = total / max(1, group.shape[0])
+        if groups:
+            group = np.repeat(np.repeat(np.arange(groups), sizes), np.diff(links.indptr))
+            at = place[links.indices].astype(np.int64) * groups + group
+            total = np.bincount(at, links.data, len(wanted) * groups).reshape(-1, groups)
+            wanted[:, passages:] = total / np.maximum(sizes, 1)
         theirs = terms[others]
         parts = theirs.data, place.take(theirs.indices, mode="clip"), theirs.indptr
         place[ours] = 0

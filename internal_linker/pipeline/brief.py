@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from math import isfinite
 
 import numpy as np
@@ -12,7 +14,7 @@ from internal_linker.core.briefs import Brief, BriefLinks, LikePage
 from internal_linker.core.edges import Decided
 from internal_linker.core.errors import InputError
 from internal_linker.core.evidence import Evidence
-from internal_linker.core.on_demand import MappingOnDemand
+from internal_linker.core.on_demand import Chained, MappingOnDemand, SequenceOnDemand
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import (
     Candidate,
@@ -90,7 +92,9 @@ def content_brief(
         site, plan, of_pages, decisions, prepared=index, context=context, rules=rules, progress=progress
     )
     others = _others(plan, rules)
-    ranking = of_site.proposing([plan.source, *others], targets, searched)
+    rows = np.array([plan.row, *others], np.int64)
+    sources = Chained([plan.source], SequenceOnDemand(len(others), partial(_sources, plan.collected, others)))
+    ranking = of_site.proposing(sources, targets, searched, rows)
     if not plan.exists:
         ranking = ranking.with_guests(Guests([_own_text(plan)], vectors, [plan.page]))
     progress.finish(f"{counted(len(others), 'page')} may link to it")
@@ -160,16 +164,26 @@ def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
     return replace(targets, known=known, barred=barred, linked=linked_too, aliases=site.aliases)
 
 
-def _others(plan: Planned, rules: Rules) -> list[Source]:
-    """Return the pages that may link to the new page, as sources."""
-    queried = {source.key for source in plan.collected.sources if source.row_url}
+def _others(plan: Planned, rules: Rules) -> list[int]:
+    """Return the rows of the pages that may link to the new page."""
+    site, scope = plan.collected, rules.scope
+    rows = [row for row in site.editable if row != plan.row]
+    if not (rules.renewed or scope.sources or scope.default_sources):
+        return rows
+    queried = {source.key for source in site.sources if source.row_url} if scope.default_sources else ()
+    keys = [*site.rows]
+    return [
+        row
+        for row in rows
+        if rules.renewed.hold(keys[row]) and scope.gives(keys[row], queried=keys[row] in queried)
+    ]
+
+
+def _sources(site: Collected, rows: Sequence[int], part: slice) -> list[Source]:
+    """Return a slice of these pages as sources."""
     return [
         Source(page.key, page.url, "", page, in_sheet=False)
-        for page in plan.collected.pages
-        if page is not plan.page
-        and page.takes_links
-        and rules.renewed.hold(page.key)
-        and rules.scope.gives(page.key, queried=page.key in queried)
+        for page in map(site.pages.__getitem__, rows[part])
     ]
 
 
@@ -231,6 +245,9 @@ def _site_ranking(
     ranking, _ = prepared.adapted(ranking, site.live_links, accepted, hashes=hashes, state=state)
     # What is compared from here on is the same whether the index had the site or not.
     ranking.site.forget()
+    if guests:
+        # It is compared with all pages more than once.
+        ranking.site.hold_vectors()
     return ranking, state, embedded.vectors[len(embedded.vectors) - len(guests) :], embedded.problem
 
 
@@ -278,7 +295,7 @@ def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
     site, same = ranking.site, dict(_same_names(ranking, plan))
     duplicates = {sum(pair) - plan.row for pair in site.near_duplicates if plan.row in pair}
     own = site.with_text.copy()
-    own[[row for row, page in enumerate(site.pages) if page.issue is not None]] = False
+    own[[*plan.collected.issues]] = False
     asked = pairs_of([sorted({*same, *duplicates})])
     found = site.matches(np.array([plan.row]), own, ranking.rules.lexical_weight, asked)
     found = found.at(np.argsort(-np.nan_to_num(found.similarity), kind="stable"))
@@ -296,8 +313,9 @@ def _same_names(ranking: Ranking, plan: Planned) -> Iterator[tuple[int, str]]:
     """Yield the rows of pages with the new page's main query, then of those with its title, the stronger sign."""
     query = fold_query(plan.source.query or plan.page.title)
     rows = plan.collected.rows
-    for source in plan.collected.sources[1:]:
-        if query and source.key in rows and fold_query(source.query) == query:
-            yield rows[source.key], "the same main query"
+    others = islice(zip(plan.collected.source_keys, plan.collected.source_queries, strict=True), 1, None)
+    for key, theirs in others if query else ():
+        if key in rows and fold_query(theirs) == query:
+            yield rows[key], "the same main query"
     own = plan.row
     yield from ((row, "the same title") for row in ranking.titles.rows(words(plan.page.title)) if row != own)

@@ -35,18 +35,14 @@ def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> 
 
 
 class _Names:
-    """Names of some pages other than their titles: their main queries, and the anchors of the links to them."""
+    """Names of some pages other than their titles: their main queries, then the anchors of the links to them."""
 
     def __init__(self, plan: Planned, keys: Iterable[str]) -> None:
-        self._site = plan.collected
-        self._names = {key: Counter[str]() for key in keys}
-        for source in plan.collected.sources:
-            if source.query and source.key in self._names:
-                # The main query comes before any anchor.
-                self._names[source.key][source.query] += len(plan.collected.links) + 1
-        for link in plan.collected.links:
-            if link.target in self._names:
-                self._names[link.target][link.anchor] += 1
+        self._site = site = plan.collected
+        self._queries: dict[str, list[str]] = {key: [] for key in keys}
+        for key, query in zip(site.source_keys, site.source_queries, strict=True):
+            if query and key in self._queries:
+                self._queries[key].append(query)
 
     def added(self, key: str, anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
         """Return the anchors of a link to a page, with other names of it if none of the anchors is in the source."""
@@ -56,7 +52,8 @@ class _Names:
         known = {fold_query(anchor.text): anchor for anchor in anchors}
         place = anchors[0] if anchors else Anchor("")
         title_words = {*words(f"{page.title} {page.h1}")}
-        for name, _ in self._names[key].most_common():
+        anchored = Counter(link.anchor for link in self._site.anchored_to.get(key, ()))
+        for name in (*self._queries[key], *(anchor for anchor, _ in anchored.most_common())):
             # "Read more" doesn't name a page.
             if title_words.isdisjoint(words(name)):
                 continue

@@ -1,13 +1,14 @@
 """The site with a planned page added to its pages."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin
 
 from internal_linker.core.briefs import Brief
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError
-from internal_linker.core.records import Collected, ExistingLink, Page, Source
+from internal_linker.core.on_demand import Chained, MappingOnDemand
+from internal_linker.core.records import Collected, ExistingLink, Page, Source, grouped
 from internal_linker.text.language import detect, detect_among
 
 # The key of a page whose URL is not known; no URL has it.
@@ -52,7 +53,8 @@ def planned(collected: Collected, brief: Brief) -> Planned:
     exists = key in collected.rows
     if exists:
         notes.append(f"{brief.url} already exists: the draft replaces it in this brief.")
-    lang, doubt = _language(brief, [page for page in collected.pages if page.key != key])
+    others = {page.lang for page in collected.pages if page.key != key} if exists else collected.languages
+    lang, doubt = _language(brief, others)
     page = Page(
         key,
         collected.hosts.written(brief.url) or key,
@@ -62,18 +64,65 @@ def planned(collected: Collected, brief: Brief) -> Planned:
         headings=brief.headings,
         closed=brief.closed,
     )
-    query = brief.query or next((one.query for one in collected.sources if one.key == key), "")
-    source = Source(key, page.url, query, page, in_sheet=False)
-    aliases = {start: end for start, end in collected.aliases.items() if start != key}
+    source = Source(key, page.url, brief.query or collected.queries.get(key, ""), page, in_sheet=False)
     base = brief.url or collected.pages[0].url
+    aliases = {start: end for start, end in collected.aliases.items() if start != key}
     own = [*_links(key, base, brief.links, aliases, collected.hosts)]
-    # A page without a URL has no stored links, and to look through those of a large site takes long.
-    others = collected.links if key == NOWHERE else [link for link in collected.links if link.source != key]
-    links = (*others, *own) if own else others
-    sources = source, *(one for one in collected.sources if one.key != key)
-    pages = tuple(page if one.key == key else one for one in collected.pages) + (page,) * (not exists)
-    site = replace(collected, pages=pages, sources=sources, links=links, aliases=aliases)
+    site = (_replaced if exists else _added)(collected, page, source, own, aliases)
     return Planned(site, page, source, own, notes + doubt, exists=exists)
+
+
+def _replaced(
+    site: Collected, page: Page, source: Source, own: Sequence[ExistingLink], aliases: Mapping[str, str]
+) -> Collected:
+    """Return the site with a page instead of the one that has its key, and with that page's links."""
+    return replace(
+        site,
+        pages=[page if one.key == page.key else one for one in site.pages],
+        sources=[source, *_other_sources(site, page.key)],
+        links=[*_links_of_others(site, page.key), *own],
+        aliases=aliases,
+    )
+
+
+def _added(
+    site: Collected, page: Page, source: Source, own: Sequence[ExistingLink], aliases: Mapping[str, str]
+) -> Collected:
+    """Return the site with one more page, without making the records of the others."""
+    links, sources = _links_of_others(site, page.key), _other_sources(site, page.key)
+    added = replace(
+        site,
+        pages=Chained(site.pages, [page]),
+        sources=Chained([source], sources),
+        links=Chained(links, own),
+        aliases=aliases,
+    )
+    vars(added)["rows"] = {**site.rows, page.key: len(site.pages)}
+    vars(added)["issues"] = site.issues
+    vars(added)["editable"] = [*site.editable, len(site.pages)]
+    if links is site.links:
+        ours, theirs = grouped((link.target, link) for link in own if link.anchor), site.anchored_to
+
+        def anchored_to(key: str) -> list[ExistingLink]:
+            return [*theirs.get(key, ()), *ours.get(key, ())]
+
+        vars(added)["anchored_to"] = MappingOnDemand(
+            lambda key: anchored_to(key) or None,
+            lambda: {key: anchored_to(key) for key in {**theirs, **ours}},
+        )
+    if sources is site.sources:
+        vars(added)["queries"] = {**site.queries, **({page.key: source.query} if source.query else {})}
+        vars(added)["source_keys"] = Chained([page.key], site.source_keys)
+        vars(added)["source_queries"] = Chained([source.query], site.source_queries)
+    return added
+
+
+def _links_of_others(site: Collected, key: str) -> Sequence[ExistingLink]:
+    return [link for link in site.links if link.source != key] if key in site.links_from else site.links
+
+
+def _other_sources(site: Collected, key: str) -> Sequence[Source]:
+    return [one for one in site.sources if one.key != key] if key in site.source_keys else site.sources
 
 
 def _key(url: str, hosts: CanonicalHosts) -> str:
@@ -83,14 +132,14 @@ def _key(url: str, hosts: CanonicalHosts) -> str:
         raise InputError(f"{url}: {error}.") from None
 
 
-def _language(brief: Brief, pages: Sequence[Page]) -> tuple[str, list[str]]:
+def _language(brief: Brief, languages: Collection[str]) -> tuple[str, list[str]]:
     """Return the language's code, "" where it is uncertain, and a sentence if no page is in that language.
 
     Raises:
         InputError: the given language is none of the pages'.
     """
     given = brief.lang.lower().replace("_", "-").partition("-")[0]
-    known, text = {page.lang for page in pages} - {""}, f"{brief.title}\n{brief.text}"
+    known, text = {*languages} - {""}, f"{brief.title}\n{brief.text}"
     lang = given or detect(text) or (detect_among(text, known) if len(known) > 1 else "")
     if not lang or not known or lang in known:
         return lang, []

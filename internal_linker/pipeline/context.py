@@ -68,6 +68,7 @@ class RunContext:
             derived from; None: nothing.
         needs: returns how much the pages of the input need links, with a sentence for people; None: all of them
             equally.
+        trim: returns free memory to the system.
         tidy: prunes the caches after a run that needed the texts of these hashes.
         damage: returns a note on damaged rows that the run replaced, and a gap for those that nothing can replace; ""
             for none.
@@ -109,6 +110,7 @@ class RunContext:
     places: RowPlaces = field(default_factory=RowPlaces)
     kept: MutableMapping[str, tuple[str, Any]] | None = None
     needs: Callable[[Collected], tuple[PageNeeds | None, str]] | None = None
+    trim: Callable[[], None] = lambda: None
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None
     damage: Callable[[], tuple[str, str]] = lambda: ("", "")
 

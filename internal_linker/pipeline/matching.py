@@ -10,7 +10,6 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.records import Searched, Source
 from internal_linker.core.version import program_digest
 from internal_linker.matching.neighbours.knn_join import Joined
-from internal_linker.matching.site_index import Site
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import compact
 from internal_linker.pipeline.last_lists import Bases, bases, earlier_lists
@@ -40,13 +39,11 @@ class Found:
         matched: the links of all rows, with what a report says of them.
         outcome: how many there are, in one line.
         digest: that of all that they depend on; "" if no later run may take them from this one.
-        indexed: the site whose texts were compared, with its state in the index; None: none were.
     """
 
     matched: Matched
     outcome: str
     digest: str
-    indexed: tuple[Site, str] | None
 
 
 @dataclass(frozen=True)
@@ -98,10 +95,10 @@ class Matching:
             self.progress.advance(len(self.given.sources) if known else 0)
         if context.sinks and not (known or embedded.missing or embedded.problem):
             stored = self.prepared.stored(self.given.collected, self.given.targets, self.rules.linking)
-        found, indexed = (known, None) if known else self._recommend(stored, compared)
+        found = known or self._recommend(stored, compared)
         outcome = found.unchanged.outcome if found.unchanged else matched(found.recommendations)
         self.progress.finish(outcome)
-        return Found(found, outcome, digest, indexed)
+        return Found(found, outcome, digest)
 
     def _compared(self) -> tuple[Sequence[Source], Searched] | None:
         """Return pages with known links and their search results, which say how good such results are.
@@ -143,8 +140,8 @@ class Matching:
 
     def _recommend(
         self, stored: Stored | None, compared: tuple[Sequence[Source], Searched] | None
-    ) -> tuple[Matched, tuple[Site, str]]:
-        """Rank all rows, and choose their links."""
+    ) -> Matched:
+        """Rank all rows, and choose their links; keep in the index what this took to find out about the site."""
         given, searched, memory = self.given, self.searched, self.recalled.memory
         rules = self.rules.linking
         if self.partial:
@@ -164,6 +161,7 @@ class Matching:
                 joined=self.joined,
                 workers=workers,
             )
+            self.context.trim()
             ranking = ranked.ranking
             own = self._bases(ranking)
             found = recommend(
@@ -175,11 +173,15 @@ class Matching:
                 earlier=self._earlier(ranking, own),
                 history=self._history(ranking, own),
                 needs=self.needs,
+                trim=self.context.trim,
             )
             recommendations = compact(given.rows.merged(found))
+            self.context.trim()
             listed = None if self.partial else list_site(ranking, given.collected)
             # Here, as the workers have a large site's texts.
             evidence = self._evidence(ranking, *compared) if compared else None
+        # Here, so that nothing refers to the words and vectors of the site while links are published.
+        self.prepared.keep_hubness(ranking.site, ranked.state)
         return Matched(
             recommendations,
             listed,
@@ -189,7 +191,7 @@ class Matching:
             ranking.one_way,
             evidence,
             own,
-        ), (ranking.site, ranked.state)
+        )
 
     def _evidence(self, ranking: Ranking, pages: Sequence[Source], found: Searched) -> FusionEvidence:
         """Return how good search results are, by those of pages with known links."""

@@ -91,7 +91,7 @@ def _obstacle(item: Recommendation) -> str:
 def _without_rows(collected: Collected, scope: Scope) -> NoLinks:
     obstacles = [source.obstacle for source in collected.sources]
     if all(obstacles):
-        barred = Counter(page.issue for page in collected.pages if page.issue)
+        barred = Counter(collected.issues.values())
         if len(collected.pages) == barred.total():
             reasons = _by_reason(collected, barred)
             return NoLinks(f"No links were found, because no page is a possible source or target: {reasons}")

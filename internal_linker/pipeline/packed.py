@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.core.on_demand import MappingOnDemand, SequenceOnDemand
-from internal_linker.core.reasons import VISITED
+from internal_linker.core.reasons import VISITED, NoTarget
 from internal_linker.core.records import Address, Collected, ExistingLink, Page, Source, StoredText, grouped
 
 # As `TextSpool` writes texts: lone surrogates must survive, too.
@@ -53,6 +53,9 @@ def unpacked(columns: Mapping[str, Any]) -> Collected:
     vars(found).update(
         addresses=_addresses(of_pages, of_sources),
         rows={key: row for row, key in enumerate(keys)},
+        languages={*of_pages["lang"]},
+        issues=of_pages["issue"],
+        editable=_editable(of_pages),
         dead={keys[row] for row, issue in of_pages["issue"].items() if issue.kind not in VISITED},
         queries={
             key: query
@@ -77,6 +80,13 @@ def _addresses(pages: Mapping[str, Any], sources: Mapping[str, Any]) -> list[Add
     ]
     others = np.flatnonzero(sources["page"] < 0).tolist()
     return found + [(key, sources["url"][at], None) for at in others if (key := sources["key"][at])]
+
+
+def _editable(columns: Mapping[str, Any]) -> list[int]:
+    issues, editable = columns["issue"].items(), ~columns["target_only"]
+    editable[[row for row, issue in issues if issue.kind is not NoTarget.SOURCE_ONLY]] = False
+    found: list[int] = np.flatnonzero(editable).tolist()
+    return found
 
 
 def _sources(columns: Mapping[str, Any], pages: Sequence[Page], part: slice) -> list[Source]:

@@ -198,8 +198,6 @@ class Run:
         )
         publication.publish(given.sources)
         self._prepared.keep_anchoring()
-        if found.indexed:
-            self._prepared.keep_hubness(*found.indexed)
 
     def _end(self, report: Report) -> None:
         """Prune the caches, and say what a person should know."""
@@ -213,5 +211,7 @@ class Run:
             self.progress.warn(sentence)
 
     def _step(self) -> None:
+        """Return the memory that the last step freed to the system, and stop before the next one if that is wanted."""
+        self.context.trim()
         if self._should_stop():
             raise Interrupted("The run was stopped between two steps; no step is incomplete.")

@@ -138,6 +138,4 @@ def rank_pages(
         tokenized=prepared.tokenized(texts),
         joined=nearest,
     )
-    # Lookups compare with all pages.
-    exact = joined is None or joined.recall == 1.0
-    return ranking, prepared.keep(ranking, collected, embedded, notes) if exact else ""
+    return ranking, prepared.keep(ranking, collected, embedded, notes)

@@ -216,7 +216,8 @@ class _Market:
         while (node := chain.nearest()) is not None:
             self._ask_sources(chain, node)
             self._use_other_node(chain, node)
-        self.price[chain.settled] += chain.cost - self.distance[chain.settled]
+        settled = np.array(chain.settled, np.int64)
+        self.price[settled] += chain.cost - self.distance[settled]
         self.distance[[start, *chain.came]] = FAR
         self._exchange(chain)
 
@@ -232,7 +233,8 @@ class _Market:
         link, slot = divmod(int(cost.argmin()), cost.shape[1])
         chain.finish(int(heads[link, slot]), int(cost[link, slot]), (node, int(links[link]), slot))
         loss += self.price[heads]
-        for link, slot in np.argwhere(loss < np.minimum(self.distance[heads], chain.cost)).tolist():
+        nearer = (loss < chain.cost) & (loss < self.distance[heads])
+        for link, slot in zip(*(each.tolist() for each in nearer.nonzero()), strict=True):
             chain.reach(int(heads[link, slot]), int(loss[link, slot]), (node, int(links[link]), slot))
 
     def _use_other_node(self, chain: "_Chain", node: int) -> None:

@@ -45,13 +45,13 @@ class PairFeatures:
         self._links = PairLinkFeatures(graph, n)
 
     def with_guests(
-        self, site: Site, words: WordIndex, graph: LinkGraph, keys: Sequence[str]
+        self, site: Site, words: WordIndex, graph: LinkGraph, keys: Sequence[str], pages: Sequence[str]
     ) -> "PairFeatures":
-        """Return the features of the same pages and of guests, whose keys are given; see the arguments above."""
+        """Return the features of the same pages and of guests, given the keys of both; see the arguments above."""
         other, more = copy(self), len(keys)
         other._graph, other._n = graph, self._n + more
         other._texts = self._texts.with_guests(site, words)
-        other._places = places = self._places.with_guests(keys, [page.key for page in site.pages])
+        other._places = places = self._places.with_guests(keys, pages)
         sections, folders = self._lifts
         other._lifts = sections.with_guests(places.sections), folders.with_guests(places.folders)
         other._links = self._links.with_guests(graph, more)

@@ -24,6 +24,7 @@ from internal_linker.core.arrays import (
     pairs_of,
     ranks,
 )
+from internal_linker.core.on_demand import Chained
 from internal_linker.core.ports import Workers
 from internal_linker.core.records import (
     Candidate,
@@ -139,6 +140,7 @@ class Ranking:
         self.linkable = self.site.with_text.copy()
         unknown = [row for row, page in enumerate(collected.pages) if page.key not in targets.known]
         self.linkable[unknown] = False
+        self._languages = collected.languages
         languages = language_codes([page.lang for page in collected.pages])
         self._candidates = CandidateSources(self._words, self.linkable, languages)
         self._numbers = Numbers(collected.pages, self.rows)
@@ -293,10 +295,19 @@ class Ranking:
         """Return a ranking of the same site by another ranker."""
         return self._changed(ranker=ranker)
 
-    def proposing(self, sources: Sequence[Source], targets: Targets, searched: Searched) -> "Ranking":
-        """Return a ranking of the same site for other sources, of which guests follow: see `with_guests`."""
+    def proposing(
+        self, sources: Sequence[Source], targets: Targets, searched: Searched, rows: Ints | None = None
+    ) -> "Ranking":
+        """Return a ranking of the same site for other sources, of which guests follow: see `with_guests`.
+
+        Args:
+            sources: the pages and queries to rank for.
+            targets: where links may lead.
+            searched: search results of the sources.
+            rows: the row of each source, those of guests after the pages'; None: they are looked up.
+        """
         other = self._changed(sources=sources, targets=targets, _searched=searched, below_floor_of={})
-        other.source_rows = other._rows_of_sources(sources)
+        other.source_rows = other._rows_of_sources(sources) if rows is None else rows
         return other
 
     def searching(self, searched: Searched) -> "Ranking":
@@ -348,7 +359,7 @@ class Ranking:
         link leads to or from them, so their topic alone decides; only a planned page may be a candidate.
         """
         other, stems, languages = copy(self), Stems(), guests.languages
-        codes = codes_among([page.lang for page in self.site.pages], languages)
+        codes = codes_among(self._languages, languages)
         contents = list[Name]()
 
         def read(text: Sequence[str]) -> None:
@@ -364,7 +375,9 @@ class Ranking:
         first, count = len(self.linkable), len(titles)
         other.graph = self.graph.with_guests(count)
         keys = [page.key if page else "" for page in guests.pages]
-        other._features = self._features.with_guests(other.site, other._words, other.graph, keys)
+        other._features = self._features.with_guests(
+            other.site, other._words, other.graph, keys, [*self.rows]
+        )
         pages = [page or Page("", "") for page in guests.pages]
         may_be = [page.key in self.targets.known for page in pages]
         other.linkable = np.append(self.linkable, other.site.with_text[first:] & np.array(may_be, np.bool_))
@@ -373,9 +386,8 @@ class Ranking:
         planned = {key: first + at for at, key in enumerate(keys) if key}
         if planned:
             other.rows = {**self.rows, **planned}
-            other.pages = [*self.pages, *pages]
+            other.pages = Chained(self.pages, pages)
             other._numbers = Numbers(other.pages, other.rows)
-        other.source_rows = other._rows_of_sources(self.sources)
         other.below_floor_of = {}
         return other
 

@@ -38,6 +38,7 @@ def recommend(
     earlier: Earlier | None = None,
     history: History | None = None,
     needs: PageNeeds | None = None,
+    trim: Callable[[], None] = lambda: None,
 ) -> Iterator[Recommendation]:
     """Yield the links of each source, in order.
 
@@ -54,10 +55,12 @@ def recommend(
         earlier: the lists of the last run; None: all lists are chosen from scratch.
         history: the candidates of the last run, and what keeps those of this one; None: all are weighed.
         needs: how much the pages need links; None: all of them equally.
+        trim: returns free memory to the system; called once all sources are weighed.
     """
     counts = counting(ranking.sources)
     weighing = Weighing(ranking, counts, rules.min_inlinks > 0, advance)
     found = weighing.of(history)
+    trim()
     ranked, accepted = found.ranked, _accepted(ranking, memory)
     foremost = not (memory and memory.rules.approval) and not 0 < rules.max_inlinks < TIGHT
     if foremost:

@@ -36,13 +36,11 @@ def sources_near(
         linking: the rows of the sources from which a link to a page would not be new, by its row; None: all are asked.
     """
     site, weight = ranking.site, ranking.rules.lexical_weight
-    positions = range(len(ranking.sources)) if among is None else among
-    at: dict[int, int] = {}
-    for position in positions:
-        at.setdefault(int(ranking.source_rows[position]), position)
-    sources = np.zeros(len(site.with_text), np.bool_)
-    sources[[*at]] = True
-    sources &= site.with_text
+    positions = np.array(range(len(ranking.sources)) if among is None else [*among], np.int64)
+    # The first position of each row.
+    at = np.full(len(site.with_text), -1, np.int64)
+    at[ranking.source_rows[positions[::-1]]] = positions[::-1]
+    sources = (at >= 0) & site.with_text
     linking = _linking(ranking, rows) if linking is None else linking
     site.prepare(rows.tolist())
     for first in range(0, len(rows), BLOCK):
@@ -56,7 +54,7 @@ def sources_near(
         near = near.at(ranks(near.of) < keep)
         found: list[list[int]] = [[] for _ in texts]
         for position, source in zip(near.of.tolist(), near.rows.tolist(), strict=True):
-            found[position].append(at[source])
+            found[position].append(int(at[source]))
         yield from found
 
 

@@ -246,17 +246,19 @@ class Weighing:
             again[receiving] = True
         positions = np.flatnonzero(again)
         rest = known.ranked.at(~again[known.ranked.of])
-        blocks, near, floors = [rest], known.near.copy(), known.floors.copy()
+        parts = {name: [getattr(rest, name)] for name in Ranked.__slots__}
+        near, floors = known.near.copy(), known.floors.copy()
         weighed = ranking.weighed(positions.tolist(), self._by_position(offered, again))
         for first, (block, similar) in zip(range(0, len(positions), BLOCK), weighed, strict=True):
             here = positions[first : first + BLOCK]
-            blocks.append(replace(block, of=here[block.of]))
+            placed = replace(block, of=here[block.of])
+            for name, some in parts.items():
+                some.append(getattr(placed, name))
             if keep:
                 near[here], floors[here] = _nearest(similar, len(here)), _floors(similar, len(here))
             self._tell(s - len(positions) + first + len(here))
-        ranked = Ranked(
-            *(np.concatenate([getattr(each, name) for each in blocks]) for name in Ranked.__slots__)
-        )
+        # One after the other: all parts and the whole would be the most that a run has in memory.
+        ranked = Ranked(*(np.concatenate(parts.pop(name)) for name in Ranked.__slots__))
         if len(rest.of):
             ranked = ranked.at(np.argsort(ranked.of, kind="stable"))
         below = known.below_floor.copy()

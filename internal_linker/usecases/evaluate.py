@@ -228,10 +228,9 @@ def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:
     with project.context(progress, serp=False, deliver=False) as context:
         rehearsed = rehearse(context, project.rules(), progress)
         collected = rehearsed.collected
-        languages = {page.lang for page in collected.pages}
         brands = {
             language: found_brands([page.title for page in collected.pages if page.lang == language])
-            for language in languages
+            for language in collected.languages
         }
         progress.start("Anchors", 0, "pairs")
         compared = agreement(collected)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 
+from internal_linker.adapters.compute.memory import return_free_memory
 from internal_linker.adapters.database.applied_links import AppliedLinks
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
@@ -68,7 +69,7 @@ from internal_linker.usecases.settings.settings import (
     Settings,
     load_settings,
 )
-from internal_linker.usecases.site_languages import suited_model
+from internal_linker.usecases.site_languages import SAMPLED_BYTES, suited_model
 
 if TYPE_CHECKING:
     from internal_linker.evaluation.labels_csv import LabelsCsv
@@ -218,6 +219,8 @@ class Project:
             files=files if public else None,
             places=places,
             needs=self._needs(engine) if deliver else None,
+            # A lookup frees little, and needs it again at once.
+            trim=return_free_memory if deliver else lambda: None,
             tidy=functools.partial(self.databases.tidy, engine),
             damage=functools.partial(self.databases.damage_met, engine),
             notices=notices,
@@ -246,7 +249,8 @@ class Project:
         if settings.embedding_provider == "auto" and not (
             self.clients.uses_openai or settings.dask_scheduler
         ):
-            suited = suited_model(self.table("urls_rawdata.csv", []), hints=hints is not None)
+            pages = self.table("urls_rawdata.csv", [], SAMPLED_BYTES)
+            suited = suited_model(pages, hints=hints is not None)
             if hints is not None and suited.hint:
                 hints.append(suited.hint)
             if suited.encoder:
@@ -335,13 +339,13 @@ class Project:
                     return self.settings.hosts.of(forms[url]).partition("://")[2].partition("/")[0]
         return ""
 
-    def table(self, name: str, notices: list[str]) -> StreamSource | None:
-        """Return a CSV file of files/, or None if it doesn't exist."""
+    def table(self, name: str, notices: list[str], head: int = 0) -> StreamSource | None:
+        """Return a CSV file of files/, or None if it doesn't exist; see `CsvTable` for `head`."""
         if name in self.tables:
             return self.tables[name]
         path = self.file(name)
         if path.exists():
-            return CsvTable(path, f"files/{name}")
+            return CsvTable(path, f"files/{name}", head)
         notices.append(f"files/{name} not found: the run continues without it.")
         return None
 

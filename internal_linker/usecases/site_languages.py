@@ -16,6 +16,8 @@ from internal_linker.text.language import detect
 # A table is often sorted by folder, and each folder may have a language: the first rows, then some of many more. Each
 # takes a millisecond.
 _FIRST, _EVERY, _LAST = 40, 25, 1_500
+# How many bytes of the file to detect the encoding of these rows from.
+SAMPLED_BYTES = 4 << 20
 # From this share of pages on, in languages that only the multilingual model knows, a hint is worth a line.
 _WORTH_A_HINT = 0.2
 _TAG = re.compile(r"<[^>]*>")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from internal_linker.core.on_demand import MappingOnDemand, SequenceOnDemand
+from internal_linker.core.on_demand import Chained, MappingOnDemand, SequenceOnDemand
 
 
 def test_a_sequence_makes_only_what_is_read() -> None:
@@ -22,6 +22,16 @@ def test_a_sequence_makes_only_what_is_read() -> None:
         found[5]
     assert [*found] == [[0], [1], [2], [3], [4]] and [*found][4] is last
     assert found[1:3] == [[1], [2]] and made == [slice(4, 5), slice(0, 5)]
+
+
+def test_two_sequences_read_like_one() -> None:
+    """Items are found from either end and by slices; the second sequence's follow the first one's."""
+    both = Chained([1, 2], [3])
+    assert (len(both), [*both], both[0], both[2], both[-1], both[-3]) == (3, [1, 2, 3], 1, 3, 3, 1)
+    assert (both[1:], both[::-1]) == ([2, 3], [3, 2, 1])
+    for outside in (3, -4):
+        with pytest.raises(IndexError):
+            both[outside]
 
 
 def test_a_mapping_finds_only_what_is_read() -> None:

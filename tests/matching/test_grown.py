@@ -23,14 +23,16 @@ PLACES = [
 
 @pytest.mark.parametrize("at", PLACES, ids=str)
 def test_an_array_reads_like_the_joined_one(at: int | list[int] | slice) -> None:
-    """By number, list, mask and slice, on either side of the border and across it."""
-    np.testing.assert_array_equal(GrownArray(FIRST, MORE)[at], JOINED[at])
-
-
-def test_an_array_has_columns_and_a_whole() -> None:
-    """One column of some rows can be read, and the whole array where somebody needs it."""
+    """By number, list, mask and slice, on either side of the border and across it, in all columns or some."""
     grown = GrownArray(FIRST, MORE)
-    assert grown[np.array([5, 0]), 1].tolist() == [16, 1]
+    np.testing.assert_array_equal(grown[at], JOINED[at])
+    for columns in (1, slice(0, 2)):
+        np.testing.assert_array_equal(grown[at, columns], JOINED[at, columns])
+
+
+def test_an_array_has_a_whole() -> None:
+    """The whole array can be read where somebody needs it."""
+    grown = GrownArray(FIRST, MORE)
     assert len(grown) == 6 and np.asarray(grown).tolist() == JOINED.tolist()
 
 
@@ -39,6 +41,8 @@ def test_a_matrix_reads_like_the_joined_one() -> None:
     grown = GrownMatrix(sparse.csr_matrix(FIRST), sparse.csr_matrix(MORE))
     for rows in ([0, 5, 2, 4, 4], [1, 3], [5, 4]):
         np.testing.assert_array_equal(grown[np.array(rows)].toarray(), JOINED[rows])
+    vector = np.array([1.0, -2.0, 0.5])
+    np.testing.assert_array_equal(grown @ vector, JOINED @ vector)
     here = slice(grown.indptr[5], grown.indptr[6])
     assert grown.indices[here].tolist() == [0, 1, 2] and grown.data[here].tolist() == [15, 16, 17]
 

@@ -51,6 +51,24 @@ def test_lists_are_in_order_and_hold_what_they_may() -> None:
         assert languages[row] < 0 or ((theirs == languages[row]) | (theirs < 0)).all()
 
 
+@pytest.mark.parametrize("languages", [1, 2, 200])
+def test_the_best_of_many_texts_share_most(languages: int) -> None:
+    """Of texts that share something with nearly all others, the bound leaves out none of the best."""
+    n, rng = 9000, np.random.default_rng(1)
+    # Each text has a word of its own in common with every other one, by a weight of its own.
+    weights = rng.permutation(np.linspace(0.1, 1, n)).astype(np.float32)
+    each = np.arange(n)
+    terms = sparse.csr_matrix((weights, (each, each)), shape=(n, n))
+    every = sparse.csr_matrix(np.ones((3, n), np.float32))
+    queries = sparse.vstack([every, sparse.csr_matrix((n - 3, n), dtype=np.float32)], format="csr")
+    codes = each % languages
+    found = Postings(terms, np.ones(n, np.bool_), codes, queries).nearest(np.arange(3), 50)
+    for row in range(3):
+        others = np.flatnonzero((codes == codes[row]) & (each != row))
+        best = others[np.argsort(-weights[others])[:50]]
+        assert found[row][found[row] >= 0].tolist() == sorted(best.tolist())
+
+
 def test_a_word_of_every_page_still_leads_to_those_that_it_weighs_most_in() -> None:
     """A text of common words alone still has candidates: the champion list of each word."""
     weight = np.linspace(0.1, 1, 1000, dtype=np.float32)

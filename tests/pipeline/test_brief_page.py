@@ -1,12 +1,32 @@
 """The site of a brief: the new page takes its place among the pages, links and redirects."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import pytest
 
 from internal_linker.core.briefs import Brief
 from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import Collected, ExistingLink
 from internal_linker.pipeline.brief_page import planned
-from tests.support.builders import collected, page, url
+from internal_linker.pipeline.packed import packed, unpacked
+from tests.support.builders import collected, page, source, url
+
+
+class Unread(Sequence[Any]):
+    """Records that nobody may read."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, at: Any) -> Any:
+        raise AssertionError(f"record {at} was read")
 
 
 def site() -> Collected:
@@ -20,7 +40,7 @@ def test_the_new_page_no_longer_redirects() -> None:
     brief = Brief("Tea", "Pots.", url=url("new"), links=(("/old", "pots"),))
     plan = planned(site(), brief)
     assert plan.collected.aliases == {url("old"): url("b")}
-    assert plan.collected.links == (ExistingLink(url("new"), url("b"), "pots"),)
+    assert [*plan.collected.links] == [ExistingLink(url("new"), url("b"), "pots")]
 
 
 def test_an_invalid_address_in_the_draft_is_no_link() -> None:
@@ -36,4 +56,39 @@ def test_the_draft_may_write_the_host_in_another_form() -> None:
     plan = planned(replace(site(), hosts=hosts), brief)
     assert [one.url for one in plan.collected.pages] == [url("a"), url("b")]
     assert plan.notes[0] == "http://www.shop.example/a already exists: the draft replaces it in this brief."
-    assert plan.collected.links == (ExistingLink(url("a"), url("b"), "pots"),)
+    assert [*plan.collected.links] == [ExistingLink(url("a"), url("b"), "pots")]
+
+
+@pytest.mark.parametrize("address", ["", "new", "in the queries", "links already"])
+def test_a_new_page_is_added_to_what_is_known(address: str) -> None:
+    """Every derived attribute equals that of a site built from scratch with the new page."""
+    pages = page("a", "Tea.", lang="en"), page("b", "Pots."), page("c", issue=Reason(NoTarget.NOINDEX))
+    sources = source("in the queries", "leaves"), *(source(of=one) for one in pages)
+    links = ExistingLink(url("a"), url("b"), "pots"), ExistingLink(url("links already"), url("a"), "tea")
+    known = unpacked(packed(collected(pages, links, sources)))
+    brief = Brief("Tea pots", "Tea and pots.", query="tea pots", url=url(address) if address else "")
+    plan = planned(known, replace(brief, links=((url("b"), "the pots"), (url("a"), ""))))
+    site = plan.collected
+    others = [one for one in links if one.source != plan.page.key]
+    rebuilt = collected(
+        (*known.pages, plan.page),
+        (*others, *plan.links),
+        (plan.source, *(one for one in known.sources if one.key != plan.page.key)),
+    )
+    for name in ("pages", "sources", "links"):
+        assert [*getattr(site, name)] == [*getattr(rebuilt, name)], name
+    for name in (name for name, kind in vars(Collected).items() if isinstance(kind, cached_property)):
+        found, expected = getattr(site, name), getattr(rebuilt, name)
+        shape = dict if isinstance(expected, Mapping) else type(expected)
+        assert shape(found) == shape(expected), name
+
+
+def test_no_record_is_made_for_a_new_page() -> None:
+    """Adding a new page reads no record of another page, source or link."""
+    pages = [page(number) for number in range(3)]
+    known = unpacked(packed(collected(pages, (), [source(of=one) for one in pages])))
+    every = replace(known, pages=Unread(3), sources=Unread(3), links=Unread(0))
+    vars(every).update({name: value for name, value in vars(known).items() if name not in vars(every)})
+    site = planned(every, Brief("Tea", "Pots.", url=url("new"), lang="")).collected
+    assert (len(site.pages), len(site.sources), site.pages[3].title) == (4, 4, "Tea")
+    assert site.queries == {} and site.editable == [0, 1, 2, 3]

@@ -3,14 +3,18 @@
 import csv
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from internal_linker.adapters.files.index_folder import ARRAYS
 from internal_linker.core.arrays import Ints
 from internal_linker.matching.candidates import Comparison, Pool
+from internal_linker.matching.neighbours.knn_join import Joined, join
+from internal_linker.pipeline import site_join
 from internal_linker.text.words import words as words_of
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
@@ -72,20 +76,48 @@ def without_index(folder: Path, capsys: pytest.CaptureFixture[str], *words: str)
     return links
 
 
-def test_a_lookup_after_a_run_compares_only_its_own_page(
-    linked: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the run found out about the candidates is not found out again, which took most of a lookup's time."""
-    assert command("run", "--project", str(linked)) == 0
-    compared, pools = list[int](), Comparison.pools
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> dict[int, Ints]:
+    """The nearest pages by vectors that each compared text began with, by its row."""
+    found, pools = dict[int, Ints](), Comparison.pools
 
     def recorded(comparison: Comparison, texts: Ints, near: Ints) -> list[Pool]:
-        compared.extend(texts.tolist())
+        found.update(zip(texts.tolist(), near, strict=True))
         return pools(comparison, texts, near)
 
     monkeypatch.setattr(Comparison, "pools", recorded)
+    return found
+
+
+def test_a_lookup_after_a_run_compares_only_its_own_page(
+    linked: Path, capsys: pytest.CaptureFixture[str], compared: dict[int, Ints]
+) -> None:
+    """What the run found out about the candidates is not found out again, which took most of a lookup's time."""
+    assert command("run", "--project", str(linked)) == 0
+    compared.clear()
     looked_up(linked, capsys)
-    assert compared == [[row["URL"] for row in pages(linked)].index(PAGE)]
+    assert [*compared] == [[row["URL"] for row in pages(linked)].index(PAGE)]
+
+
+def test_a_lookup_begins_with_the_nearest_pages_that_a_run_found_with_ivf(
+    linked: Path,
+    capsys: pytest.CaptureFixture[str],
+    compared: dict[int, Ints],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A run that missed some of the nearest pages leaves an index, too, and lookups begin with those that it found."""
+
+    def with_gaps(*arguments: Any, **options: Any) -> Joined:
+        found = join(*arguments, **options)
+        rows = found.nearest.rows.copy()
+        rows[:, 7:] = -1
+        return replace(found, nearest=replace(found.nearest, rows=rows), recall=0.99)
+
+    monkeypatch.setattr(site_join, "join", with_gaps)
+    assert command("run", "--project", str(linked)) == 0
+    compared.clear()
+    assert looked_up(linked, capsys)[1]
+    assert [np.count_nonzero(near >= 0) for near in compared.values()] == [7]
 
 
 @pytest.mark.parametrize("words", [(PAGE,), (PAGE, "--to")])

@@ -10,7 +10,7 @@ from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import Collected, ExistingLink, Page, Reject, Source
 from internal_linker.pipeline.packed import packed, unpacked
 
-A, B, C = (f"https://site.example/{name}/" for name in "abc")
+A, B, C, D = (f"https://site.example/{name}/" for name in "abcd")
 
 
 def test_everything_comes_back() -> None:
@@ -21,6 +21,7 @@ def test_everything_comes_back() -> None:
             B, "https://site.example/B/", "", "Only an H1", "", "fa", Reason(NoTarget.REDIRECT_STATUS, "301")
         ),
         Page(C, C, "Title", "", "چای", "fa", Reason(NoTarget.SOURCE_ONLY), (), (3,), True),
+        Page(D, D, issue=Reason(NoTarget.SOURCE_ONLY)),
     )
     whole = Collected(
         pages,
@@ -42,7 +43,7 @@ def test_everything_comes_back() -> None:
     found = unpacked(pickle.loads(pickle.dumps(packed(whole))))
     read = [replace(page, content=str(page.content)) for page in found.pages]
     assert tuple(read) == pages
-    assert [bool(page.content) for page in found.pages] == [True, False, True]
+    assert [bool(page.content) for page in found.pages] == [True, False, True, False]
     for ours, theirs in zip(found.sources, whole.sources, strict=True):
         assert replace(ours, page=None) == replace(theirs, page=None)
         assert ours.page is (found.pages[whole.rows[theirs.key]] if theirs.page else None)
@@ -50,7 +51,17 @@ def test_everything_comes_back() -> None:
         whole, pages=(), sources=()
     )
     told = {name for name in vars(found) if isinstance(vars(Collected).get(name), cached_property)}
-    assert {"rows", "queries", "addresses", "dead", "links_from", "anchored_to"} <= told
+    assert {
+        "rows",
+        "languages",
+        "editable",
+        "issues",
+        "queries",
+        "addresses",
+        "dead",
+        "links_from",
+        "anchored_to",
+    } <= told
     for name in told:
         value, known = getattr(found, name), getattr(whole, name)
         assert (dict(value) if isinstance(value, Mapping) else value) == known, name

@@ -1,6 +1,8 @@
 """One run from the input to the links, with fakes for everything external."""
 
+import gc
 from dataclasses import replace
+from weakref import WeakSet
 
 import pytest
 
@@ -9,6 +11,7 @@ from internal_linker.core.records import (
     Choice,
     Recommendation,
 )
+from internal_linker.matching.site_index import Site
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.run import Run
 from internal_linker.ranking.rules import LinkRules
@@ -288,6 +291,29 @@ def test_a_lookup_writes_nothing() -> None:
     rejects = Kept()
     assert run(context(rejects=rejects), Choice(query="tea kettle"))
     assert rejects.writes == 0
+
+
+def test_publication_has_the_memory_of_matching() -> None:
+    """Once links are chosen, the words and vectors of the site are gone, and their memory is the system's again."""
+    # Other tests may leave sites that are released meanwhile.
+    told, before = Told(), WeakSet(sites_in_memory())
+    seen = list[tuple[int, list[str]]]()
+
+    def trim() -> None:
+        seen.append((sum(site not in before for site in sites_in_memory()), [*told.outcomes]))
+
+    of = replace(context(Kept()), trim=trim)
+    run(of, told=told)
+    sites, outcomes = seen[-1]
+    assert (sites, outcomes[-1]) == (0, told.outcomes[told.steps.index("Matching")])
+    assert any(sites for sites, _ in seen)
+
+
+def sites_in_memory() -> list[Site]:
+    """Return the sites, with their words and vectors, that something still refers to."""
+    gc.collect()
+    # Asked by their type: isinstance reads __class__, at which some objects of libraries warn.
+    return [one for one in gc.get_objects() if type(one) is Site]
 
 
 def test_what_a_person_should_know_is_said_once() -> None:

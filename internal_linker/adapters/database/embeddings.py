@@ -1,7 +1,7 @@
 """The embedding cache: vectors by model, dimensions, recipe and text hash, so that each text is encoded once."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import Any
@@ -61,6 +61,8 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _BYTES = {"float16": 2, "float32": 4}
 # Days after which `used_at` is updated: weekly runs then write each row once a month.
 _NOTED_DAYS = 30
+# How many vectors to check for their length before checking all of them.
+_SAMPLE = 300
 
 
 class EmbeddingCache:
@@ -101,8 +103,7 @@ class EmbeddingCache:
             return found, damaged
 
         found, damaged = transact(self._engine, read)
-        # Which length is sound, all stored vectors say: whoever finds none needn't wait for that.
-        length = self._length(encoder) if found else 0
+        length = self._length(encoder, {*map(len, found.values())})
         sound = {key: vector for key, vector in found.items() if len(vector) == (length or len(vector))}
         note_damage(self._engine, EMBEDDINGS, damaged + len(found) - len(sound))
         return sound
@@ -145,12 +146,18 @@ class EmbeddingCache:
 
         transact(self._engine, write)
 
-    def _length(self, encoder: Encoder) -> int:
-        """Return the length that sound vectors of an encoder have; 0: any."""
+    def _length(self, encoder: Encoder, found: Set[int]) -> int:
+        """Return the length that sound vectors of an encoder have, given those that were found; 0: any."""
         kind = (_model(encoder), encoder.dimensions, encoder.recipe)
+        # Checking all vectors of a large site takes long, and nearly always they all have the same length.
+        if not found or (kind not in self._lengths and len(found) == 1 and found == self._sampled(kind)):
+            return 0
         if kind not in self._lengths:
             self._lengths[kind] = transact(self._engine, partial(_usual_length, kind=kind))
         return self._lengths[kind]
+
+    def _sampled(self, kind: tuple[str, int, str]) -> Set[int]:
+        return transact(self._engine, partial(_some_lengths, kind=kind))
 
 
 def waste(before: datetime) -> list[Waste]:
@@ -188,22 +195,36 @@ def _usual_length(connection: Connection, kind: tuple[str, int, str]) -> int:
     A server's model may have other dimensions than its name says. If the newest vectors have another length than most,
     the model has changed: then no vector counts as damaged.
     """
-    table = EMBEDDINGS.c
-    model, dimensions, recipe = kind
-    of_model = [table.model == model, table.dimensions == dimensions, table.recipe == recipe]
-    size = func.length(table.vector)
+    table, size = EMBEDDINGS.c, func.length(EMBEDDINGS.c.vector)
     dated = not_(damaged_time(connection, table.created_at)) & (table.created_at < latest_moment())
     at = func.max(table.created_at).filter(dated)
-    found = select(table.dtype, size, func.count(), at).where(*of_model)
+    found = select(table.dtype, size, func.count(), at).where(*_of_kind(kind))
     counts = Counter[int]()
     latest: dict[int, datetime] = {}
     for dtype, bytes_, count, last in connection.execute(found.group_by(table.dtype, size)):
-        length = bytes_ // _BYTES[dtype] if dtype in _BYTES and bytes_ else 0
+        length = _length_of(dtype, bytes_)
         counts[length] += count
         latest[length] = max(filter(None, (last, latest.get(length))), default=_LONG_AGO)
     usual = max(counts, key=counts.__getitem__, default=0)
     newest = max(counts, key=lambda length: (latest[length], counts[length]), default=0)
     return usual if newest == usual else 0
+
+
+def _some_lengths(connection: Connection, kind: tuple[str, int, str]) -> set[int]:
+    """Return the lengths of a sample of the vectors of a kind: those with the lowest hashes."""
+    table = EMBEDDINGS.c
+    some = select(table.dtype, func.length(table.vector)).where(*_of_kind(kind))
+    return {_length_of(*row) for row in connection.execute(some.order_by(table.text_hash).limit(_SAMPLE))}
+
+
+def _of_kind(kind: tuple[str, int, str]) -> list[ColumnElement[bool]]:
+    columns = EMBEDDINGS.c.model, EMBEDDINGS.c.dimensions, EMBEDDINGS.c.recipe
+    return [column == value for column, value in zip(columns, kind, strict=True)]
+
+
+def _length_of(dtype: str | None, size: int | None) -> int:
+    """Return the length of a vector of a number of bytes; 0 for none."""
+    return size // _BYTES[dtype] if dtype in _BYTES and size else 0
 
 
 def _last_used() -> ColumnElement[datetime]:

@@ -1,6 +1,7 @@
 """Detects the encoding of text files by reading all of each, or says what a file is instead."""
 
 import codecs
+import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -144,7 +145,7 @@ class Recognised:
     remarks: tuple[str, ...] = ()
 
 
-def recognise(path: Path, shape: Shape = CSV, name: str = "") -> Recognised:
+def recognise(path: Path, shape: Shape = CSV, name: str = "", head: int = 0) -> Recognised:
     """Find a file's encoding by reading all of it: one bad byte at the end decides as much as one in front.
 
     UTF-8 and UTF-16, with or without a byte order mark, else the encoding that `guess` finds. A file that is
@@ -154,6 +155,7 @@ def recognise(path: Path, shape: Shape = CSV, name: str = "") -> Recognised:
         path: the file.
         shape: what the file should be.
         name: the file's name in messages; "": its path.
+        head: how many bytes to read, for callers that read only the beginning of the file; 0: all.
 
     Raises:
         InputError: the file is missing, can't be read, is empty or is not text.
@@ -165,7 +167,7 @@ def recognise(path: Path, shape: Shape = CSV, name: str = "") -> Recognised:
         raise InputError(f"{name} is a pipe or a device, not a file. Put {shape.name} there instead.")
     try:
         with path.open("rb") as file:
-            return recognise_open(name, file, shape)
+            return recognise_open(name, io.BytesIO(file.read(head)) if head else file, shape)
     except FileNotFoundError:
         raise InputError(f"{name} not found: check the path.") from None
     except OSError as error:

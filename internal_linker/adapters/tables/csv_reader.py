@@ -59,10 +59,11 @@ class CsvRecords:
     Args:
         path: the file.
         name: its name in messages; "": its path.
+        head: how many bytes to detect the encoding from; 0: all.
     """
 
-    def __init__(self, path: Path, name: str = "") -> None:
-        self.path, self.name = path, name or str(path)
+    def __init__(self, path: Path, name: str = "", head: int = 0) -> None:
+        self.path, self.name, self._head = path, name or str(path), head
         self.remarks: tuple[str, ...] = ()
         """Once the first record is read: what was replaced or left out, one sentence each."""
         self.body: CsvBody | None = None
@@ -76,7 +77,7 @@ class CsvRecords:
         """
         # A setting of the whole process: never lower somebody else's limit.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-        text = recognise(self.path, name=self.name)
+        text = recognise(self.path, name=self.name, head=self._head)
         self.remarks = text.remarks
         try:
             with self.path.open(encoding=text.encoding, errors="replace", newline="") as file:
@@ -163,10 +164,11 @@ class CsvTable:
     Args:
         path: the file.
         name: the table's name in the list of rejected rows; the file's name if not given.
+        head: how many bytes to detect the encoding from, for callers that read only the first rows; 0: all.
     """
 
-    def __init__(self, path: Path, name: str | None = None) -> None:
-        self.path, self.name = path, name or path.name
+    def __init__(self, path: Path, name: str | None = None, head: int = 0) -> None:
+        self.path, self.name, self._head = path, name or path.name, head
         self.remarks: tuple[str, ...] = ()
         """Once the stream is open: what was replaced or left out of the file, one sentence each."""
 
@@ -176,7 +178,7 @@ class CsvTable:
         Raises:
             InputError: the file is missing, unreadable, empty or not CSV; a damaged row raises it during iteration.
         """
-        source = CsvRecords(self.path, self.name)
+        source = CsvRecords(self.path, self.name, self._head)
         records = source.stream()
         _, header = next(records)
         self.remarks = source.remarks

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import time_machine
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
@@ -219,6 +219,25 @@ def test_a_vector_of_another_length_is_encoded_again(tmp_path: Path) -> None:
     assert noted_damage(engine) == {"embeddings": 2}
     EmbeddingCache(engine, "float16").put(encoder, {"new": np.ones(7, np.float32)})
     assert len(EmbeddingCache(engine, "float16").get(encoder, [*TEXTS, "new"])) == len(TEXTS) + 1
+    engine.dispose()
+
+
+def test_not_every_stored_vector_is_checked_for_its_length(tmp_path: Path) -> None:
+    """Vectors as long as a sample of the others are sound; for any other length, all vectors are checked."""
+    engine, asked = open_project(tmp_path).databases.store(), list[str]()
+    encoder, texts = Letters(), [f"{number:064}" for number in range(500)]
+    EmbeddingCache(engine, "float16").put(encoder, dict.fromkeys(texts, np.ones(26, np.float32)))
+    event.listen(engine, "before_cursor_execute", lambda *about: asked.append(about[2]))
+    cache = EmbeddingCache(engine, "float16")
+    assert len(cache.get(encoder, texts[:2])) == len(cache.get(encoder, texts[-2:])) == 2
+    assert not any("GROUP BY" in statement for statement in asked)
+    execute(
+        tmp_path / FILE,
+        f"UPDATE embeddings SET vector = substr(vector, 1, 26) WHERE text_hash = '{texts[-1]}'",
+    )
+    assert cache.get(encoder, texts[-2:]).keys() == {texts[-2]}
+    assert any("GROUP BY" in statement for statement in asked)
+    assert not EmbeddingCache(engine, "float16").get(encoder, texts[-1:])
     engine.dispose()
 
 

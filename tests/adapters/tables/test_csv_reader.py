@@ -100,6 +100,15 @@ def test_the_last_byte_counts_as_much_as_the_first(tmp_path: Path) -> None:
     assert read(tmp_path, text, "cp1252")[0].rows[-1] == (100_002, ("https://z.example/", "größe"))
 
 
+def test_the_first_bytes_tell_the_encoding_of_the_first_rows(tmp_path: Path) -> None:
+    """With `head`, only the beginning of the file decides; without it, all of the file does."""
+    path = tmp_path / "t.csv"
+    path.write_bytes("URL,Title\n/a,Tür\n".encode() + b"/b,x\n" * 100 + b"/c,T\xfcr\n" * 9)
+    rows = [row for _, row in CsvTable(path, head=100).stream().rows]
+    assert (rows[0], rows[-1]) == (["/a", "Tür"], ["/c", "T\ufffdr"])
+    assert next(CsvTable(path).stream().rows)[1] == ["/a", "TÃ¼r"]
+
+
 def test_one_cut_letter_does_not_spoil_a_utf8_file(tmp_path: Path) -> None:
     """A cell cut in the middle of a letter loses that letter with a warning, and the rest stays UTF-8."""
     table, remarks = read(
