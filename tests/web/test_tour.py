@@ -38,9 +38,12 @@ def started_app(folder: Path) -> Iterator[str]:
 
 def run_to_the_end(page: Page) -> None:
     """Start the planned run on the page Run, and wait until it has ended well."""
-    with page.expect_response(lambda answer: answer.request.method == "POST" and answer.url.endswith("/job")):
-        page.get_by_role("button", name="Start the run").click()
-    page.get_by_role("heading", name="Last run").wait_for(timeout=120_000)
+    start = page.get_by_role("button", name="Start the run")
+    expect(start).to_be_enabled(timeout=30_000)
+    # The page may show the last run's end until it knows that this one has ended, and then plans the next.
+    with page.expect_response("**/plan", timeout=120_000):
+        start.click()
+    page.get_by_role("heading", name="Last run").wait_for()
     page.get_by_text("Pipeline completed successfully!").wait_for()
 
 

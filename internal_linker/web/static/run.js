@@ -12,6 +12,7 @@ const CHANGED = element("p", { class: "help" }, "The options have changed: see w
 // How often options were changed or a plan was asked for: a plan that comes after the next time belongs to other options.
 let asked = 0;
 let shownState = "";
+let stream = null;
 
 function lines(name) {
   return form.elements[name].value.split("\n").map((line) => line.trim()).filter(Boolean);
@@ -107,14 +108,16 @@ function show({ job }) {
 
 // The browser reopens a broken stream by itself, but not one that the app refused: after a restart, it doesn't know the session.
 function watch() {
-  const events = new EventSource(`/api/projects/${project}/job/events`);
-  events.onmessage = (event) => {
-    const told = JSON.parse(event.data);
+  // What an earlier stream still has to tell is of the last run.
+  stream?.close();
+  stream = new EventSource(`/api/projects/${project}/job/events`);
+  stream.onmessage = ({ data, target }) => {
+    const told = JSON.parse(data);
     show(told);
-    if (told.job?.state !== "running") events.close();
+    if (told.job?.state !== "running") target.close();
   };
-  events.onerror = () => {
-    if (events.readyState === EventSource.CLOSED) projectApi("job").then(show, showProblem);
+  stream.onerror = ({ target }) => {
+    if (target.readyState === EventSource.CLOSED) projectApi("job").then(show, showProblem);
   };
 }
 
