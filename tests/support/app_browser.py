@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.support.app_server import RunningApp
 from tests.support.browser import FLAGS, chromium
 
 AXE = Path(__file__).parents[1] / "web/axe/axe.min.js"
 Scheme = Literal["light", "dark"]
+# How long to wait for what a page should show, in ms: a busy machine takes many times as long as a free one.
+PATIENCE_MS = 15_000
 
 
 @dataclass
@@ -31,7 +33,7 @@ class AppBrowser:
     def page(self, app: RunningApp, path: str = "/", *, width: int = 1280, scheme: Scheme = "light") -> Page:
         """Open a page of the app as a person who comes from the start address."""
         context = self.browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("console", lambda said: self.problems.append(said.text) if said.type == "error" else None)
@@ -46,6 +48,7 @@ def open_browser() -> Iterator[AppBrowser]:
     """Start the installed Chromium, or skip the test."""
     program = chromium()
     flags = [flag for flag in FLAGS if flag != "--headless" and not flag.startswith("--host-resolver")]
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=flags)
         try:

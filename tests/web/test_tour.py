@@ -39,7 +39,7 @@ def started_app(folder: Path) -> Iterator[str]:
 def run_to_the_end(page: Page) -> None:
     """Start the planned run on the page Run, and wait until it has ended well."""
     start = page.get_by_role("button", name="Start the run")
-    expect(start).to_be_enabled(timeout=30_000)
+    expect(start).to_be_enabled()
     # The page may show the last run's end until it knows that this one has ended, and then plans the next.
     with page.expect_response("**/plan", timeout=120_000):
         start.click()
