@@ -466,10 +466,7 @@ class Memory:
         self.reviewed = Balance([*parts, (-beyond, f"beyond the {SHOWN:,} foremost")])
         known, rows = titles or {}, by_page(shown)
         self._reviewed = {edge.id: edge for edge in rows}
-        return [
-            review_row(edge, known.get(edge.source, ""), known.get(edge.target, ""))
-            for edge in by_page(shown)
-        ]
+        return [review_row(edge, known.get(edge.source, ""), known.get(edge.target, "")) for edge in rows]
 
     def _each(
         self,

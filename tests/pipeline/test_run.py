@@ -310,8 +310,7 @@ def test_publication_has_the_memory_of_matching() -> None:
 
 
 def sites_in_memory() -> list[Site]:
-    """Return the sites, with their words and vectors, that something still refers to."""
-    gc.collect()
+    """Return the sites, with their words and vectors, that something still refers to; a run collects no cycles."""
     # Asked by their type: isinstance reads __class__, at which some objects of libraries warn.
     return [one for one in gc.get_objects() if type(one) is Site]
 
