@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from playwright.sync_api import Error
 
 from internal_linker.core.errors import InputError, OutputError, RunActive
 from internal_linker.usecases import jobs
@@ -323,6 +324,30 @@ def test_a_late_plan_starts_nothing(app: RunningApp, browser: AppBrowser, folder
     page.get_by_role("button", name="Show what it would do").click()
     page.get_by_text("Texts to embed").first.wait_for()
     assert page.get_by_role("button", name="Start the run").is_enabled()
+
+
+def test_a_run_that_was_started_is_not_taken_for_the_last_one(
+    app: RunningApp, browser: AppBrowser, waiting: Path
+) -> None:
+    """What the page's first stream says late of the last run doesn't hide the run that was started since."""
+    last = asdict(jobs.Job("a", "run", {}, "2026-01-01T00:00:00+00:00", state="finished"))
+    told = f"data: {json.dumps({'job': last})}\n\n"
+    streams: list[Any] = []
+    page = browser.page(app)
+
+    def hold(route: Any) -> None:
+        streams.append(route)
+
+    page.route("**/job/events", hold)
+    page.goto(f"{app.url}/p/{app.open(waiting).key}/run")
+    page.get_by_role("button", name="Start the run").click()
+    page.get_by_role("button", name="Cancel the run").wait_for()
+    while len(streams) < 2:
+        page.wait_for_timeout(50)
+    with suppress(Error):  # the page no longer waits for it
+        streams[0].fulfill(body=told, content_type="text/event-stream")
+    page.wait_for_timeout(300)
+    assert page.get_by_role("heading", name="This run").is_visible()
 
 
 def test_a_refused_stream_is_told(app: RunningApp, browser: AppBrowser, folder: Path) -> None:
