@@ -13,6 +13,9 @@ from internal_linker.usecases.known_projects import KnownProject, KnownProjects
 from internal_linker.web.access import Access, hashed
 from internal_linker.web.server import listening, server_of
 
+# How long clients wait for an answer, in seconds: a busy machine takes many times as long as a free one.
+PATIENCE_S = 60
+
 
 @dataclass(frozen=True)
 class RunningApp:
@@ -37,7 +40,7 @@ class RunningApp:
 
     def stranger(self, **more: Any) -> httpx.Client:
         """Return a client without the token."""
-        return httpx.Client(base_url=self.url, trust_env=False, **more)
+        return httpx.Client(base_url=self.url, trust_env=False, timeout=PATIENCE_S, **more)
 
     def open(self, folder: Path) -> KnownProject:
         """Open a project folder."""
@@ -57,7 +60,7 @@ def running_app(folder: Path, password: str = "") -> Iterator[RunningApp]:
         url = f"http://127.0.0.1:{port}"
         headers = {"Authorization": f"Bearer {access.token}"}
         try:
-            with httpx.Client(base_url=url, headers=headers, trust_env=False, timeout=60) as client:
+            with httpx.Client(base_url=url, headers=headers, trust_env=False, timeout=PATIENCE_S) as client:
                 yield RunningApp(url, access, known, client)
         finally:
             server.should_exit = True

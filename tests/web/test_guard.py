@@ -19,7 +19,7 @@ from internal_linker.web.access import SESSION_S, Access, hashed
 from internal_linker.web.guard import MOST_BYTES
 from internal_linker.web.server import listening, serve
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp, running_app
+from tests.support.app_server import PATIENCE_S, RunningApp, running_app
 from tests.support.small_project import finish, make_project, start
 
 PASSWORD = "correct horse battery"
@@ -58,7 +58,7 @@ def test_no_process_has_the_token(tmp_path: Path) -> None:
     page, _, token = address.partition("?token=")
     assert token and opened.startswith(f"{page}?start=") and token not in opened
     for tries, url, status in ((1, opened, 200), (2, opened, 401), (3, address, 200), (4, address, 200)):
-        with httpx.Client(trust_env=False, follow_redirects=True) as client:
+        with httpx.Client(trust_env=False, follow_redirects=True, timeout=PATIENCE_S) as client:
             answer = client.get(url)
         assert answer.status_code == status, f"try {tries}"
         assert status == 200 or "works only once" in answer.text
@@ -251,7 +251,7 @@ def test_sessions_of_this_computer_last(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_guesses_are_limited(shared_app: RunningApp) -> None:
     """After five wrong passwords in a minute even the right one waits."""
-    with shared_app.stranger(headers={"Origin": shared_app.url}, timeout=60) as client:
+    with shared_app.stranger(headers={"Origin": shared_app.url}) as client:
         answers = [client.post("/api/login", json={"password": f"wrong {n}"}).status_code for n in range(5)]
         assert answers == [401] * 5
         answer = client.post("/api/login", json={"password": PASSWORD})

@@ -17,7 +17,7 @@ from internal_linker.usecases.uploads import MOST_BYTES
 from tests.standins import WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp, running_app
+from tests.support.app_server import PATIENCE_S, RunningApp, running_app
 from tests.support.crawls import PAGES, empty_project, links, pages, screaming_frog, workbook
 from tests.support.post_site import sign_in
 from tests.support.small_project import SITE, finish, forget_settings, start, write_csv
@@ -304,7 +304,7 @@ def test_a_killed_app_leaves_the_tables_and_the_upload(shop: Path, tmp_path: Pat
     api = f"/api/projects/{address.path.split('/')[2]}"
     headers = {"Authorization": f"Bearer {address.params['token']}"}
     with httpx.Client(
-        base_url=f"http://{address.host}:{address.port}", headers=headers, trust_env=False, timeout=60
+        base_url=f"http://{address.host}:{address.port}", headers=headers, trust_env=False, timeout=PATIENCE_S
     ) as client:
         upload = client.post(
             f"{api}/uploads/file", params={"name": "c.csv"}, content=text.getvalue().encode()

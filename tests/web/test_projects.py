@@ -10,7 +10,7 @@ import pytest
 
 from internal_linker.usecases.known_projects import MOST_KNOWN, KnownProjects
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp
+from tests.support.app_server import PATIENCE_S, RunningApp
 from tests.support.small_project import finish, make_project, snapshot, start
 
 HOSTILE = "<img src=x onerror=alert(1)> \u202eevil"
@@ -77,7 +77,7 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path, monkeypatch: pyt
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line.startswith("The app is at http://127.0.0.1:") and "?token=" in line
-    with httpx.Client(trust_env=False, follow_redirects=True) as client:
+    with httpx.Client(trust_env=False, follow_redirects=True, timeout=PATIENCE_S) as client:
         assert client.get(line.split()[-1]).status_code == 200
     os.kill(process.pid, signal.SIGINT)
     code, out, err = finish(process)

@@ -379,7 +379,7 @@ def test_colleagues_decide_by_name(tmp_path: Path, folder: Path) -> None:
     password = "correct horse battery"
     with running_app(tmp_path, password) as shared:
         key = shared.open(folder).key
-        with shared.stranger(headers={"Origin": shared.url}, timeout=60) as client:
+        with shared.stranger(headers={"Origin": shared.url}) as client:
             client.post("/api/login", json={"password": password})
             one = {"decisions": [{"id": EDGES[0].id, "status": "accepted"}]}
             many = {"filter": {}, "status": "accepted"}

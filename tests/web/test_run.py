@@ -23,7 +23,7 @@ from internal_linker.usecases import jobs
 from internal_linker.usecases.options.links import RunOptions
 from internal_linker.web.server import listening
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp
+from tests.support.app_server import PATIENCE_S, RunningApp
 from tests.support.small_project import finish, make_project, start, write_settings, write_text
 
 
@@ -264,14 +264,18 @@ class TestWaitingRun:
             return process, f"{found[1]}/api/projects/{found[2]}", found[3]
 
         server, url, token = serve()
-        with httpx.Client(headers={"Authorization": f"Bearer {token}"}, trust_env=False) as client:
+        with httpx.Client(
+            headers={"Authorization": f"Bearer {token}"}, trust_env=False, timeout=PATIENCE_S
+        ) as client:
             assert client.post(f"{url}/job", json={}).status_code == 201
         pid = embedding(waiting)
         server.kill()
         server.communicate()
         assert psutil.pid_exists(pid)
         server, url, token = serve()
-        with httpx.Client(headers={"Authorization": f"Bearer {token}"}, trust_env=False) as client:
+        with httpx.Client(
+            headers={"Authorization": f"Bearer {token}"}, trust_env=False, timeout=PATIENCE_S
+        ) as client:
             assert client.get(f"{url}/job").json()["job"]["state"] == "running"
             client.post(f"{url}/job/cancel")
         assert ended(waiting).state == "cancelled"

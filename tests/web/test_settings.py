@@ -9,7 +9,7 @@ import pytest
 
 from internal_linker.usecases.settings.settings import load_settings
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp, running_app
+from tests.support.app_server import PATIENCE_S, RunningApp, running_app
 from tests.support.small_project import finish, forget_settings, make_project, start, write_text
 
 SECRET = "key-0123456789abcdef"
@@ -182,7 +182,9 @@ def test_the_command_of_the_schedule_works_anywhere(shop: Path, tmp_path: Path) 
     assert process.stdout is not None
     url, _, token = process.stdout.readline().split()[-1].partition("?token=")
     headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=url.partition("/p/")[0], headers=headers, trust_env=False) as client:
+    with httpx.Client(
+        base_url=url.partition("/p/")[0], headers=headers, trust_env=False, timeout=PATIENCE_S
+    ) as client:
         [project] = client.get("/api/projects").json()["projects"]
         line = client.get(f"/api/projects/{project['key']}/settings").json()["schedule_command"]
     process.send_signal(signal.SIGINT)

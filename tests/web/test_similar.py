@@ -117,7 +117,7 @@ def test_a_shared_app_reads_no_other_files(tmp_path: Path, shop: Path, kind: str
     secret.write_text("salary,name\n1,Ann\n", encoding="utf-8")
     with running_app(tmp_path, PASSWORD) as shared:
         api = f"/api/projects/{shared.open(shop).key}"
-        client = shared.stranger(headers={"Origin": shared.url}, timeout=60)
+        client = shared.stranger(headers={"Origin": shared.url})
         assert client.post("/api/login", json={"password": PASSWORD}).status_code == 200
         for name in (f"file:{secret}", f"file:{tmp_path}/none.csv", f"sentence-transformers:{tmp_path}"):
             answer = client.post(f"{api}/{kind}", json={"encoder": name})
