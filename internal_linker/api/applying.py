@@ -9,7 +9,7 @@ from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 
 # Each function imports its own use case: scikit-learn alone takes a second to load.
 if TYPE_CHECKING:
-    from internal_linker.usecases.apply_results import ApplyResult
+    from internal_linker.usecases.apply import ApplyResult
     from internal_linker.usecases.undo_links import ApplicationsResult, UndoResult
 
 

@@ -22,7 +22,7 @@ from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from internal_linker.usecases.apply_results import ApplyResult
+    from internal_linker.usecases.apply import ApplyResult
 
 # Lines of a diff, and pages of an unsure match, that are printed.
 _MOST_LINES, _MOST_PAGES = 400, 20
@@ -65,7 +65,7 @@ def apply(
 def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
     """Print what was found, the links, the changes, and the counts."""
     from internal_linker.cli.output import print_aligned
-    from internal_linker.usecases.apply_results import Outcome
+    from internal_linker.usecases.apply import Outcome
 
     console.print(result.mapping, soft_wrap=True)
     for url, why in result.unsure[:_MOST_PAGES]:
@@ -97,7 +97,7 @@ def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
 
 def _rows(result: "ApplyResult") -> list[tuple[str, str, str, str]]:
     """Return a row for each link that is for the text; with paths as addresses if all pages are on one host."""
-    from internal_linker.usecases.apply_results import Outcome
+    from internal_linker.usecases.apply import Outcome
 
     links = [link for link in result.links if link.outcome not in (Outcome.FOR_BOX, Outcome.IN_BOX)]
     hosts = {urlsplit(url).netloc for link in links for url in (link.page, link.target)}

@@ -8,12 +8,18 @@ from typing import Literal
 from internal_linker.core.applied_links import content_hash
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
-from internal_linker.usecases.apply import ChangesDiffer, accepted_links, apply
-from internal_linker.usecases.apply_results import AppliedLink, ApplyResult, Outcome
-from internal_linker.usecases.folder_choice import source_folder
+from internal_linker.usecases.apply import (
+    AppliedLink,
+    ApplyResult,
+    ChangesDiffer,
+    Outcome,
+    accepted_links,
+    apply,
+)
 from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.settings.wordpress_account import wordpress_account
+from internal_linker.usecases.source_folder import source_folder
 from internal_linker.usecases.stopping import Stop, Stoppable
 from internal_linker.usecases.undo_links import UndoResult, undo
 

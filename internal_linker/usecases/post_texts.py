@@ -27,9 +27,8 @@ from internal_linker.core.errors import ServiceError
 from internal_linker.core.ports import Progress
 from internal_linker.core.sequences import counted
 from internal_linker.core.source_files import SourceText
-from internal_linker.usecases.apply_results import Kept, Left
-from internal_linker.usecases.homes import TextState, Unwritten, compared
 from internal_linker.usecases.log import LOGGER
+from internal_linker.usecases.targets import Kept, Left, TextState, Unwritten, compared
 
 # A post's route, such as wp/v2/posts/12: what is stored must not lead to any other.
 _PLACE = re.compile(r"((?:[A-Za-z][\w-]*/)+(?:v\d+/)?[\w-]+)/(\d{1,18})")

@@ -1,5 +1,9 @@
-"""A folder of source files with the pages that they are, found once and kept in files/source_pages.csv."""
+"""The folder of a site's source files: which one the settings name, and which file is which page.
 
+What was found is kept in files/source_pages.csv.
+"""
+
+import os
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,28 +18,27 @@ from internal_linker.adapters.tables.source_pages_csv import SourcePagesCsv
 from internal_linker.cms.link_style import LinkStyle
 from internal_linker.cms.source_pages import How, KnownPage, SourcePages, match_pages
 from internal_linker.core.applied_links import PageWrite
-from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.errors import ConfigurationError, InputError, OutputError
 from internal_linker.core.records import Collected
 from internal_linker.core.sequences import counted
 from internal_linker.core.source_files import SourceFile, SourceText, SourceTree
-from internal_linker.usecases.apply_results import Kept, Left
-from internal_linker.usecases.homes import TextState, Unwritten, compared
+from internal_linker.usecases.edit_settings import change_settings
 from internal_linker.usecases.log import LOGGER
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.targets import Kept, Left, TextState, Unwritten, compared
 
+SETTING = "source_folder"
+# The project's own folders: links are never put into what the program writes.
+_OWN = ("config", "files")
 # Files of a kind that are named in a remark.
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class FolderHome:
-    """A folder whose files are replaced; see `Home`.
+    """A folder whose files are replaced; see `Home`."""
 
-    Attributes:
-        folder: its resolved path.
-    """
-
-    folder: Path
+    folder: Path  # resolved
     noun = "file"
     # A transaction takes longer than to write a file.
     block = 100
@@ -96,27 +99,18 @@ class FolderHome:
 
 @dataclass(frozen=True)
 class SourceFolder:
-    """The files of a folder; see `PageTexts`.
-
-    Attributes:
-        home: the folder.
-        tree: its files.
-        pages: which file is which page.
-        style: how its files write links.
-        work_tree: the git work tree that it is in; None outside of one.
-        dirty: paths of files with changes that are in no commit.
-        rows: the rows of files/source_pages.csv as they should be: URL, file, and how it was found.
-        is_new: whether another page has another file than in the table.
-    """
+    """The files of a folder; see `PageTexts`."""
 
     home: FolderHome
     tree: SourceTree
     pages: SourcePages
     style: LinkStyle
-    work_tree: WorkTree | None
-    dirty: frozenset[str]
-    rows: Sequence[tuple[str, str, str]]
-    is_new: bool
+    work_tree: WorkTree | None  # None outside of one
+    dirty: frozenset[str]  # paths of files with changes that are in no commit
+    rows: Sequence[
+        tuple[str, str, str]
+    ]  # files/source_pages.csv as it should be: URL, file, and how it was found
+    is_new: bool  # whether another page has another file than in the table
 
     @cached_property
     def unsure(self) -> Mapping[str, str]:
@@ -202,3 +196,74 @@ def source_pages_csv(project: Project) -> SourcePagesCsv:
 def _how(how: str, before: str) -> str:
     """Return how a file was found; one that the table has was found in the way that the table has, or by a person."""
     return before if how == How.SAVED and before in {*map(str, How)} else how
+
+
+def source_folder(project: Project) -> Path:
+    """Return the folder that the setting names.
+
+    Raises:
+        ConfigurationError: none is set, or it can't be a folder of source files.
+        InputError: there is no such folder.
+    """
+    if not project.settings.source_folder:
+        raise ConfigurationError(
+            f"Name where the site's texts are: --files DIR or --wordpress URL, or the setting {SETTING}."
+        )
+    folder = project.root.resolve() / _expanded(project.settings.source_folder)
+    found = _required(project, folder)
+    # Whoever can write beside the folder could otherwise put a link in its place, and changes would go elsewhere.
+    if found != Path(os.path.normpath(folder)):
+        raise ConfigurationError(
+            f"{folder} is or contains a link to another folder: set {SETTING} to {found}, if it is that one."
+        )
+    return found
+
+
+def choose_source_folder(project: Project, text: str) -> Path:
+    """Keep a folder in the settings, without links in its path; return it.
+
+    Args:
+        project: whose settings change.
+        text: the folder's whole path, as a person writes it.
+
+    Raises:
+        ConfigurationError: it can't be a folder of source files, or an environment variable overrides the setting.
+        InputError: there is no such folder.
+        OutputError: config/settings.toml can't be written.
+    """
+    given = _expanded(text.strip())
+    if not given.is_absolute():
+        raise InputError(f"{text[:200]!r} is not a whole path: begin with the drive, / or ~.")
+    found = _required(project, given)
+    change_settings(project.root, {SETTING: str(found)})
+    return found
+
+
+def _expanded(text: str) -> Path:
+    """Return a path with the home folder in place of ~."""
+    try:
+        if "\0" not in text:
+            return Path(text).expanduser()
+    except RuntimeError:
+        pass
+    raise InputError(f"{text[:200]!r} is no path of a folder: check it.")
+
+
+def _required(project: Project, folder: Path) -> Path:
+    """Return a folder without links in its path, if it can be one of source files."""
+    try:
+        found = folder.resolve()
+        is_folder, exists = found.is_dir(), found.exists()
+    except (OSError, RuntimeError) as error:  # a loop of links, or a name that is too long
+        raise InputError(f"{str(folder)[:200]} can't be read ({error}): check the path.") from None
+    if not is_folder:
+        what = "is a file, not a folder" if exists else "not found: check the path"
+        raise InputError(f"{folder} {what}. Name the folder with the site's source files.")
+    if found in (Path(found.anchor), Path.home().resolve()):
+        raise ConfigurationError(
+            f"{found} holds far more than one site. Name the folder of the site's source files."
+        )
+    own = [(project.root / name).resolve() for name in _OWN]
+    if any(found.is_relative_to(each) for each in own):
+        raise ConfigurationError(f"{found} is the project's own. Name the folder of the site's source files.")
+    return found

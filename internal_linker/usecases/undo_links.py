@@ -12,15 +12,13 @@ from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.applications import pages_meant
-from internal_linker.usecases.apply_results import Kept
-from internal_linker.usecases.homes import Home
 from internal_linker.usecases.import_wordpress import editing_client, has_account
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.applying import UndoOptions
 from internal_linker.usecases.post_texts import PostHome
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.source_folder import FolderHome
+from internal_linker.usecases.targets import Home, Kept, pages_meant
 
 _LAST = "last"
 # Texts whose rows are marked in one transaction, which takes longer than to write a text.

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from internal_linker.core.edges import Anchor, Edge
 from internal_linker.core.urls import normal_form
-from internal_linker.usecases.apply import apply
-from internal_linker.usecases.apply_results import AppliedLink, ApplyResult
+from internal_linker.usecases.apply import AppliedLink, ApplyResult, apply
 from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes

@@ -20,12 +20,12 @@ from internal_linker.cms.placement import Refusal
 from internal_linker.core.applied_links import PageWrite, content_hash
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, InputError, RunActive
-from internal_linker.usecases.apply import apply
-from internal_linker.usecases.apply_results import AppliedLink, ApplyResult, Kept, Left, Outcome
+from internal_linker.usecases.apply import AppliedLink, ApplyResult, Outcome, apply
 from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.settings.sources import ENV_PREFIX
+from internal_linker.usecases.targets import Kept, Left
 from internal_linker.usecases.undo_links import UndoResult, applications, undo
 from tests.support import source_site
 from tests.support.small_project import command, forget_settings, snapshot, start, write_csv

@@ -13,8 +13,9 @@ import pytest
 from internal_linker.cms.placement import Refusal
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import CredentialsRefused, ServiceError
-from internal_linker.usecases.apply_results import ApplyResult, Left, Outcome
+from internal_linker.usecases.apply import ApplyResult, Outcome
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.targets import Left
 from internal_linker.usecases.undo_links import applications
 from tests.support.crawls import empty_project, imported
 from tests.support.post_site import accepted, applied, by_link, put_links, sign_in, undone

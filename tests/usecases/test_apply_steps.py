@@ -17,10 +17,10 @@ from internal_linker.usecases.apply_steps import (
     undo_application,
 )
 from internal_linker.usecases.edit_settings import change_settings
-from internal_linker.usecases.folder_choice import choose_source_folder, source_folder
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
+from internal_linker.usecases.source_folder import choose_source_folder, source_folder
 from internal_linker.usecases.undo_links import applications
 from tests.support.small_project import forget_settings
 from tests.support.source_site import BLACK_POT, POT, TIN, WATER, contents, make_source_site, text_of

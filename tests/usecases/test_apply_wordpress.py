@@ -11,8 +11,9 @@ from internal_linker.cms.placement import Refusal
 from internal_linker.core.applied_links import PageWrite, content_hash
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, ExitCode
-from internal_linker.usecases.apply_results import Kept, Left, Outcome
+from internal_linker.usecases.apply import Outcome
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.targets import Kept, Left
 from internal_linker.usecases.undo_links import applications
 from tests.standins import Answer, Request, Reset, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER, StoredPost

@@ -20,8 +20,7 @@ from internal_linker.core.errors import ConfigurationError, ExitCode, InputError
 from internal_linker.core.search_data import SearchTable
 from internal_linker.ingest.search.exports import period_source
 from internal_linker.performance.impact.records import Verdict
-from internal_linker.usecases.apply import accepted_links, apply
-from internal_linker.usecases.apply_results import Left, Outcome
+from internal_linker.usecases.apply import Outcome, accepted_links, apply
 from internal_linker.usecases.experiments import PlanStatus, end_experiment, last_experiment, plan_experiment
 from internal_linker.usecases.impact import ImpactResult, impact
 from internal_linker.usecases.impact_view import ImpactView, measure_impact
@@ -30,6 +29,7 @@ from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.site_texts import imported_site
+from internal_linker.usecases.targets import Left
 from tests.quality.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 from tests.support.impact_project import PROPERTY, live_link, make_experiment_project, make_impact_project
 from tests.support.small_project import command

@@ -12,9 +12,9 @@ from playwright.sync_api import Page, expect
 from internal_linker.cms.page_links import Held
 from internal_linker.cms.placement import Refusal
 from internal_linker.core.edges import Anchor
-from internal_linker.usecases.apply_results import Kept, Left
-from internal_linker.usecases.folder_choice import choose_source_folder
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.source_folder import choose_source_folder
+from internal_linker.usecases.targets import Kept, Left
 from internal_linker.web.application import STATIC
 from tests.standins import WordPressStandIn
 from tests.standins.wordpress import PASSWORD as WORDPRESS_PASSWORD

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query
 from pydantic import Field
 
 from internal_linker.core.errors import InternalLinkerError
-from internal_linker.usecases.apply_results import AppliedLink, ApplyResult, Outcome
+from internal_linker.usecases.apply import AppliedLink, ApplyResult, Outcome
 from internal_linker.usecases.apply_steps import (
     Destination,
     PageDiff,
@@ -20,10 +20,10 @@ from internal_linker.usecases.apply_steps import (
     undo_application,
     wordpress_site,
 )
-from internal_linker.usecases.folder_choice import choose_source_folder, source_folder
 from internal_linker.usecases.link_lists import LinkFilter
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.source_folder import choose_source_folder, source_folder
 from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.usecases.undo_links import Application, UndoResult, applications
 from internal_linker.web.context import (
