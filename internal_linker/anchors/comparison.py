@@ -19,27 +19,19 @@ _NEAR, _FAR = 10, 25
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The phrases of a source's text that share a word with one of its targets, target by target.
+    """The phrases of a source's text that share a word with one of its targets, target by target."""
 
-    Attributes:
-        of: (n,) the number of each phrase's target, ascending.
-        spans: (n,) the number of each phrase among the text's spans.
-        first, last: (n,) the first and last word of each phrase.
-        sets: (n,) uint64 the set of each phrase's stems, see `stem_set`.
-        named: (n,) whether the phrase has a stem of the target's names.
-        whole: (n,) whether the target's names or content have all of its words, function words aside; the last one
-            may be another if a phrase ends there anyway, as before a function word.
-        same: (n, w) which of the target's names have the same stems.
-    """
-
-    of: Ints
-    spans: Ints
+    of: Ints  # (n,) the number of each phrase's target, ascending
+    spans: Ints  # (n,) the number of each phrase among the text's spans
+    # first, last: (n,) the first and last word of each phrase
     first: Ints
     last: Ints
-    sets: Ints
-    named: Bools
+    sets: Ints  # (n,) uint64 the set of each phrase's stems, see `stem_set`
+    named: Bools  # (n,) whether the phrase has a stem of the target's names
+    # (n,) whether the target's names or content have all of its words, function words aside; the last one may be
+    # another if a phrase ends there anyway, as before a function word
     whole: Bools
-    same: Bools
+    same: Bools  # (n, w) which of the target's names have the same stems
 
     def at(self, chosen: Bools) -> "Candidates":
         """Return some of the phrases."""
@@ -256,22 +248,17 @@ def _highest(values: Vectors, count: int) -> Bools:
 
 @dataclass(frozen=True, slots=True)
 class _Matches:
-    """What a source's text of n words and m stems shares with t targets of N names and one more without stems.
+    """What a source's text of n words and m stems shares with t targets of N names and one more without stems."""
 
-    Attributes:
-        names: (N + 1, m) the rarity of each stem where it is one of each name's, else 0.
-        best: (t, m) the rarity of each stem where it is one of any of a target's names, else 0.
-        topic, subject: (t, m) the stem's weight in a target's content.
-        named, told: (t, n) whether each word has a stem of a target's name, and one of its topic.
-        about, calls: (t, n) the sums of `subject` and `best` over each word's stems.
-    """
-
-    names: Vectors
-    best: Vectors
+    names: Vectors  # (N + 1, m) the rarity of each stem where it is one of each name's, else 0
+    best: Vectors  # (t, m) the rarity of each stem where it is one of any of a target's names, else 0
+    # topic, subject: (t, m) the stem's weight in a target's content
     topic: Vectors
     subject: Vectors
+    # named, told: (t, n) whether each word has a stem of a target's name, and one of its topic
     named: Bools
     told: Bools
+    # about, calls: (t, n) the sums of `subject` and `best` over each word's stems
     about: Vectors
     calls: Vectors
 

@@ -24,26 +24,17 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Habits:
-    """What editors link.
+    """What editors link."""
 
-    Attributes:
-        there: (SLOTS,) how often each word occurs.
-        linked: (SLOTS,) how often it is in a link.
-        begun, ended: (SLOTS,) how many links begin and end with it.
-        lengths: (10,) ln of the share of anchors of 0 to 9 words; the last counts longer ones, too.
-        anchors: (k,) uint64, sorted: the sets of stems that are anchors somewhere.
-        times: (k,) how many links have each of these sets.
-        known: whether there are any links.
-    """
-
-    there: Vectors
-    linked: Vectors
+    there: Vectors  # (SLOTS,) how often each word occurs
+    linked: Vectors  # (SLOTS,) how often it is in a link
+    # begun, ended: (SLOTS,) how many links begin and end with it
     begun: Vectors
     ended: Vectors
-    lengths: Vectors
-    anchors: Ints
-    times: Vectors
-    known: bool
+    lengths: Vectors  # (10,) ln of the share of anchors of 0 to 9 words; the last counts longer ones, too
+    anchors: Ints  # (k,) uint64, sorted: the sets of stems that are anchors somewhere
+    times: Vectors  # (k,) how many links have each of these sets
+    known: bool  # whether there are any links
 
     @classmethod
     def of(cls, texts: Iterable[tuple[Phrases, Sequence[Span]]]) -> "Habits":

@@ -17,24 +17,16 @@ WEIGHTS = "weights.json"
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A perceptron with one hidden layer of rectified units, and direct weights beside it.
+    """A perceptron with one hidden layer of rectified units, and direct weights beside it."""
 
-    Attributes:
-        mean, scale: (f,) mean and standard deviation of each feature among the phrases that it learned from.
-        hidden: (f, h) weights of the hidden units.
-        bias: (h,) their biases.
-        out: (h,) weights of the hidden units for the result.
-        direct: (f,) weights of the features for the result.
-        level: what is added to the result.
-    """
-
+    # mean, scale: (f,) mean and standard deviation of each feature among the phrases that it learned from
     mean: Vectors
     scale: Vectors
-    hidden: Vectors
-    bias: Vectors
-    out: Vectors
-    direct: Vectors
-    level: float = 0.0
+    hidden: Vectors  # (f, h) weights of the hidden units
+    bias: Vectors  # (h,) their biases
+    out: Vectors  # (h,) weights of the hidden units for the result
+    direct: Vectors  # (f,) weights of the features for the result
+    level: float = 0.0  # what is added to the result
 
     def __call__(self, features: Vectors) -> Vectors:
         """Return (n,) the result for (n, f) features."""
@@ -47,17 +39,13 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class AnchorModel:
-    """What was learned from editors' anchors on many sites; tests/quality/ANCHORS.md has its card.
+    """What was learned from editors' anchors on many sites; tests/quality/ANCHORS.md has its card."""
 
-    Attributes:
-        choice: the preference among the phrases of one text for one target, a logit.
-        likeness: the logit of the probability that a phrase is much like the anchor of an editor who links the pair.
-        accepted: the weights of the likeness ("likeness"), of some features and of one ("level") in the logit of the
-            probability that an editor accepts the phrase as an anchor.
-    """
-
-    choice: Network
+    choice: Network  # the preference among the phrases of one text for one target, a logit
+    # the logit of the probability that a phrase is much like the anchor of an editor who links the pair
     likeness: Network
+    # the weights of the likeness ("likeness"), of some features and of one ("level") in the logit of the probability
+    # that an editor accepts the phrase as an anchor
     accepted: Mapping[str, float]
 
     def quality(self, features: Vectors) -> Vectors:

@@ -13,13 +13,9 @@ from internal_linker.text.phrases import Hashes, is_among
 
 @dataclass(frozen=True)
 class NameTable:
-    """The names of t targets, N in all and at most w of one.
+    """The names of t targets, N in all and at most w of one."""
 
-    Attributes:
-        targets: the targets.
-    """
-
-    targets: Sequence[TargetNames]
+    targets: Sequence[TargetNames]  # the targets
 
     @cached_property
     def names(self) -> Sequence[Name]:

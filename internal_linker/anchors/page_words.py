@@ -17,27 +17,18 @@ _MOST_KEPT = 3_000_000
 
 @dataclass(frozen=True, slots=True)
 class KeptWords:
-    """The words of n texts in the form of `Phrases`, k words and m stems, 24 bytes a word.
+    """The words of n texts in the form of `Phrases`, k words and m stems, 24 bytes a word."""
 
-    Attributes:
-        digests: the digest of each text and its language.
-        word_starts: (n + 1,) int64 where the words of each text begin.
-        stem_starts: (n + 1,) int64 where its stems begin.
-        starts, ends, segments: (k,) int32.
-        words: (k,) uint32.
-        stems: (m,) uint32.
-        owners: (m,) int32.
-    """
-
-    digests: Sequence[bytes]
-    word_starts: Ints
-    stem_starts: Ints
+    digests: Sequence[bytes]  # the digest of each text and its language
+    word_starts: Ints  # (n + 1,) int64 where the words of each text begin
+    stem_starts: Ints  # (n + 1,) int64 where its stems begin
+    # starts, ends, segments: (k,) int32
     starts: Ints
     ends: Ints
     segments: Ints
-    words: Hashes
-    stems: Hashes
-    owners: Ints
+    words: Hashes  # (k,) uint32
+    stems: Hashes  # (m,) uint32
+    owners: Ints  # (m,) int32
 
     @classmethod
     def of(cls, digests: Sequence[bytes], texts: Sequence[Phrases]) -> "KeptWords":

@@ -19,19 +19,13 @@ _CELLS = 8
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """Which names belong to which page.
+    """Which names belong to which page."""
 
-    Attributes:
-        sets: (k,) uint64, sorted: the sets of stems of the names.
-        pages: (k,) the row of each name's page; -1: several pages have it.
-        whole: (k,) whether it is a whole name, not a part of a title.
-        passes: (a power of two,) a Bloom filter by a set's lowest bits: whether it may be one of the names. Most of a
-            text's sets are none, and to search for each of them takes longer.
-    """
-
-    sets: Ints
-    pages: Ints
-    whole: Bools
+    sets: Ints  # (k,) uint64, sorted: the sets of stems of the names
+    pages: Ints  # (k,) the row of each name's page; -1: several pages have it
+    whole: Bools  # (k,) whether it is a whole name, not a part of a title
+    # (a power of two,) a Bloom filter by a set's lowest bits: whether it may be one of the names. Most of a text's
+    # sets are none, and to search for each of them takes longer.
     passes: Bools
 
     @classmethod
@@ -102,19 +96,12 @@ def _owned(names: Iterable[tuple[int, int]]) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class NameCounts:
-    """How many pages have names in their titles and texts.
+    """How many pages have names in their titles and texts."""
 
-    Attributes:
-        titles: (k,) uint64, sorted: the sets of stems of two to five consecutive stems of titles.
-        titled: (k,) how many pages have each in their title or H1.
-        known: (m,) uint64, sorted: the sets of stems of the anchors of known links.
-        pages: (m,) how many pages have each in their text.
-    """
-
-    titles: Ints
-    titled: Ints
-    known: Ints
-    pages: Ints
+    titles: Ints  # (k,) uint64, sorted: the sets of stems of two to five consecutive stems of titles
+    titled: Ints  # (k,) how many pages have each in their title or H1
+    known: Ints  # (m,) uint64, sorted: the sets of stems of the anchors of known links
+    pages: Ints  # (m,) how many pages have each in their text
 
     @classmethod
     def of(

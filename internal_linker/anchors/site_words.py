@@ -40,26 +40,18 @@ def slots(hashes: Hashes) -> Ints:
 
 @dataclass(frozen=True)
 class SiteWords:
-    """Counts of a site's words.
+    """Counts of a site's words."""
 
-    Attributes:
-        pages: (SLOTS,) how many pages have each stem.
-        n: count of all pages.
-        total: (SLOTS,) how often each word occurs.
-        opened: (SLOTS,) how often it follows a function word, punctuation or a break, where a phrase may begin.
-        closed: (SLOTS,) how often one of these follows it.
-        verbal, nominal: (SLOTS,) how often it stands beside function words that verbs, and that nouns stand beside.
-        together: (2, 2^20) how often each two words follow each other, by two hashes.
-    """
-
-    pages: Vectors
-    n: int
-    total: Vectors
+    pages: Vectors  # (SLOTS,) how many pages have each stem
+    n: int  # count of all pages
+    total: Vectors  # (SLOTS,) how often each word occurs
+    # (SLOTS,) how often it follows a function word, punctuation or a break, where a phrase may begin
     opened: Vectors
-    closed: Vectors
+    closed: Vectors  # (SLOTS,) how often one of these follows it
+    # verbal, nominal: (SLOTS,) how often it stands beside function words that verbs, and that nouns stand beside
     verbal: Vectors
     nominal: Vectors
-    together: Vectors
+    together: Vectors  # (2, 2^20) how often each two words follow each other, by two hashes
 
     @classmethod
     def of(cls, contents: Iterable[Phrases]) -> "SiteWords":

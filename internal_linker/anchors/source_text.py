@@ -35,19 +35,12 @@ _SUFFIXES = "ها های هایی"
 
 @dataclass(frozen=True)
 class SourceText:
-    """A source's plain main content.
+    """A source's plain main content."""
 
-    Attributes:
-        text: the content.
-        phrases: its n words.
-        closed: (n,) whether each word is in a link, a heading or anything else where no anchor may be.
-        title: the words of the page's title.
-    """
-
-    text: str
-    phrases: Phrases
-    closed: Bools
-    title: Phrases
+    text: str  # the content
+    phrases: Phrases  # its n words
+    closed: Bools  # (n,) whether each word is in a link, a heading or anything else where no anchor may be
+    title: Phrases  # the words of the page's title
 
     @cached_property
     def spans(self) -> tuple[Ints, Ints]:

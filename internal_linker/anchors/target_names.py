@@ -38,50 +38,30 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name of a page.
+    """A name of a page."""
 
-    Attributes:
-        kind: where it comes from.
-        stems: its distinct stems, sorted.
-        pairs: hashes of each two consecutive stems.
-        words: hashes of all of its words, in order.
-        whole: the hash of its stems, see `stem_set`.
-        weight: the rarity of its stems in all.
-        links: how many known links have it as their anchor.
-        leading: how many function words it begins with.
-        trailing: how many it ends with.
-        text: the name with folded case and spaces.
-    """
-
-    kind: Kind
-    stems: Hashes
-    pairs: Hashes
-    words: Hashes
-    whole: int
-    weight: float
-    links: int
-    leading: int
-    trailing: int
-    text: str
+    kind: Kind  # where it comes from
+    stems: Hashes  # its distinct stems, sorted
+    pairs: Hashes  # hashes of each two consecutive stems
+    words: Hashes  # hashes of all of its words, in order
+    whole: int  # the hash of its stems, see `stem_set`
+    weight: float  # the rarity of its stems in all
+    links: int  # how many known links have it as their anchor
+    leading: int  # how many function words it begins with
+    trailing: int  # how many it ends with
+    text: str  # the name with folded case and spaces
 
 
 @dataclass(frozen=True)
 class TargetNames:
-    """What an anchor for a page can say.
+    """What an anchor for a page can say."""
 
-    Attributes:
-        names: the page's names, in the order of their kinds; none has no stems.
-        topic: weight of each of the content's most telling stems, sorted by stem, 0 to 1.
-        subject: the same of more of them.
-        pairs: (p,) sorted hashes of each two consecutive stems of the content.
-        times: (p,) ln of 1 + how often the content has each pair.
-    """
-
-    names: Sequence[Name]
+    names: Sequence[Name]  # the page's names, in the order of their kinds; none has no stems
+    # weight of each of the content's most telling stems, sorted by stem, 0 to 1
     topic: tuple[Hashes, Vectors]
-    subject: tuple[Hashes, Vectors]
-    pairs: Hashes
-    times: Vectors
+    subject: tuple[Hashes, Vectors]  # the same of more of them
+    pairs: Hashes  # (p,) sorted hashes of each two consecutive stems of the content
+    times: Vectors  # (p,) ln of 1 + how often the content has each pair
 
     @cached_property
     def name_word_pairs(self) -> Ints:

@@ -17,25 +17,16 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class Variety:
-    """Implements `ports.Anchors` with varied anchors.
+    """Implements `ports.Anchors` with varied anchors."""
 
-    Attributes:
-        propose_each: see `ports.Anchors`.
-        placed: see `Anchoring.placed`.
-        title: see `Anchoring.title`.
-        quality: see `Anchoring.quality`.
-        known: returns the anchors of the existing links to a page.
-        used: count of links by target and wording, of the targets seen so far; `varied` and `count` add to it.
-        owners: the target of each wording that a link has.
-    """
-
-    propose_each: ProposeEach
-    placed: Callable[[str, str], Anchor]
-    title: Callable[[str], str]
-    quality: Callable[[str, str, Anchor], float]
-    known: Callable[[str], Iterable[str]]
+    propose_each: ProposeEach  # see `ports.Anchors`
+    placed: Callable[[str, str], Anchor]  # see `Anchoring.placed`
+    title: Callable[[str], str]  # see `Anchoring.title`
+    quality: Callable[[str, str, Anchor], float]  # see `Anchoring.quality`
+    known: Callable[[str], Iterable[str]]  # returns the anchors of the existing links to a page
+    # count of links by target and wording, of the targets seen so far; `varied` and `count` add to it
     used: dict[str, Counter[str]] = field(default_factory=dict)
-    owners: dict[str, str] = field(default_factory=dict)
+    owners: dict[str, str] = field(default_factory=dict)  # the target of each wording that a link has
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
         """Return whether the anchors were judged: equal texts give equal anchors, but earlier versions judged none."""

@@ -14,34 +14,21 @@ LinkState = Literal["applied", "live", "undone"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageWrite:
-    """A text that was written with links in it; the store keeps the former text beside it.
+    """A text that was written with links in it; the store keeps the former text beside it."""
 
-    Attributes:
-        application: the id of the `apply` that wrote it.
-        number: its place among the writes of the site, from 1; 0: it is not stored yet.
-        page: the key of the page that the text belongs to.
-        page_url: the page's URL as the user writes it.
-        home: where the text is: the folder of source files, or the address of a content management system.
-        place: the text in it: a path below the folder with `/` between folders, or a post's id.
-        links: the ids of the links that were put into it.
-        hash_before, hash_after: `content_hash` of the text before and after.
-        by: who wrote it.
-        at: when.
-        status: what became of it.
-    """
-
-    application: str
-    number: int = 0
-    page: str
-    page_url: str
-    home: str
-    place: str
-    links: Sequence[str]
+    application: str  # the id of the `apply` that wrote it
+    number: int = 0  # its place among the writes of the site, from 1; 0: it is not stored yet
+    page: str  # the key of the page that the text belongs to
+    page_url: str  # the page's URL as the user writes it
+    home: str  # where the text is: the folder of source files, or the address of a content management system
+    place: str  # the text in it: a path below the folder with `/` between folders, or a post's id
+    links: Sequence[str]  # the ids of the links that were put into it
+    # hash_before, hash_after: `content_hash` of the text before and after
     hash_before: str
     hash_after: str
-    by: str
-    at: datetime
-    status: WriteStatus = "begun"
+    by: str  # who wrote it
+    at: datetime  # when
+    status: WriteStatus = "begun"  # what became of it
 
 
 def content_hash(content: bytes) -> str:

@@ -22,51 +22,31 @@ _LOW = 0x7FFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The nearest targets of m texts, best first; of equal scores, the smaller row first.
+    """The nearest targets of m texts, best first; of equal scores, the smaller row first."""
 
-    Attributes:
-        rows: (m, k) int32 rows of the targets; -1 past the end of a list.
-        scores: (m, k) float32; -inf past the end of a list.
-        floors: (m,) float32: no target missing from a list scores above it; -inf if none is missing.
-    """
-
-    rows: Ints
-    scores: Vectors
-    floors: Vectors
+    rows: Ints  # (m, k) int32 rows of the targets; -1 past the end of a list
+    scores: Vectors  # (m, k) float32; -inf past the end of a list
+    floors: Vectors  # (m,) float32: no target missing from a list scores above it; -inf if none is missing
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The result of a k-NN join for the next run: texts by their digests, and the nearest texts of each.
+    """The result of a k-NN join for the next run: texts by their digests, and the nearest texts of each."""
 
-    Attributes:
-        digests: (n, 16) uint8 digests of everything about a text that its lists depend on.
-        nearest: the lists of all n texts; their rows are positions in `digests`.
-    """
-
-    digests: NDArray[np.uint8]
-    nearest: Nearest
+    digests: NDArray[np.uint8]  # (n, 16) uint8 digests of everything about a text that its lists depend on
+    nearest: Nearest  # the lists of all n texts; their rows are positions in `digests`
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One task of a join: independent of all others, with the same result whenever it runs.
+    """One task of a join: independent of all others, with the same result whenever it runs."""
 
-    Attributes:
-        name: what is compared; equal names in one join have equal results.
-        rows: (m,) texts whose lists are wanted.
-        columns: (c,) distinct texts that may be in these lists.
-        keep: the maximum length of a list.
-        above: (m,) keep only scores above these; None: all scores.
-        mutual: also make lists of the columns with the rows in them; they follow the rows' lists.
-    """
-
-    name: str
-    rows: Ints
-    columns: Ints
-    keep: int
-    above: Vectors | None = None
-    mutual: bool = False
+    name: str  # what is compared; equal names in one join have equal results
+    rows: Ints  # (m,) texts whose lists are wanted
+    columns: Ints  # (c,) distinct texts that may be in these lists
+    keep: int  # the maximum length of a list
+    above: Vectors | None = None  # (m,) keep only scores above these; None: all scores
+    mutual: bool = False  # also make lists of the columns with the rows in them; they follow the rows' lists
 
 
 def keys_of(scores: Vectors, rows: Ints) -> Keys:
@@ -135,15 +115,10 @@ def shortened(vectors: Vectors, first: int) -> Vectors:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of a text and a row: some rows for each of several texts.
+    """Pairs of a text and a row: some rows for each of several texts."""
 
-    Attributes:
-        of: (p,) the text's position, from 0.
-        rows: (p,) the row paired with it.
-    """
-
-    of: Ints
-    rows: Ints
+    of: Ints  # (p,) the text's position, from 0
+    rows: Ints  # (p,) the row paired with it
 
     def keys(self, n: int) -> Ints:
         """Return (p,) int64 numbers of the pairs for rows below n; they order by text, then by row."""

@@ -8,12 +8,9 @@ from internal_linker.core.edges import Status
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """A number as a sum.
+    """A number as a sum."""
 
-    Attributes:
-        parts: numbers with their names; the first is the whole, and each number below 0 is subtracted from it.
-    """
-
+    # numbers with their names; the first is the whole, and each number below 0 is subtracted from it
     parts: Sequence[tuple[int, str]]
 
     @property

@@ -13,13 +13,11 @@ class CanonicalHosts:
     """One form for each host of a site: http and https, with and without www., and mapped hosts are one.
 
     Other hosts, such as blog.example.com beside www.example.com, stay apart.
-
-    Attributes:
-        mapped: hosts that stand for another one, such as a staging site: (scheme or "", host), by host without www.
-        origins: the form in which the site writes a host, such as "https://www.example.com", by host without www.
     """
 
+    # hosts that stand for another one, such as a staging site: (scheme or "", host), by host without www
     mapped: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    # the form in which the site writes a host, such as "https://www.example.com", by host without www
     origins: Mapping[str, str] = field(default_factory=dict)
 
     def key(self, url: str) -> str:
@@ -85,11 +83,9 @@ class HostVotes:
 
     Until all pages are read, the first form of each host stands in for the canonical one, so that the rows of a page
     are recognised at once.
-
-    Attributes:
-        hosts: the hosts that are mapped or whose form is known already, and the first form of each other host.
     """
 
+    # the hosts that are mapped or whose form is known already, and the first form of each other host
     hosts: CanonicalHosts
     _votes: Counter[str] = field(default_factory=Counter)
     _canonicals: Counter[str] = field(default_factory=Counter)
@@ -154,15 +150,10 @@ class HostVotes:
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """URLs that are written in another form than the site's.
+    """URLs that are written in another form than the site's."""
 
-    Attributes:
-        count: how many.
-        example: one of them; "" without any.
-    """
-
-    count: int = 0
-    example: str = ""
+    count: int = 0  # how many
+    example: str = ""  # one of them; "" without any
 
     def __add__(self, other: "Variants") -> "Variants":
         return Variants(self.count + other.count, self.example or other.example)

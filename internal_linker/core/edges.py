@@ -30,24 +30,17 @@ VERDICTS: tuple[Status, ...] = ("accepted", "rejected", "edited")
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """An anchor for a link, and its position.
+    """An anchor for a link, and its position."""
 
-    Attributes:
-        text: the anchor text.
-        sentence: the sentence around it, or the paragraph in which the link fits best; "" for none.
-        start: its first character's place in the page's plain main content, from 0; of an anchor that is
-            not `verbatim`, the paragraph's.
-        verbatim: whether the page's text contains it; otherwise it comes from the target's title.
-        asked: whether a language model was asked about the link; it chose this anchor, or none that was usable.
-        quality: how likely an editor is to accept these words for the link, 0 to 1; NaN unknown.
-    """
-
-    text: str
-    sentence: str = ""
+    text: str  # the anchor text
+    sentence: str = ""  # the sentence around it, or the paragraph in which the link fits best; "" for none
+    # its first character's place in the page's plain main content, from 0; of an anchor that is not `verbatim`, the
+    # paragraph's
     start: int = 0
-    verbatim: bool = True
+    verbatim: bool = True  # whether the page's text contains it; otherwise it comes from the target's title
+    # whether a language model was asked about the link; it chose this anchor, or none that was usable
     asked: bool = False
-    quality: float = nan
+    quality: float = nan  # how likely an editor is to accept these words for the link, 0 to 1; NaN unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,64 +55,57 @@ class Cells:
 # Without slots, `altered` can copy the dictionary of attributes.
 @dataclass(frozen=True)
 class Edge:
-    """A link that was proposed at some time, and its history.
+    """A link that was proposed at some time, and its history."""
 
-    Attributes:
-        id: 20 hex digits that identify the link everywhere; the first half identifies the source.
-        source, target: keys; `source` is the query if there is no URL.
-        source_url, target_url: the user's own spelling.
-        rank: its rank among its source's links when it was last proposed, from 1; 0: it waited for approval.
-        score, similarity, lexical, probability, serp_rank: as in `Candidate`.
-        strength: the score mapped to 0 to 1, NaN if there is none.
-        inline, sidebar: the thresholds of the tiers at that time, 0 to 1.
-        encoder: provider, model and recipe of the vectors.
-        source_hash, target_hash: hashes of the texts that were compared.
-        anchors: best first; `formerly` lists the texts that were the best in earlier runs.
-        first_run, last_run: run ids.
-        status: the current status; `verdict` is the editor's last decision, if there is one.
-        by, at: who set the status, and when (ISO 8601, UTC).
-        anchor, notes: the editor's own anchor and notes.
-        placed: the link's anchor as it was last looked for in the page's text, see `ports.Anchors.placed`; only for
-            an editor's anchor and one that is not `verbatim`, otherwise its text is "".
-        cells: the editor's cells as a review place had them when it was last read.
-        former_ids: the ids that the link had while the site's URLs had another form.
-        evidence: what spoke for the link when it was last proposed; none for a link of an earlier version.
-    """
-
+    # source, target: keys; `source` is the query if there is no URL
     source: str
     target: str
+    # source_url, target_url: the user's own spelling
     source_url: str
     target_url: str
     query: str = ""
+    # its rank among its source's links when it was last proposed, from 1; 0: it waited for approval
     rank: int = 0
     origin: Origin = "semantic"
     kind: EdgeKind = "recommendation"
     tier: Tier = "review"
+    # score, similarity, lexical, probability, serp_rank: as in `Candidate`
     score: float = nan
     similarity: float = nan
     lexical: float = nan
     probability: float = nan
     serp_rank: int = 0
-    strength: float = nan
+    strength: float = nan  # the score mapped to 0 to 1, NaN if there is none
+    # inline, sidebar: the thresholds of the tiers at that time, 0 to 1
     inline: float = 1.0
     sidebar: float = 1.0
-    encoder: str = ""
+    encoder: str = ""  # provider, model and recipe of the vectors
+    # source_hash, target_hash: hashes of the texts that were compared
     source_hash: str = ""
     target_hash: str = ""
+    # best first; `formerly` lists the texts that were the best in earlier runs
     anchors: tuple[Anchor, ...] = ()
     formerly: tuple[str, ...] = ()
+    # first_run, last_run: run ids
     first_run: str = ""
     last_run: str = ""
+    # the current status; `verdict` is the editor's last decision, if there is one
     status: Status = "proposed"
     verdict: Status | Literal[""] = ""
+    # by, at: who set the status, and when (ISO 8601, UTC)
     by: str = ""
     at: str = ""
+    # anchor, notes: the editor's own anchor and notes
     anchor: str = ""
     notes: str = ""
+    # the link's anchor as it was last looked for in the page's text, see `ports.Anchors.placed`; only for an editor's
+    # anchor and one that is not `verbatim`, otherwise its text is ""
     placed: Anchor = Anchor("")
-    cells: Cells = Cells()
-    former_ids: tuple[str, ...] = ()
+    cells: Cells = Cells()  # the editor's cells as a review place had them when it was last read
+    former_ids: tuple[str, ...] = ()  # the ids that the link had while the site's URLs had another form
+    # what spoke for the link when it was last proposed; none for a link of an earlier version
     evidence: Evidence = NO_EVIDENCE
+    # 20 hex digits that identify the link everywhere; the first half identifies the source
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -156,72 +142,51 @@ def altered(edge: Edge, **changes: Any) -> Edge:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an editor wrote beside a link.
+    """What an editor wrote beside a link."""
 
-    Attributes:
-        id: the link's id.
-        status: one of the statuses; "" if the cell is empty, or is `unread`.
-        anchor: the text of the anchor's cell.
-        notes: the text of the notes' cell.
-        by: who decided, as far as the place tells: "Review tab", "review.xlsx", or a name.
-        proposed: the anchor that a run last wrote into the row; None: the place does not tell.
-        written: the status that a run last wrote into the row; None: the place does not tell.
-        unread: which of "status", "anchor" and "notes" say nothing, because their column is missing or the text is
-            no status.
-    """
-
-    id: str
-    status: Status | Literal[""]
-    anchor: str = ""
-    notes: str = ""
-    by: str = ""
+    id: str  # the link's id
+    status: Status | Literal[""]  # one of the statuses; "" if the cell is empty, or is `unread`
+    anchor: str = ""  # the text of the anchor's cell
+    notes: str = ""  # the text of the notes' cell
+    by: str = ""  # who decided, as far as the place tells: "Review tab", "review.xlsx", or a name
+    # the anchor that a run last wrote into the row; None: the place does not tell
     proposed: str | None = None
-    written: str | None = None
+    written: str | None = None  # the status that a run last wrote into the row; None: the place does not tell
+    # which of "status", "anchor" and "notes" say nothing, because their column is missing or the text is no status
     unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """A proposed link as an editor sees it.
-
-    Attributes:
-        source, target: the user's own URLs (or the query).
-        score: 0 to 1, NaN where there is none.
-        warning: why the anchor can't be linked where the text stands; "": it can, or nobody knows.
-        proposed: the program's anchor where `anchor` is an editor's; None: `anchor` is the program's.
-        read: the cells as the review place had them when it was last read.
-        source_title, target_title: the pages' titles, "" where nobody looked them up.
-        former_ids: the ids that the row may still have in a review place.
-    """
+    """A proposed link as an editor sees it."""
 
     id: str
     status: Status
     anchor: str
     sentence: str
+    # source, target: the user's own URLs (or the query)
     source: str
     target: str
-    score: float
+    score: float  # 0 to 1, NaN where there is none
     tier: Tier
     why: str
     notes: str = ""
-    warning: str = ""
+    warning: str = ""  # why the anchor can't be linked where the text stands; "": it can, or nobody knows
+    # the program's anchor where `anchor` is an editor's; None: `anchor` is the program's
     proposed: str | None = None
-    read: Cells = Cells()
-    former_ids: tuple[str, ...] = ()
+    read: Cells = Cells()  # the cells as the review place had them when it was last read
+    former_ids: tuple[str, ...] = ()  # the ids that the row may still have in a review place
+    # source_title, target_title: the pages' titles, "" where nobody looked them up
     source_title: str = ""
     target_title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Editors' decisions by source: its key, or its query.
+    """Editors' decisions by source: its key, or its query."""
 
-    Attributes:
-        rejected: targets that no run proposes again.
-        accepted: edges that keep their ranks, including `edited` ones.
-    """
-
-    rejected: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    rejected: Mapping[str, Sequence[str]] = field(default_factory=dict)  # targets that no run proposes again
+    # edges that keep their ranks, including `edited` ones
     accepted: Mapping[str, Sequence[Edge]] = field(default_factory=dict)
 
     def accepted_links(self) -> list[ExistingLink]:

@@ -37,32 +37,22 @@ class Evidence(NamedTuple):
     """What speaks for a link besides its figures; by default, nothing is known.
 
     A run makes hundreds of thousands of them, each in a quarter of the time that a dataclass takes.
-
-    Attributes:
-        topic: level of similarity of the two texts, 1 to 4 as in `TOPICS`; 0: unknown.
-        neighbours: how many pages similar to the source were looked at for links; 0: no links are known.
-        voters: how many of these link to the target.
-        inlinks: how many pages link to the target; -1: unknown.
-        section_inlinks: how many of them are in the source's section; -1: it is in no section worth naming.
-        back: 1 if the target links to the source, else 0.
-        cocited: how many pages link to both.
-        title_words: words that both titles have in common, as the target writes them; "" if there are none worth
-            naming.
-        last_resort: 0, or why the link comes after all others: the place in `RESERVATIONS`.
-        needed: how much the target needs links, 1 to 4, if the link is there because of that; else 0.
-        impressions, position, age: of a needed link, what `needs.PageNeeds` says about the target.
     """
 
-    topic: int = 0
+    topic: int = 0  # level of similarity of the two texts, 1 to 4 as in `TOPICS`; 0: unknown
+    # how many pages similar to the source were looked at for links; 0: no links are known
     neighbours: int = 0
-    voters: int = 0
-    inlinks: int = -1
+    voters: int = 0  # how many of these link to the target
+    inlinks: int = -1  # how many pages link to the target; -1: unknown
+    # how many of them are in the source's section; -1: it is in no section worth naming
     section_inlinks: int = -1
-    back: int = 0
-    cocited: int = 0
+    back: int = 0  # 1 if the target links to the source, else 0
+    cocited: int = 0  # how many pages link to both
+    # words that both titles have in common, as the target writes them; "" if there are none worth naming
     title_words: str = ""
-    last_resort: int = 0
-    needed: int = 0
+    last_resort: int = 0  # 0, or why the link comes after all others: the place in `RESERVATIONS`
+    needed: int = 0  # how much the target needs links, 1 to 4, if the link is there because of that; else 0
+    # impressions, position, age: of a needed link, what `needs.PageNeeds` says about the target
     impressions: int = 0
     position: int = 0
     age: int = -1

@@ -7,23 +7,14 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnTarget:
-    """A page that accepted links lead to, and what was drawn for it.
+    """A page that accepted links lead to, and what was drawn for it."""
 
-    Attributes:
-        experiment: the id of the experiment.
-        target: the page's key.
-        links: how many accepted links led to it when it was drawn.
-        held: whether links to it are held back; otherwise they may go live at once.
-        first: the day on which it was drawn.
-        until: the day from which its links may go live, too.
-    """
-
-    experiment: str
-    target: str
-    links: int
-    held: bool
-    first: date
-    until: date
+    experiment: str  # the id of the experiment
+    target: str  # the page's key
+    links: int  # how many accepted links led to it when it was drawn
+    held: bool  # whether links to it are held back; otherwise they may go live at once
+    first: date  # the day on which it was drawn
+    until: date  # the day from which its links may go live, too
 
 
 def held_targets(drawn: Iterable[DrawnTarget], today: date) -> Mapping[str, date]:

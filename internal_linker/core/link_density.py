@@ -12,15 +12,10 @@ FEW_LINKS = 5
 
 @dataclass(frozen=True, slots=True)
 class LinkDensity:
-    """The limits beyond which a page has too many links.
+    """The limits beyond which a page has too many links."""
 
-    Attributes:
-        links: links on a page.
-        per_100_words: links per 100 words of a page's text; each text may have `FEW_LINKS`.
-    """
-
-    links: int = 100
-    per_100_words: float = 5.0
+    links: int = 100  # links on a page
+    per_100_words: float = 5.0  # links per 100 words of a page's text; each text may have `FEW_LINKS`
 
     def most(self, words: Ints) -> Ints:
         """Return the most links that texts of these numbers of words can carry; 0 words: unknown."""

@@ -12,18 +12,13 @@ LEVELS = 4
 
 @dataclass(frozen=True, slots=True)
 class PageNeeds:
-    """The needs of n pages, in the order of their rows.
+    """The needs of n pages, in the order of their rows."""
 
-    Attributes:
-        values: (n,) float32 how much each page needs links, 0 to 1.
-        impressions: (n,) int64 impressions in 28 days at positions where better ones would earn clicks; 0 if unknown.
-        positions: (n,) int64 the mean position of these impressions, rounded; 0 without any.
-        ages: (n,) int64 days since the page was published if that makes it needy; -1 if not, or if unknown.
-    """
-
-    values: Vectors
+    values: Vectors  # (n,) float32 how much each page needs links, 0 to 1
+    # (n,) int64 impressions in 28 days at positions where better ones would earn clicks; 0 if unknown
     impressions: Ints
-    positions: Ints
+    positions: Ints  # (n,) int64 the mean position of these impressions, rounded; 0 without any
+    # (n,) int64 days since the page was published if that makes it needy; -1 if not, or if unknown
     ages: Ints
 
     def __post_init__(self) -> None:
@@ -42,19 +37,12 @@ class PageNeeds:
 
 @dataclass(frozen=True, slots=True)
 class QueryGain:
-    """What a page would earn from a query at a better position.
+    """What a page would earn from a query at a better position."""
 
-    Attributes:
-        page: the page's key.
-        query: the query; "" if the search data have none.
-        clicks, impressions: what it earns in 28 days.
-        position: its mean position, weighted by impressions.
-        gain: clicks in 28 days that a better position would add.
-    """
-
-    page: str
-    query: str
+    page: str  # the page's key
+    query: str  # the query; "" if the search data have none
+    # clicks, impressions: what it earns in 28 days
     clicks: float
     impressions: float
-    position: float
-    gain: float
+    position: float  # its mean position, weighted by impressions
+    gain: float  # clicks in 28 days that a better position would add

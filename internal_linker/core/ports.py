@@ -119,8 +119,7 @@ class SerpClient(Protocol):
     """A search service."""
 
     name: str
-    market: SerpMarket
-    """Country, language and place of the search; part of the cache key."""
+    market: SerpMarket  # country, language and place of the search; part of the cache key
 
     def search(self, query: str, page: int) -> SerpPage:
         """Return the organic results of page `page`, from 1.
@@ -156,17 +155,14 @@ class SerpCache(Protocol):
 class Encoder(Protocol):
     """Turns texts into vectors."""
 
-    name: str
-    """Provider and model, as links.csv shows it."""
+    name: str  # provider and model, as links.csv shows it
     model: str
     dimensions: int
-    recipe: str
-    """Version of how a text is cut and pooled: vectors of two recipes are never mixed."""
+    recipe: str  # version of how a text is cut and pooled: vectors of two recipes are never mixed
     corpus_bound: bool
     """True if a vector depends on other texts, too (LSA): encode all texts at once, cache nothing."""
 
-    languages: frozenset[str]
-    """Two-letter codes of the languages that it knows; empty: any language."""
+    languages: frozenset[str]  # two-letter codes of the languages that it knows; empty: any language
 
     @property
     def pages(self) -> Collection[str] | None:
@@ -186,8 +182,7 @@ class Encoder(Protocol):
 class VectorCache(Protocol):
     """Vectors by model, dimensions, recipe and text."""
 
-    storage: str
-    """The dtype in which vectors are kept: "float16" or "float32"."""
+    storage: str  # the dtype in which vectors are kept: "float16" or "float32"
 
     def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
         """Return the cached vectors, (d,) each, by hash."""
@@ -199,12 +194,9 @@ class VectorCache(Protocol):
 class Chat(Protocol):
     """A language model that answers prompts."""
 
-    name: str
-    """Provider and model."""
-    model: str
-    """The model, and where it is served; part of the cache key, like `recipe`."""
-    recipe: str
-    """Version of the request's parameters besides the two texts."""
+    name: str  # provider and model
+    model: str  # the model, and where it is served; part of the cache key, like `recipe`
+    recipe: str  # version of the request's parameters besides the two texts
 
     def complete(self, task: str, data: str) -> Completion:
         """Return the answer to a task about some data.

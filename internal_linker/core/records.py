@@ -38,18 +38,13 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class Asides:
-    """What a reader finds out about a table besides its rows; complete after the last row is read.
+    """What a reader finds out about a table besides its rows; complete after the last row is read."""
 
-    Attributes:
-        rejects: rows that can't be used.
-        left_out: count of the rows left out on purpose, by reason.
-        facts: other counts worth reporting.
-        gaps: what is missing because a service failed, one sentence each.
-    """
-
-    rejects: list[Reject] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)  # rows that can't be used
+    # count of the rows left out on purpose, by reason
     left_out: Counter[str] = field(default_factory=Counter)
-    facts: Counter[str] = field(default_factory=Counter)
+    facts: Counter[str] = field(default_factory=Counter)  # other counts worth reporting
+    # what is missing because a service failed, one sentence each
     gaps: list[str] = field(default_factory=list)
 
 
@@ -64,19 +59,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class TableStream:
-    """A table too large for memory: its rows, as in `Table`, can be read one by one, once.
-
-    Attributes:
-        made: whether this program made the table from other input, so that nobody needs to check its columns.
-        size: count of the rows, 0 if unknown.
-    """
+    """A table too large for memory: its rows, as in `Table`, can be read one by one, once."""
 
     name: str
     header: tuple[str, ...]
     rows: Iterator[tuple[int, Sequence[str]]]
     asides: Asides = field(default_factory=Asides)
+    # whether this program made the table from other input, so that nobody needs to check its columns
     made: bool = False
-    size: int = 0
+    size: int = 0  # count of the rows, 0 if unknown
 
 
 class StoredText:
@@ -95,14 +86,12 @@ class Page:
     h1: str = ""
     content: str | StoredText = ""
     lang: str = ""
-    issue: Reason[NoTarget] | None = None
-    """Why no link may lead here; None: it is a target."""
+    issue: Reason[NoTarget] | None = None  # why no link may lead here; None: it is a target
     headings: tuple[int, ...] = ()
     """Line numbers of the headings in the content, from 0, ascending; empty where the input has no headings."""
     closed: tuple[int, ...] = ()
     """Line numbers of code, tables, quotes, captions and lists of links in the content, ascending, as HTML has them."""
-    target_only: bool = False
-    """Whether the page gets no links itself."""
+    target_only: bool = False  # whether the page gets no links itself
 
     @property
     def is_visited(self) -> bool:
@@ -117,23 +106,17 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A page, a query, or both, that gets links; one row of Output.csv.
+    """A page, a query, or both, that gets links; one row of Output.csv."""
 
-    Attributes:
-        key, url: normal form and URL of the page that the links are for; "" for a query without a page.
-        query: the main query; "" without one.
-        page: the listed page; None if the row's URL is in no list of pages.
-        in_sheet: whether the row can take links in the Sheet.
-        row_url: the URL in the row of the main queries, which may redirect to `url`; "" without such a row.
-        unlisted: whether the URL is missing from the list of pages: as far as is known, there is no such page.
-    """
-
+    # key, url: normal form and URL of the page that the links are for; "" for a query without a page
     key: str
     url: str
-    query: str
-    page: Page | None
-    in_sheet: bool
+    query: str  # the main query; "" without one
+    page: Page | None  # the listed page; None if the row's URL is in no list of pages
+    in_sheet: bool  # whether the row can take links in the Sheet
+    # the URL in the row of the main queries, which may redirect to `url`; "" without such a row
     row_url: str = ""
+    # whether the URL is missing from the list of pages: as far as is known, there is no such page
     unlisted: bool = False
 
     @property
@@ -204,27 +187,21 @@ def grouped(links: Iterable[tuple[str, ExistingLink]]) -> dict[str, list[Existin
 
 @dataclass(frozen=True)
 class Collected:
-    """The input of a run, in order: sources of the query table first, then pages without a query.
-
-    Attributes:
-        links: existing links, each source, target and anchor once.
-        aliases: final page of each page that redirects or is a copy (normal forms).
-        inner_links: count of the links from a listed page to a listed page.
-        hosts: the form in which the site writes its hosts, which all keys have.
-        variants: the URLs that are written in another form.
-        skipped_links: count of the rows in the link table that are not links in a page's text (menus, images, ...).
-    """
+    """The input of a run, in order: sources of the query table first, then pages without a query."""
 
     pages: Sequence[Page]
     sources: Sequence[Source]
     rejects: tuple[Reject, ...]
     merged_rows: int
-    links: Sequence[ExistingLink] = ()
+    links: Sequence[ExistingLink] = ()  # existing links, each source, target and anchor once
+    # final page of each page that redirects or is a copy (normal forms)
     aliases: Mapping[str, str] = field(default_factory=dict)
-    inner_links: int = 0
+    inner_links: int = 0  # count of the links from a listed page to a listed page
+    # count of the rows in the link table that are not links in a page's text (menus, images, ...)
     skipped_links: int = 0
+    # the form in which the site writes its hosts, which all keys have
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
-    variants: Variants = field(default_factory=Variants)
+    variants: Variants = field(default_factory=Variants)  # the URLs that are written in another form
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
@@ -377,14 +354,10 @@ class SerpHit:
 
 @dataclass(frozen=True, slots=True)
 class SerpMarket:
-    """What search results depend on besides the query: part of the cache's key.
+    """What search results depend on besides the query: part of the cache's key."""
 
-    Attributes:
-        provider: the search service, as the setting serp_provider names it.
-        gl, hl, location: country, language and location of the search; "": the service's default.
-    """
-
-    provider: str
+    provider: str  # the search service, as the setting serp_provider names it
+    # gl, hl, location: country, language and location of the search; "": the service's default
     gl: str = ""
     hl: str = ""
     location: str = ""
@@ -411,27 +384,21 @@ class SerpPage:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Where links may lead.
+    """Where links may lead."""
 
-    Attributes:
-        known: the user's own spelling of every allowed page in the user's lists, by its normal form.
-        barred: why no link may lead to a known page, by its normal form.
-        any_on_site: whether a search result that is in no list may be a target too.
-        aliases: final page of each page that redirects or is a copy.
-        linked: the pages that each page already links to.
-        rejected: the pages that an editor rejected as targets of each page or query.
-        hosts: the form in which the site writes its hosts, which all keys have.
-        sections: the sections that links may lead to.
-    """
-
+    # the user's own spelling of every allowed page in the user's lists, by its normal form
     known: Mapping[str, str]
-    barred: Mapping[str, Reason[NoTarget]]
-    any_on_site: bool = False
+    barred: Mapping[str, Reason[NoTarget]]  # why no link may lead to a known page, by its normal form
+    any_on_site: bool = False  # whether a search result that is in no list may be a target too
+    # final page of each page that redirects or is a copy
     aliases: Mapping[str, str] = field(default_factory=dict)
+    # the pages that each page already links to
     linked: Mapping[str, Collection[str]] = field(default_factory=dict)
+    # the pages that an editor rejected as targets of each page or query
     rejected: Mapping[str, Collection[str]] = field(default_factory=dict)
+    # the form in which the site writes its hosts, which all keys have
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
-    sections: SectionFilter = field(default_factory=SectionFilter)
+    sections: SectionFilter = field(default_factory=SectionFilter)  # the sections that links may lead to
 
     def url_of(self, key: str) -> str:
         """Return the URL to write for a target, "" if no link may lead there."""
@@ -480,39 +447,27 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class EncodedBatch:
-    """Finished vectors.
+    """Finished vectors."""
 
-    Attributes:
-        positions: indices into the texts given to the encoder.
-        vectors: (len(positions), d) float32.
-        usage: cost of the batch.
-    """
-
-    positions: Sequence[int]
-    vectors: Vectors
-    usage: Usage = field(default_factory=Usage)
+    positions: Sequence[int]  # indices into the texts given to the encoder
+    vectors: Vectors  # (len(positions), d) float32
+    usage: Usage = field(default_factory=Usage)  # cost of the batch
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A possible target of one source, with its signals; an unavailable signal is NaN.
+    """A possible target of one source, with its signals; an unavailable signal is NaN."""
 
-    Attributes:
-        key, url: normal form of the target, and its URL.
-        score: the ranker's score, in standard deviations above the source's average target.
-        similarity: cosine of the embeddings, -1 to 1.
-        lexical: cosine of TF-IDF, 0 to 1.
-        serp_rank: rank in the search results, from 1; 0 if the search did not find the target.
-        probability: how probable it is that editors add the link, among those that they add to the source, 0 to 1;
-            see `Calibration`. NaN for search results that are no pages, and for links of queries and planned pages.
-    """
-
+    # key, url: normal form of the target, and its URL
     key: str
     url: str
+    # the ranker's score, in standard deviations above the source's average target
     score: float = float("nan")
-    similarity: float = float("nan")
-    lexical: float = float("nan")
-    serp_rank: int = 0
+    similarity: float = float("nan")  # cosine of the embeddings, -1 to 1
+    lexical: float = float("nan")  # cosine of TF-IDF, 0 to 1
+    serp_rank: int = 0  # rank in the search results, from 1; 0 if the search did not find the target
+    # how probable it is that editors add the link, among those that they add to the source, 0 to 1; see
+    # `Calibration`. NaN for search results that are no pages, and for links of queries and planned pages.
     probability: float = float("nan")
 
 
@@ -540,23 +495,14 @@ class Shortage:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """The links of one source, best first.
+    """The links of one source, best first."""
 
-    Attributes:
-        source: the source of the links.
-        links: the links.
-        remark: what else a person should know, such as why the search step was skipped.
-        held: links that an editor must accept first.
-        shortage: why there are fewer links than wanted.
-        weak: ranks of the links that an editor should look at.
-    """
-
-    source: Source
-    links: tuple[Link, ...]
-    remark: str = ""
-    held: tuple[Link, ...] = ()
-    shortage: Shortage | None = None
-    weak: tuple[int, ...] = ()
+    source: Source  # the source of the links
+    links: tuple[Link, ...]  # the links
+    remark: str = ""  # what else a person should know, such as why the search step was skipped
+    held: tuple[Link, ...] = ()  # links that an editor must accept first
+    shortage: Shortage | None = None  # why there are fewer links than wanted
+    weak: tuple[int, ...] = ()  # ranks of the links that an editor should look at
 
     @property
     def note(self) -> str:
@@ -572,17 +518,11 @@ def fold_query(query: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """A response with a page.
+    """A response with a page."""
 
-    Attributes:
-        url: the requested URL.
-        headers: the headers that the importer reads, with lower-case names.
-        body: the page's bytes.
-    """
-
-    url: str
-    headers: Mapping[str, str]
-    body: bytes
+    url: str  # the requested URL
+    headers: Mapping[str, str]  # the headers that the importer reads, with lower-case names
+    body: bytes  # the page's bytes
 
 
 class PageCache(Protocol):
@@ -669,8 +609,6 @@ class Searched:
     calls: int = 0
     credits: int = 0
     cached_pages: int = 0
-    saved_pages: int = 0
-    """The count of pages that were not bought because a short page was the last one."""
+    saved_pages: int = 0  # the count of pages that were not bought because a short page was the last one
     problem: str = ""
-    spent: bool = False
-    """Whether the problem is that nothing was left to spend."""
+    spent: bool = False  # whether the problem is that nothing was left to spend

@@ -20,44 +20,27 @@ _PAIR = [one.name for one in fields(Duplicate)]
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A run whose links are kept.
+    """A run whose links are kept."""
 
-    Attributes:
-        run: its id.
-        at: when it ended, ISO 8601, UTC.
-        what: "all rows", "all rows but" or "rows of" some sections, "some rows", or "rollback to ...".
-        encoder: provider, model and recipe.
-        rows: the number of rows of Output.csv that it wrote.
-        links: the number of links in these rows.
-        published: whether the links reached all their places; False after drift or a failure.
-        facts: the figures that drift is measured by, as `RunFacts`; empty if a service failed.
-    """
-
-    run: str
-    at: str
-    what: str
-    encoder: str
-    rows: int
-    links: int
-    published: bool = True
+    run: str  # its id
+    at: str  # when it ended, ISO 8601, UTC
+    what: str  # "all rows", "all rows but" or "rows of" some sections, "some rows", or "rollback to ..."
+    encoder: str  # provider, model and recipe
+    rows: int  # the number of rows of Output.csv that it wrote
+    links: int  # the number of links in these rows
+    published: bool = True  # whether the links reached all their places; False after drift or a failure
+    # the figures that drift is measured by, as `RunFacts`; empty if a service failed
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """The links of one row: its recommendation without the page, and facts of the page at that time.
+    """The links of one row: its recommendation without the page, and facts of the page at that time."""
 
-    Attributes:
-        recommendation: the row.
-        text_hash: the hash of the page's text.
-        outlinks: how many links the page's text had; -1: unknown.
-        basis: digests of what the row's list depended on; "": unknown, so that the next run chooses the list from
-            scratch.
-    """
-
-    recommendation: Recommendation
-    text_hash: str = ""
-    outlinks: int = -1
+    recommendation: Recommendation  # the row
+    text_hash: str = ""  # the hash of the page's text
+    outlinks: int = -1  # how many links the page's text had; -1: unknown
+    # digests of what the row's list depended on; "": unknown, so that the next run chooses the list from scratch
     basis: str = ""
 
     @property
@@ -68,41 +51,30 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class StoredList:
-    """What the next run compares its own list of a row with; it is read in a third of the time of a `VersionRow`.
+    """What the next run compares its own list of a row with; it is read in a third of the time of a `VersionRow`."""
 
-    Attributes:
-        source: the row's page or query.
-        links: the key of each target with its rank in the search results, 0 if the search did not find it.
-        held: the same of the links that wait for an editor.
-        basis: as in `VersionRow`.
-    """
-
-    source: Source
+    source: Source  # the row's page or query
+    # the key of each target with its rank in the search results, 0 if the search did not find it
     links: Sequence[tuple[str, int]]
-    held: Sequence[tuple[str, int]]
-    basis: str
+    held: Sequence[tuple[str, int]]  # the same of the links that wait for an editor
+    basis: str  # as in `VersionRow`
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A link that two versions do not both have at the same place, with URLs as the user writes them.
+    """A link that two versions do not both have at the same place, with URLs as the user writes them."""
 
-    Attributes:
-        source, target: the link's ends.
-        change: whether it is new, gone or moved.
-        before, after: its places; 0 in a version without it.
-        why: the reason.
-        other: the link that displaced it. For a link that is gone, the page's new link in its place; for a new one, the
-            page's link that is gone, or "SOURCE -> TARGET" where another page's link to the target is gone; for a moved
-            one, the page's link that came before it or left. "" if there is none.
-    """
-
+    # source, target: the link's ends
     source: str
     target: str
-    change: Change
+    change: Change  # whether it is new, gone or moved
+    # before, after: its places; 0 in a version without it
     before: int
     after: int
-    why: Reason[Cause]
+    why: Reason[Cause]  # the reason
+    # the link that displaced it. For a link that is gone, the page's new link in its place; for a new one, the page's
+    # link that is gone, or "SOURCE -> TARGET" where another page's link to the target is gone; for a moved one, the
+    # page's link that came before it or left. "" if there is none.
     other: str = ""
 
 

@@ -56,16 +56,11 @@ _SHAPES: Mapping[SearchTable, tuple[tuple[str, ...], tuple[str, ...], tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class StoredDay:
-    """A day that is stored.
+    """A day that is stored."""
 
-    Attributes:
-        rows: how many rows it has; 0: the source knows nothing of this day.
-        final: False if the source may still change it.
-        stored_at: when it was stored; None if that is damaged.
-    """
-
-    rows: int
-    final: bool
+    rows: int  # how many rows it has; 0: the source knows nothing of this day
+    final: bool  # False if the source may still change it
+    # when it was stored; None if that is damaged
     stored_at: datetime | None = field(default=None, compare=False)
 
 
@@ -82,15 +77,10 @@ class RowProblem(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SoundRows:
-    """Rows that can be right, and how many can't.
+    """Rows that can be right, and how many can't."""
 
-    Attributes:
-        rows: the columns of the table, with their dtypes.
-        left_out: the counts of the others by problem.
-    """
-
-    rows: "DataFrame"
-    left_out: Mapping[RowProblem, int] = field(default_factory=dict)
+    rows: "DataFrame"  # the columns of the table, with their dtypes
+    left_out: Mapping[RowProblem, int] = field(default_factory=dict)  # the counts of the others by problem
 
 
 def typed(table: SearchTable, frame: "DataFrame") -> "DataFrame":

@@ -49,15 +49,10 @@ class Sections:
 
 @dataclass(frozen=True, slots=True)
 class SectionFilter:
-    """Only some sections, all but some, or both.
+    """Only some sections, all but some, or both."""
 
-    Attributes:
-        include: take only these sections; empty: all.
-        exclude: leave out these sections.
-    """
-
-    include: Sections = field(default_factory=Sections)
-    exclude: Sections = field(default_factory=Sections)
+    include: Sections = field(default_factory=Sections)  # take only these sections; empty: all
+    exclude: Sections = field(default_factory=Sections)  # leave out these sections
 
     def __bool__(self) -> bool:
         return bool(self.include or self.exclude)
@@ -81,17 +76,12 @@ def chosen(flags: Iterable[str]) -> SectionFilter:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which pages get links, and where links may lead.
+    """Which pages get links, and where links may lead."""
 
-    Attributes:
-        sources: the pages that get links.
-        default_sources: those of them that get links without being in the main queries.
-        targets: the pages that links may lead to.
-    """
-
-    sources: SectionFilter = field(default_factory=SectionFilter)
+    sources: SectionFilter = field(default_factory=SectionFilter)  # the pages that get links
+    # those of them that get links without being in the main queries
     default_sources: SectionFilter = field(default_factory=SectionFilter)
-    targets: SectionFilter = field(default_factory=SectionFilter)
+    targets: SectionFilter = field(default_factory=SectionFilter)  # the pages that links may lead to
 
     def gives(self, key: str, *, queried: bool = False) -> bool:
         """Return whether a page gets links, as far as its section decides.
@@ -105,16 +95,11 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class NamedSections:
-    """Sections with the name of the option or setting that they come from.
+    """Sections with the name of the option or setting that they come from."""
 
-    Attributes:
-        name: the option's or setting's name, such as "--section".
-        sections: what it says.
-        least: which of them must have a page: each (options), one (settings without which no link is left), or none.
-    """
-
-    name: str
-    sections: Sections
+    name: str  # the option's or setting's name, such as "--section"
+    sections: Sections  # what it says
+    # which of them must have a page: each (options), one (settings without which no link is left), or none
     least: Literal["each", "one", "none"] = "each"
 
 

@@ -40,17 +40,11 @@ class SourceText(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of a source tree.
+    """A file of a source tree."""
 
-    Attributes:
-        path: its path below the tree's folder, with `/` between folders.
-        text: its whole text, with the line endings of the file, without a byte order mark.
-        bom: whether the file begins with a byte order mark.
-    """
-
-    path: str
-    text: str
-    bom: bool = False
+    path: str  # its path below the tree's folder, with `/` between folders
+    text: str  # its whole text, with the line endings of the file, without a byte order mark
+    bom: bool = False  # whether the file begins with a byte order mark
 
     @property
     def text_format(self) -> Markup:
@@ -65,33 +59,23 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A file or folder of a source tree that was not read.
+    """A file or folder of a source tree that was not read."""
 
-    Attributes:
-        path: its path below the tree's folder.
-        reason: why, for people: "a build output".
-    """
-
-    path: str
-    reason: str
+    path: str  # its path below the tree's folder
+    reason: str  # why, for people: "a build output"
 
 
 @dataclass(frozen=True)
 class SourceTree:
-    """A folder of source files.
+    """A folder of source files."""
 
-    Attributes:
-        folder: the folder's path, for messages.
-        files: the files by path, in the order of their paths.
-        settings: the texts of the generators' configuration files by path.
-        left_out: what was not read, with reasons; hidden folders and node_modules are not listed.
-        unsupported: the number of files by suffix that hold texts in other markup, such as `.rst`.
-    """
-
-    folder: str
-    files: Mapping[str, SourceFile]
+    folder: str  # the folder's path, for messages
+    files: Mapping[str, SourceFile]  # the files by path, in the order of their paths
+    # the texts of the generators' configuration files by path
     settings: Mapping[str, str] = field(default_factory=dict)
+    # what was not read, with reasons; hidden folders and node_modules are not listed
     left_out: tuple[LeftOut, ...] = ()
+    # the number of files by suffix that hold texts in other markup, such as `.rst`
     unsupported: Mapping[str, int] = field(default_factory=dict)
 
 

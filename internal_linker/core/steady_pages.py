@@ -17,70 +17,45 @@ Span = tuple[int, int]
 
 
 class SteadyLink(NamedTuple):
-    """A stored link that nobody decided on.
+    """A stored link that nobody decided on."""
 
-    Attributes:
-        target: its key.
-        strength: 0 to 1; NaN unknown.
-        tier: where it belongs.
-        waits: whether an editor must accept it first.
-        wording: its anchor, if editors see the link; "" for none.
-    """
-
-    target: str
-    strength: float
-    tier: Tier
-    waits: bool
-    wording: str
+    target: str  # its key
+    strength: float  # 0 to 1; NaN unknown
+    tier: Tier  # where it belongs
+    waits: bool  # whether an editor must accept it first
+    wording: str  # its anchor, if editors see the link; "" for none
 
 
 @dataclass
 class RowPlaces:
-    """Where the rows of each page stand in links.csv.
+    """Where the rows of each page stand in links.csv."""
 
-    Attributes:
-        run: the run that wrote the file.
-        digest: the digest of its content.
-        before: the places of the pages' rows in it.
-        stays: whether the rows of a page stay, but for the name of the run.
-        now: the places in the file that this run writes.
-    """
-
-    run: str = ""
-    digest: str = ""
-    before: Mapping[str, Span] = field(default_factory=dict)
+    run: str = ""  # the run that wrote the file
+    digest: str = ""  # the digest of its content
+    before: Mapping[str, Span] = field(default_factory=dict)  # the places of the pages' rows in it
+    # whether the rows of a page stay, but for the name of the run
     stays: Callable[[str], bool] = lambda _: False
-    now: dict[str, Span] = field(default_factory=dict)
+    now: dict[str, Span] = field(default_factory=dict)  # the places in the file that this run writes
 
 
 @dataclass(frozen=True)
 class SteadyPages:
-    """The pages whose links would be stored as they are if they came again.
+    """The pages whose links would be stored as they are if they came again."""
 
-    Attributes:
-        run: the last run that proposed the links.
-        times: when the stored edges were written, ISO 8601; what was written at another time is somebody else's.
-        edges: count of the stored edges.
-        bases: a digest of all that the edges of a page follow from, by page.
-        starts: (pages + 1,) where the links of each page begin, in the order of `bases`.
-        targets: (links,) rows of `keys`.
-        strengths, tiers, waits: (links,) as in `SteadyLink`, tiers as their places in `_TIERS`.
-        wordings: of each link.
-        keys: the targets' keys.
-        rows: where the rows of these pages, and others, stand in links.csv, which has this `digest`.
-    """
-
-    run: str
+    run: str  # the last run that proposed the links
+    # when the stored edges were written, ISO 8601; what was written at another time is somebody else's
     times: frozenset[str]
-    edges: int
-    bases: Mapping[str, bytes]
-    starts: Ints
-    targets: Ints
+    edges: int  # count of the stored edges
+    bases: Mapping[str, bytes]  # a digest of all that the edges of a page follow from, by page
+    starts: Ints  # (pages + 1,) where the links of each page begin, in the order of `bases`
+    targets: Ints  # (links,) rows of `keys`
+    # strengths, tiers, waits: (links,) as in `SteadyLink`, tiers as their places in `_TIERS`
     strengths: Vectors
     tiers: Ints
     waits: Bools
-    wordings: Sequence[str]
-    keys: Sequence[str]
+    wordings: Sequence[str]  # of each link
+    keys: Sequence[str]  # the targets' keys
+    # where the rows of these pages, and others, stand in links.csv, which has this `digest`
     rows: Mapping[str, Span] = field(default_factory=dict)
     digest: str = ""
 

@@ -49,23 +49,14 @@ TOO_FEW = (
 
 @dataclass(frozen=True, slots=True)
 class Adaptation:
-    """What the ranker gains from the site's own links, cross-validated on simulated arrivals.
+    """What the ranker gains from the site's own links, cross-validated on simulated arrivals."""
 
-    Attributes:
-        links: count of the links that it learned from, accepted ones included.
-        rejected: count of the rejected links that it learned from.
-        packaged: NDCG@5 of the packaged weights.
-        adapted: NDCG@5 of adapted weights; those for a group of pages learned from the other groups.
-        gain: gain of the adapted weights, list by list.
-        used: whether the adapted weights are used.
-    """
-
-    links: int
-    rejected: int
-    packaged: Estimate
-    adapted: Estimate
-    gain: Estimate
-    used: bool
+    links: int  # count of the links that it learned from, accepted ones included
+    rejected: int  # count of the rejected links that it learned from
+    packaged: Estimate  # NDCG@5 of the packaged weights
+    adapted: Estimate  # NDCG@5 of adapted weights; those for a group of pages learned from the other groups
+    gain: Estimate  # gain of the adapted weights, list by list
+    used: bool  # whether the adapted weights are used
 
     def __str__(self) -> str:
         gain = f"{self.gain.mean:+.3f} [{self.gain.low:+.3f}, {self.gain.high:+.3f}]"
@@ -78,17 +69,11 @@ class Adaptation:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """What weights are learned from, as ascending digests, to find out how much of it changed.
+    """What weights are learned from, as ascending digests, to find out how much of it changed."""
 
-    Attributes:
-        texts: of the pages with their texts.
-        links: of the links.
-        rejections: of the rejected links.
-    """
-
-    texts: Ints
-    links: Ints
-    rejections: Ints
+    texts: Ints  # of the pages with their texts
+    links: Ints  # of the links
+    rejections: Ints  # of the rejected links
 
     @classmethod
     def of(cls, ranking: Ranking, links: Sequence[ExistingLink], hashes: Sequence[str]) -> "Examples":
@@ -116,31 +101,18 @@ def _digests(pairs: Iterable[tuple[str, str]]) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class _Lists:
-    """The candidates of l sources, m in all, while some links are hidden.
+    """The candidates of l sources, m in all, while some links are hidden."""
 
-    Attributes:
-        groups: (l,) in which of the simulated arrivals each source is new.
-        of: (m,) position of each candidate's source, ascending.
-        rows: (m,) row of each candidate.
-        features: (m, f) features of the candidates.
-        unlinked: (m,) to which candidates no link leads, not even a hidden one.
-        found: (m,) which candidates are links to be found, or rejected links.
-        count: (l,) how many such links there are from each source; candidates may lack some.
-        weight: weight of each list.
-        arrivals: whether the links to be found are simulated arrivals.
-        rejected: whether the links are rejected ones.
-    """
-
-    groups: Ints
-    of: Ints
-    rows: Ints
-    features: Vectors
-    unlinked: Bools
-    found: Bools
-    count: Ints
-    weight: float
-    arrivals: bool = False
-    rejected: bool = False
+    groups: Ints  # (l,) in which of the simulated arrivals each source is new
+    of: Ints  # (m,) position of each candidate's source, ascending
+    rows: Ints  # (m,) row of each candidate
+    features: Vectors  # (m, f) features of the candidates
+    unlinked: Bools  # (m,) to which candidates no link leads, not even a hidden one
+    found: Bools  # (m,) which candidates are links to be found, or rejected links
+    count: Ints  # (l,) how many such links there are from each source; candidates may lack some
+    weight: float  # weight of each list
+    arrivals: bool = False  # whether the links to be found are simulated arrivals
+    rejected: bool = False  # whether the links are rejected ones
 
     def at(self, where: Bools) -> "_Lists":
         """Return the lists with some of the candidates."""

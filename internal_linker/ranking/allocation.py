@@ -33,19 +33,12 @@ UNDERCUT, ROUNDS = 0.05, 150
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Candidate links, arrays of one length; no (source, target) pair comes twice.
+    """Candidate links, arrays of one length; no (source, target) pair comes twice."""
 
-    Attributes:
-        sources: index of the linking page, 0 to n_sources - 1.
-        targets: index of the page linked to, 0 to n_targets - 1.
-        scores: finite scores of any range; higher is better.
-        fixed: whether the link is kept at any cost; it takes a slot of its source and counts for its target at any
-            score.
-    """
-
-    sources: NDArray[np.integer]
-    targets: NDArray[np.integer]
-    scores: NDArray[np.floating]
+    sources: NDArray[np.integer]  # index of the linking page, 0 to n_sources - 1
+    targets: NDArray[np.integer]  # index of the page linked to, 0 to n_targets - 1
+    scores: NDArray[np.floating]  # finite scores of any range; higher is better
+    # whether the link is kept at any cost; it takes a slot of its source and counts for its target at any score
     fixed: Bools
 
 

@@ -21,12 +21,10 @@ class Calibration:
 
     The share is the softmax of the scores of a source's candidates: a page has so many links to give, and a candidate
     gets less of them the more others score as high.
-
-    Attributes:
-        intercept, slope: the log-odds of a link are `intercept` + `slope` * the log-odds of its share. With 0 and 1,
-            the probability is the share.
     """
 
+    # intercept, slope: the log-odds of a link are `intercept` + `slope` * the log-odds of its share. With 0 and 1,
+    # the probability is the share.
     intercept: float = 0.0
     slope: float = 1.0
 
@@ -69,20 +67,14 @@ UNCALIBRATED = Calibration()
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Pairs whose expected probability is between two bounds.
+    """Pairs whose expected probability is between two bounds."""
 
-    Attributes:
-        low, high: the bounds; the upper bound is exclusive.
-        expected: mean expected probability.
-        links: share of the pairs that are links.
-        pairs: count of the pairs.
-    """
-
+    # low, high: the bounds; the upper bound is exclusive
     low: float
     high: float
-    expected: float
-    links: float
-    pairs: int
+    expected: float  # mean expected probability
+    links: float  # share of the pairs that are links
+    pairs: int  # count of the pairs
 
 
 def reliability(expected: Vectors, is_link: Bools, weights: Vectors | None = None) -> Sequence[Range]:

@@ -19,17 +19,11 @@ from internal_linker.text.words import words
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The evidence for m links.
+    """The evidence for m links."""
 
-    Attributes:
-        links: position of the source and row of the target of each link, each once.
-        counts: (m, c) the counts of `Evidence.of_counts`.
-        words: (m,) the words that both titles have in common.
-    """
-
-    links: Pairs
-    counts: Ints
-    words: Sequence[str]
+    links: Pairs  # position of the source and row of the target of each link, each once
+    counts: Ints  # (m, c) the counts of `Evidence.of_counts`
+    words: Sequence[str]  # (m,) the words that both titles have in common
 
     def at(self, places: Bools) -> "Given":
         """Return the evidence for the links at these positions."""

@@ -44,18 +44,12 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The candidates of several sources; all arrays are (m,).
+    """The candidates of several sources; all arrays are (m,)."""
 
-    Attributes:
-        of: position of the source, ascending.
-        targets: number of the candidate.
-        serp_rank: rank in the search results, from 1; 0 where the search did not find the candidate.
-        score, similarity, lexical, probability: as in `records.Candidate`.
-    """
-
-    of: Ints
-    targets: Ints
-    serp_rank: Ints
+    of: Ints  # position of the source, ascending
+    targets: Ints  # number of the candidate
+    serp_rank: Ints  # rank in the search results, from 1; 0 where the search did not find the candidate
+    # score, similarity, lexical, probability: as in `records.Candidate`
     score: Vectors
     similarity: Vectors
     lexical: Vectors

@@ -27,24 +27,18 @@ _FUSIONS: tuple[Fusion, Fusion] = ("fill", "blend")
 
 @dataclass(frozen=True, slots=True)
 class FusionEvidence:
-    """How a site's search results compare with its own ranking.
+    """How a site's search results compare with its own ranking."""
 
-    Attributes:
-        results: count of the search results; 0 on a small site.
-        far: count of those below `serp_floor`.
-        pages: count of the pages with known links on which both settings were compared; 0 if there were too few.
-        fill, blend: mean share of a page's known links among its first five, 0 to 1, as if none of them was known;
-            their anchors are still in the texts, so that of "blend" is an upper bound.
-        gain: NDCG@5 of "blend" less that of "fill" on these links.
-        low, high: the 95% interval of `gain`.
-    """
-
-    results: int = 0
-    far: int = 0
+    results: int = 0  # count of the search results; 0 on a small site
+    far: int = 0  # count of those below `serp_floor`
+    # count of the pages with known links on which both settings were compared; 0 if there were too few
     pages: int = 0
+    # fill, blend: mean share of a page's known links among its first five, 0 to 1, as if none of them was known;
+    # their anchors are still in the texts, so that of "blend" is an upper bound
     fill: float = 0.0
     blend: float = 0.0
-    gain: float = 0.0
+    gain: float = 0.0  # NDCG@5 of "blend" less that of "fill" on these links
+    # low, high: the 95% interval of `gain`
     low: float = 0.0
     high: float = 0.0
 

@@ -42,22 +42,14 @@ STRONG = 0.9
 
 @dataclass(frozen=True, slots=True)
 class LastResortRules:
-    """Which pages come last; by default none.
+    """Which pages come last; by default none."""
 
-    Attributes:
-        words: pages with fewer words; 0: no page.
-        density: the limits of links on a page: pages with more links; None: no page.
-        deprecated: pages that say that they are deprecated.
-        pattern: a regular expression that the URL, title or H1 of further deprecated pages matches.
-        templates: pairs of pages made from one template.
-        one_way: the weaker direction of a pair, unless both have at least this strength, 0 to 1; 0: no direction.
-    """
-
-    words: int = 0
-    density: LinkDensity | None = None
-    deprecated: bool = False
-    pattern: str = ""
-    templates: bool = False
+    words: int = 0  # pages with fewer words; 0: no page
+    density: LinkDensity | None = None  # the limits of links on a page: pages with more links; None: no page
+    deprecated: bool = False  # pages that say that they are deprecated
+    pattern: str = ""  # a regular expression that the URL, title or H1 of further deprecated pages matches
+    templates: bool = False  # pairs of pages made from one template
+    # the weaker direction of a pair, unless both have at least this strength, 0 to 1; 0: no direction
     one_way: float = 0.0
 
 
@@ -66,19 +58,13 @@ NOBODY_LAST = LastResortRules()
 
 @dataclass(frozen=True, slots=True)
 class LastResort:
-    """The pages of a site that come last.
+    """The pages of a site that come last."""
 
-    Attributes:
-        pages: (n,) whether a page comes last as a source and as a target.
-        template: (n,) the number of the template that a page is made from; -1: none.
-        counts: how many pages there are of each kind; a page may be of several.
-        short: (n,) which pages come last for nothing but their length; None: none.
-    """
-
-    pages: Bools
-    template: Ints
+    pages: Bools  # (n,) whether a page comes last as a source and as a target
+    template: Ints  # (n,) the number of the template that a page is made from; -1: none
+    # how many pages there are of each kind; a page may be of several
     counts: Mapping[str, int] = field(default_factory=dict)
-    short: Bools | None = None
+    short: Bools | None = None  # (n,) which pages come last for nothing but their length; None: none
 
     def of(self, rows: Ints) -> Bools:
         """Return (len(rows),) whether each page comes last; texts that are not pages don't."""

@@ -27,22 +27,16 @@ _INLINKS = PAIR_FEATURES.index("inlinks")
 
 @dataclass(frozen=True, slots=True)
 class LearnedRanker:
-    """A linear model over `COLUMNS`, of which the last one is a sum of trees over the others.
+    """A linear model over `COLUMNS`, of which the last one is a sum of trees over the others."""
 
-    Attributes:
-        means, deviations: (c,) of each column among the pairs that it learned from; 1 for one that never differed.
-        weights: (c,) weight of each column, per deviation.
-        bonus: what a page without known links to it gains, in standard deviations of a source's scores.
-        calibration: the probability of a link by the scores.
-        trees: see `trees`; their sum has a weight, as any column.
-    """
-
+    # means, deviations: (c,) of each column among the pairs that it learned from; 1 for one that never differed
     means: Vectors
     deviations: Vectors
-    weights: Vectors
+    weights: Vectors  # (c,) weight of each column, per deviation
+    # what a page without known links to it gains, in standard deviations of a source's scores
     bonus: float = 0.0
-    calibration: Calibration = UNCALIBRATED
-    trees: Trees = NO_TREES
+    calibration: Calibration = UNCALIBRATED  # the probability of a link by the scores
+    trees: Trees = NO_TREES  # see `trees`; their sum has a weight, as any column
 
     def score(self, features: Vectors, of: Ints) -> Vectors:
         """Return (m,) float64 scores, in standard deviations above the mean of a source's candidates.

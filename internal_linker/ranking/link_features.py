@@ -15,17 +15,11 @@ from internal_linker.matching.grown import grown_square
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Sparse counts of pages for each of several texts; pages that are not listed count 0.
+    """Sparse counts of pages for each of several texts; pages that are not listed count 0."""
 
-    Attributes:
-        pairs: the pages of each text, ascending.
-        counts: (p,) float32 count of each pair.
-        n: count of all pages.
-    """
-
-    pairs: Pairs
-    counts: Vectors
-    n: int
+    pairs: Pairs  # the pages of each text, ascending
+    counts: Vectors  # (p,) float32 count of each pair
+    n: int  # count of all pages
 
     def of(self, pairs: Pairs) -> Vectors:
         """Return (len(pairs),) float32 the count of each of these pages for its text."""

@@ -13,32 +13,20 @@ _STEPS, _SMALL = 20, 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What to learn from: l lists of p candidates in all, each list with at least one link.
+    """What to learn from: l lists of p candidates in all, each list with at least one link."""
 
-    Attributes:
-        columns: (p, c) float32 values of the candidates, standardised, 0 where unknown.
-        starts: (l,) first candidate of each list.
-        target: (p,) share of each link among the links of its list, 0 for other candidates.
-        weights: (l,) weight of each list.
-    """
-
-    columns: Vectors
-    starts: Ints
-    target: Vectors
-    weights: Vectors
+    columns: Vectors  # (p, c) float32 values of the candidates, standardised, 0 where unknown
+    starts: Ints  # (l,) first candidate of each list
+    target: Vectors  # (p,) share of each link among the links of its list, 0 for other candidates
+    weights: Vectors  # (l,) weight of each list
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """What the weights are before anything is learned.
+    """What the weights are before anything is learned."""
 
-    Attributes:
-        weights: (c,) expected weights.
-        strength: loss of a squared difference from them, beside the weighted sum of the lists' losses.
-    """
-
-    weights: Vectors
-    strength: float
+    weights: Vectors  # (c,) expected weights
+    strength: float  # loss of a squared difference from them, beside the weighted sum of the lists' losses
 
 
 def fitted(parts: Sequence[Choices], prior: Prior, start: Vectors | None = None) -> Vectors:

@@ -35,22 +35,14 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How well a ranking agrees with the hidden links, as a mean over the sources that have hidden links.
+    """How well a ranking agrees with the hidden links, as a mean over the sources that have hidden links."""
 
-    Attributes:
-        sources: the measured sources, sorted.
-        hit: share of the sources with a hidden target among the first five.
-        recall: share of a source's hidden targets among its first five.
-        ndcg: NDCG of the first five, binary gains, 0 to 1.
-        mrr: 1 / rank of the first hidden target in the whole ranking, 0 without one.
-        each: (n, 4) float64 the four values of every source, in this order.
-    """
-
-    sources: tuple[str, ...] = field(repr=False)
-    hit: Estimate
-    recall: Estimate
-    ndcg: Estimate
-    mrr: Estimate
+    sources: tuple[str, ...] = field(repr=False)  # the measured sources, sorted
+    hit: Estimate  # share of the sources with a hidden target among the first five
+    recall: Estimate  # share of a source's hidden targets among its first five
+    ndcg: Estimate  # NDCG of the first five, binary gains, 0 to 1
+    mrr: Estimate  # 1 / rank of the first hidden target in the whole ranking, 0 without one
+    # (n, 4) float64 the four values of every source, in this order
     each: Vectors = field(repr=False, compare=False)
 
 

@@ -30,15 +30,10 @@ LINK_FEATURES = (*SOURCE_LINK_FEATURES, "links back", *TARGET_LINK_FEATURES)
 
 @dataclass(frozen=True, slots=True)
 class SimilarPagesLinks:
-    """What the pages that are similar to some texts link to.
+    """What the pages that are similar to some texts link to."""
 
-    Attributes:
-        votes: weighted share, 0 to 1, of the most similar pages that link to a page.
-        best: highest cosine of the words of a text and of a similar page that links to a page.
-    """
-
-    votes: Counted
-    best: Counted
+    votes: Counted  # weighted share, 0 to 1, of the most similar pages that link to a page
+    best: Counted  # highest cosine of the words of a text and of a similar page that links to a page
 
     @classmethod
     def of(cls, graph: LinkGraph, near: Matches, voters: int) -> "SimilarPagesLinks":

@@ -558,23 +558,14 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The candidates of t sources.
+    """The candidates of t sources."""
 
-    Attributes:
-        texts: (t,) rows of the sources.
-        matches: matching pages with their similarity signals.
-        serp: eligible search results of each source.
-        near: the pages similar to the sources, best first, linked ones among them.
-        similar: what the pages similar to the sources link to.
-        named: the pages that the sources' texts name.
-    """
-
-    texts: Ints
-    matches: Matches
-    serp: Sequence[Sequence[SerpTarget]]
-    near: Matches
-    similar: SimilarPagesLinks
-    named: Pairs
+    texts: Ints  # (t,) rows of the sources
+    matches: Matches  # matching pages with their similarity signals
+    serp: Sequence[Sequence[SerpTarget]]  # eligible search results of each source
+    near: Matches  # the pages similar to the sources, best first, linked ones among them
+    similar: SimilarPagesLinks  # what the pages similar to the sources link to
+    named: Pairs  # the pages that the sources' texts name
 
     @property
     def others(self) -> Sequence[Ints]:

@@ -23,18 +23,13 @@ class TopicWeights:
 
     Links say which pages are popular, not which ones fit a topic. tests/quality/TOPICS.md has what leaving them out
     costs.
-
-    Attributes:
-        meaning: weight of the embedding; the words have it where there is none.
-        words: weight of the cosine of words; for a query or a title alone, of the words that a page covers.
-        passage: weight of the passage that fits best.
-        title: weight of the words of the title that a page covers.
     """
 
-    meaning: float = 1.0
+    meaning: float = 1.0  # weight of the embedding; the words have it where there is none
+    # weight of the cosine of words; for a query or a title alone, of the words that a page covers
     words: float = 0.4
-    passage: float = 0.8
-    title: float = 0.6
+    passage: float = 0.8  # weight of the passage that fits best
+    title: float = 0.6  # weight of the words of the title that a page covers
 
 
 TOPIC_WEIGHTS = TopicWeights()

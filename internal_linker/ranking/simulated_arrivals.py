@@ -23,17 +23,13 @@ BETWEEN_OLD = 6
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """A site as if a group of its pages were new.
+    """A site as if a group of its pages were new."""
 
-    Attributes:
-        new: keys of the new pages.
-        known: the links that may be known: none from or to a new page, but those from or to what is not a page.
-        added: the (source, target) keys of the links to be found, each once, sorted. Some links are neither known nor
-            to be found.
-    """
-
-    new: frozenset[str]
+    new: frozenset[str]  # keys of the new pages
+    # the links that may be known: none from or to a new page, but those from or to what is not a page
     known: tuple[ExistingLink, ...]
+    # the (source, target) keys of the links to be found, each once, sorted. Some links are neither known nor to be
+    # found.
     added: tuple[tuple[str, str], ...]
 
 

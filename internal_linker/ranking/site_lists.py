@@ -72,15 +72,11 @@ SOURCES = 5
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The lists that only a run over the whole site makes.
+    """The lists that only a run over the whole site makes."""
 
-    Attributes:
-        duplicates: near-duplicates by the rows of both pages, the page to keep second.
-        orphans: pages without inlinks; None where no existing link is known.
-    """
-
+    # near-duplicates by the rows of both pages, the page to keep second
     duplicates: Mapping[tuple[int, int], Duplicate]
-    orphans: Sequence[Orphan] | None
+    orphans: Sequence[Orphan] | None  # pages without inlinks; None where no existing link is known
 
 
 def list_site(ranking: Ranking, collected: Collected) -> Listed:

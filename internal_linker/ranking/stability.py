@@ -18,35 +18,27 @@ RECIPE = 2
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The lists of the last run, for the n pages and s sources of this one.
+    """The lists of the last run, for the n pages and s sources of this one."""
 
-    Attributes:
-        links: position of a source and row of a page that was in its list, list by list, best first; links that
-            waited for approval follow the others.
-        changed: (n,) whether anything about a page that lists depend on is different from the last run.
-        unsettled: (s,) whether the same holds for a source or its list, or the source has no list.
-        rose: whether a page needs links more than at the last run, (n,); empty: no page does.
-    """
-
+    # position of a source and row of a page that was in its list, list by list, best first; links that waited for
+    # approval follow the others
     links: Pairs
-    changed: Bools
-    unsettled: Bools
+    changed: Bools  # (n,) whether anything about a page that lists depend on is different from the last run
+    unsettled: Bools  # (s,) whether the same holds for a source or its list, or the source has no list
+    # whether a page needs links more than at the last run, (n,); empty: no page does
     rose: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What the last run means for the m candidates of all sources.
+    """What the last run means for the m candidates of all sources."""
 
-    Attributes:
-        place: (m,) the candidate's place in its source's list of the last run, from 0; -1 if it was not in it.
-        settled: (m,) whether nothing changed about the source, its links and the candidates that score more than one.
-        worth: (m,) float64 the score and what need adds to it; links of the last run have a bonus: mostly `MARGIN`, and
-            where nothing changed, more than any score.
-    """
-
+    # (m,) the candidate's place in its source's list of the last run, from 0; -1 if it was not in it
     place: Ints
+    # (m,) whether nothing changed about the source, its links and the candidates that score more than one
     settled: Bools
+    # (m,) float64 the score and what need adds to it; links of the last run have a bonus: mostly `MARGIN`, and where
+    # nothing changed, more than any score
     worth: Vectors
 
 

@@ -23,22 +23,14 @@ class Trees:
 
     A node excludes leaves from those that a candidate can reach, and the first that remains is its leaf: so all
     candidates go through a node at a time (QuickScorer, Lucchese et al. 2015).
-
-    Attributes:
-        starts: (t + 1,) first node of each of t trees, and the count of all k nodes.
-        columns: (k,) the column that a node looks at.
-        thresholds: (k,) float32: a candidate goes to the left if its value is at most this.
-        unknown_left: (k,) whether a candidate goes to the left if its value is unknown.
-        right: (k,) uint16, bits of the leaves that remain for a candidate that goes to the right.
-        leaves: (t, `LEAVES`) float32 value of each leaf.
     """
 
-    starts: Ints
-    columns: Ints
-    thresholds: Vectors
-    unknown_left: Bools
-    right: Ints
-    leaves: Vectors
+    starts: Ints  # (t + 1,) first node of each of t trees, and the count of all k nodes
+    columns: Ints  # (k,) the column that a node looks at
+    thresholds: Vectors  # (k,) float32: a candidate goes to the left if its value is at most this
+    unknown_left: Bools  # (k,) whether a candidate goes to the left if its value is unknown
+    right: Ints  # (k,) uint16, bits of the leaves that remain for a candidate that goes to the right
+    leaves: Vectors  # (t, `LEAVES`) float32 value of each leaf
 
     def of(self, values: Vectors) -> Vectors:
         """Return (m,) float32 sums for (m, c) values, NaN where unknown."""

@@ -31,47 +31,29 @@ CHECKED, MOST_DIFFERING, MOST_DIFFERENT = 50, 0.2, 0.15
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Digests of what the candidates of n pages and s sources depend on.
+    """Digests of what the candidates of n pages and s sources depend on."""
 
-    Attributes:
-        rules: of the program, the settings, the model and the weights.
-        pages: (n,) of each page: its text, language and links, and whether it may be a target.
-        sources: (s,) of each source: its page or query, and its search results.
-    """
-
-    rules: str
-    pages: Sequence[str]
-    sources: Sequence[str]
+    rules: str  # of the program, the settings, the model and the weights
+    pages: Sequence[str]  # (n,) of each page: its text, language and links, and whether it may be a target
+    sources: Sequence[str]  # (s,) of each source: its page or query, and its search results
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The candidates of s sources on a site of n pages, as far as they are known.
+    """The candidates of s sources on a site of n pages, as far as they are known."""
 
-    Attributes:
-        known: (s,) of which sources they are known.
-        ranked: the candidates.
-        near: (s, `NEIGHBOURS`) int32 rows of the most similar pages; -1 past the last one.
-        floors: (s, 2) float32 similarity, by vectors and by words, of the page in place `CLOSE`; -inf if there are
-            fewer, inf without vectors.
-        below_floor: (s,) how many search results are below `serp_floor`.
-        offered: row of a page and row of a source that it is offered to.
-        duplicates: near-duplicates by their rows.
-        hubness: (2, n) `Site.known_hubness` of the pages.
-        evidence: for the links that were chosen.
-        changed: share of the pages that changed since all sources were weighed.
-    """
-
-    known: Bools
-    ranked: Ranked
-    near: Ints
+    known: Bools  # (s,) of which sources they are known
+    ranked: Ranked  # the candidates
+    near: Ints  # (s, `NEIGHBOURS`) int32 rows of the most similar pages; -1 past the last one
+    # (s, 2) float32 similarity, by vectors and by words, of the page in place `CLOSE`; -inf if there are fewer, inf
+    # without vectors
     floors: Vectors
-    below_floor: Ints
-    offered: Pairs
-    duplicates: Mapping[tuple[int, int], Pair]
-    hubness: Vectors
-    evidence: Given
-    changed: float
+    below_floor: Ints  # (s,) how many search results are below `serp_floor`
+    offered: Pairs  # row of a page and row of a source that it is offered to
+    duplicates: Mapping[tuple[int, int], Pair]  # near-duplicates by their rows
+    hubness: Vectors  # (2, n) `Site.known_hubness` of the pages
+    evidence: Given  # for the links that were chosen
+    changed: float  # share of the pages that changed since all sources were weighed
 
     def weighed(self, ranking: Ranking, facts: Facts) -> "Weighed":
         """Return the candidates of all sources for the next run; those of a query without a page are not kept."""
@@ -100,19 +82,12 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The candidates of a run, for the next one.
+    """The candidates of a run, for the next one."""
 
-    Attributes:
-        facts: what they depend on.
-        keys: (n,) the keys of the pages.
-        sources: (s,) the identities of the sources.
-        candidates: those that may become links, of all sources that are pages.
-    """
-
-    facts: Facts
-    keys: Sequence[str]
-    sources: Sequence[tuple[str, str]]
-    candidates: Candidates
+    facts: Facts  # what they depend on
+    keys: Sequence[str]  # (n,) the keys of the pages
+    sources: Sequence[tuple[str, str]]  # (s,) the identities of the sources
+    candidates: Candidates  # those that may become links, of all sources that are pages
 
     def today(self, ranking: Ranking, facts: Facts) -> Candidates | None:
         """Return what is still known, by the rows and positions of another run; None if that is nothing.
@@ -180,18 +155,13 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What connects the candidates of one run with those of the last one and the next one.
+    """What connects the candidates of one run with those of the last one and the next one."""
 
-    Attributes:
-        read: returns the candidates of the last run; None: there are none. Nobody holds on to them, since Windows
-            keeps a file that is mapped into memory from being replaced.
-        facts: what those of this run depend on.
-        keep: receives those of this run.
-    """
-
+    # returns the candidates of the last run; None: there are none. Nobody holds on to them, since Windows keeps a
+    # file that is mapped into memory from being replaced.
     read: Callable[[], Weighed | None]
-    facts: Facts
-    keep: Callable[[Weighed], None]
+    facts: Facts  # what those of this run depend on
+    keep: Callable[[Weighed], None]  # receives those of this run
 
     def known(self, ranking: Ranking) -> Candidates | None:
         """Return `Weighed.today` of the last run."""

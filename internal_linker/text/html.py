@@ -59,21 +59,14 @@ _NOT_FOLLOWED = re.compile(r"\b(nofollow|ugc|sponsored)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class HtmlText:
-    """The content of a piece of HTML.
+    """The content of a piece of HTML."""
 
-    Attributes:
-        text: one line per block.
-        links: (href, anchor text) pairs in document order.
-        unfollowed: those of the links that `is_followed` denies.
-        headings: the numbers of the lines that are headings, from 0.
-        closed: the numbers of other lines that hold no anchor, from 0: code, tables, quotes, captions, terms, items
-            that are hardly more than links.
-    """
-
-    text: str
-    links: tuple[tuple[str, str], ...]
-    headings: tuple[int, ...] = ()
-    unfollowed: frozenset[tuple[str, str]] = frozenset()
+    text: str  # one line per block
+    links: tuple[tuple[str, str], ...]  # (href, anchor text) pairs in document order
+    headings: tuple[int, ...] = ()  # the numbers of the lines that are headings, from 0
+    unfollowed: frozenset[tuple[str, str]] = frozenset()  # those of the links that `is_followed` denies
+    # the numbers of other lines that hold no anchor, from 0: code, tables, quotes, captions, terms, items that are
+    # hardly more than links
     closed: tuple[int, ...] = ()
 
 

@@ -45,22 +45,15 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class Phrases:
-    """The words of a text: n words and m stems; a word with several parts has several stems.
+    """The words of a text: n words and m stems; a word with several parts has several stems."""
 
-    Attributes:
-        starts, ends: (n,) positions in the text.
-        segments: (n,) the piece of text without punctuation or line break that each word is in, ascending.
-        words: (n,) hashes of the lower-case words.
-        stems: (m,) hashes of the stems; function words and single letters have none.
-        owners: (m,) the word of each stem, ascending.
-    """
-
+    # starts, ends: (n,) positions in the text
     starts: Ints
     ends: Ints
-    segments: Ints
-    words: Hashes
-    stems: Hashes
-    owners: Ints
+    segments: Ints  # (n,) the piece of text without punctuation or line break that each word is in, ascending
+    words: Hashes  # (n,) hashes of the lower-case words
+    stems: Hashes  # (m,) hashes of the stems; function words and single letters have none
+    owners: Ints  # (m,) the word of each stem, ascending
 
     @cached_property
     def pairs(self) -> Hashes:

@@ -140,14 +140,10 @@ def _icu() -> "type[WordBreaker] | None":
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """A BudouX model: the sum of what the characters around a position weigh is positive at a boundary.
+    """A BudouX model: the sum of what the characters around a position weigh is positive at a boundary."""
 
-    Attributes:
-        base: the sum without any.
-        features: for each feature where it begins, its length, sorted keys and weights.
-    """
-
-    base: float
+    base: float  # the sum without any
+    # for each feature where it begins, its length, sorted keys and weights
     features: Sequence[tuple[int, int, NDArray[np.int64], NDArray[np.float64]]]
 
     def divides(self, codes: NDArray[np.uint32], runs: Sequence[tuple[int, int]], places: Ints) -> Bools:

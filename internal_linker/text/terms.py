@@ -21,21 +21,13 @@ Stems = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of a text.
+    """A term of a text."""
 
-    Attributes:
-        stems: hashes of the stems of its words without function words, in their order.
-        text: its spelling in the text, with single spaces.
-        words: how many words it has, without function words.
-        joined: whether there is a function word inside, as in "terms of service".
-        spaced: whether its script has spaces between words.
-    """
-
-    stems: Stems
-    text: str
-    words: int
-    joined: bool
-    spaced: bool
+    stems: Stems  # hashes of the stems of its words without function words, in their order
+    text: str  # its spelling in the text, with single spaces
+    words: int  # how many words it has, without function words
+    joined: bool  # whether there is a function word inside, as in "terms of service"
+    spaced: bool  # whether its script has spaces between words
 
 
 def terms(text: str, language: str, reader: Reader, most: int) -> Iterator[Term]:
