@@ -39,7 +39,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class AnchorModel:
-    """What was learned from editors' anchors on many sites; tests/quality/ANCHORS.md has its card."""
+    """What was learned from editors' anchors on many sites; tests/research/quality/ANCHORS.md has its card."""
 
     choice: Network  # the preference among the phrases of one text for one target, a logit
     # the logit of the probability that a phrase is much like the anchor of an editor who links the pair

@@ -16,7 +16,7 @@ from internal_linker.matching.vocabulary import Vocabulary
 
 # The title says in few words what a page is about, so each of its terms counts this many times. 15 makes no
 # difference on the development sites; 3 costs NDCG@5 0.007, 1 costs 0.008 (this and all figures below:
-# tests/quality/WEIGHTS.md).
+# tests/research/quality/WEIGHTS.md).
 TITLE_COUNT = 8
 # A term on more than this share of the pages is boilerplate: menus, calls to action, the brand. 0.2 to 0.5 are within
 # 0.001 of each other, and so are all terms; 0.1 costs 0.004.
@@ -48,7 +48,7 @@ Fits = Sequence[tuple[Vectors, Sequence[Vectors]]]
 
 @dataclass(frozen=True, slots=True)
 class TermWeights:
-    """The weights of terms: the constants above, except in measurements (tests/quality/WEIGHTS.md)."""
+    """The weights of terms: the constants above, except in measurements (tests/research/quality/WEIGHTS.md)."""
 
     title_count: float = TITLE_COUNT
     common_share: float = COMMON_SHARE

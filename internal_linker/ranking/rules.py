@@ -13,7 +13,7 @@ NEAR_DUPLICATE = 0.95
 # What the greatest need adds to a score when links are chosen, in the score's unit: standard deviations above the
 # page's average target. So no link gives way for need to one that scores more than this below it. On both development
 # sites no needs at all, not even those that an enemy would choose link by link, cost more than 2% of NDCG@5:
-# tests/quality/PRIORITIES.md.
+# tests/research/quality/PRIORITIES.md.
 NEED_BONUS = 0.06
 
 
@@ -21,8 +21,8 @@ NEED_BONUS = 0.06
 class TopicWeights:
     """Weights for a query or a planned page, which the topic alone decides; in standard deviations, too.
 
-    Links say which pages are popular, not which ones fit a topic. tests/quality/TOPICS.md has what leaving them out
-    costs.
+    Links say which pages are popular, not which ones fit a topic. tests/research/quality/TOPICS.md has what leaving
+    them out costs.
     """
 
     meaning: float = 1.0  # weight of the embedding; the words have it where there is none

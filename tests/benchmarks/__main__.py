@@ -38,7 +38,7 @@ from tests.benchmarks import (
 )
 from tests.benchmarks.parts import use_threads
 from tests.benchmarks.results import RESULTS, Row, machine, section, write
-from tests.quality.corpora import CORPORA
+from tests.support.corpora import CORPORA
 
 
 @dataclass(frozen=True, slots=True)

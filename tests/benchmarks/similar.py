@@ -23,7 +23,7 @@ from internal_linker.evaluation.holdout import Hidden
 from internal_linker.ranking.metrics import measure
 from tests.benchmarks import similar_side
 from tests.benchmarks.results import Row, middle
-from tests.quality.corpora import DEVELOPMENT, site, whole_site
+from tests.support.corpora import DEVELOPMENT, site, whole_site
 
 ROOT = Path(__file__).parents[2]
 PAGES = 1_341

@@ -14,9 +14,9 @@ from markdown_it import MarkdownIt
 from internal_linker import decide, impact
 from internal_linker.usecases.project import open_project
 from tests.end_to_end.test_alerts import messages
-from tests.quality.impact_sites import Kind, simulated
 from tests.standins.search_console import SearchConsoleStandIn
 from tests.support.impact_project import add_search_data, days_from, make_impact_project
+from tests.support.impact_sites import Kind, simulated
 from tests.support.message_servers import Inbox, webhook
 from tests.support.simulated_search import search_rows
 from tests.support.sites import read_csv, sample_pages

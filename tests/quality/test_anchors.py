@@ -11,7 +11,7 @@ import pytest
 
 from internal_linker import evaluate_anchors
 from internal_linker.evaluation.anchors import agreement
-from tests.quality.corpora import ABSENT, make_project, present, whole_site
+from tests.support.corpora import ABSENT, make_project, present, whole_site
 
 # Means over linked pairs: token F1 of the first anchor, and the share that is the editors' own.
 FLOORS = {"18f-blog": (0.39, 0.165), "vue-fa-ar": (0.54, 0.36)}

@@ -11,8 +11,8 @@ from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from internal_linker.usecases.run import run
-from tests.quality.corpora import ABSENT, present, whole_site
 from tests.support.builders import Told
+from tests.support.corpora import ABSENT, present, whole_site
 from tests.support.small_project import write_csv, write_settings
 
 PAGES = 400

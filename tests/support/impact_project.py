@@ -11,7 +11,7 @@ import pandas as pd
 from internal_linker.core.edges import Anchor, Edge
 from internal_linker.core.search_data import SearchTable
 from internal_linker.usecases.project import open_project
-from tests.quality.impact_sites import Kind, Simulated, simulated
+from tests.support.impact_sites import Kind, Simulated, simulated
 from tests.support.small_project import write_csv, write_settings
 
 HOST = "https://simulated.example"

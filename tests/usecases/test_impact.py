@@ -30,8 +30,8 @@ from internal_linker.usecases.project import open_project
 from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.site_texts import imported_site
 from internal_linker.usecases.targets import Left
-from tests.quality.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 from tests.support.impact_project import PROPERTY, live_link, make_experiment_project, make_impact_project
+from tests.support.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 from tests.support.small_project import command
 from tests.support.source_site import make_source_site
 

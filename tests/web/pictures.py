@@ -32,10 +32,10 @@ from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.similar import find_similar
 from internal_linker.usecases.source_folder import choose_source_folder
 from internal_linker.usecases.uploads import received
-from tests.quality.impact_sites import Kind, simulated
 from tests.support.app_browser import Scheme, open_browser
 from tests.support.app_server import running_app
 from tests.support.impact_project import make_impact_project
+from tests.support.impact_sites import Kind, simulated
 from tests.support.sites import read_csv
 from tests.support.small_project import REPOSITORY, write_csv
 from tests.support.source_site import write

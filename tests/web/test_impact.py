@@ -12,10 +12,10 @@ from playwright.sync_api import expect
 from internal_linker.adapters.files.array_file import write_arrays
 from internal_linker.usecases.impact_view import impact_file, last_impact
 from internal_linker.usecases.project import open_project
-from tests.quality.impact_sites import Kind, simulated
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, running_app
 from tests.support.impact_project import live_link, make_experiment_project, make_impact_project
+from tests.support.impact_sites import Kind, simulated
 from tests.support.small_project import forget_settings
 from tests.support.source_site import make_source_site
 from tests.web.test_charts import Chart

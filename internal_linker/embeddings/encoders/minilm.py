@@ -32,7 +32,7 @@ CHUNKS = 4
 # A long title must not crowd the content out of every chunk.
 TITLE_TOKENS = 48
 # What the fast encoder reads beside [CLS] and [SEP]: with half as many it found surely fewer links of queries than
-# whole pages on two of eight sites, and with twice as many no more (tests/quality/ENCODERS.md).
+# whole pages on two of eight sites, and with twice as many no more (tests/research/quality/ENCODERS.md).
 FAST_TOKENS = 62
 # Text that is finished, and so cached, at a time: about three seconds on two cores; 16 pages, or more titles.
 CHARS_A_ROUND, MOST_A_ROUND = 80_000, 256

@@ -21,7 +21,7 @@ SHA256 = {
 }
 DIMENSIONS = 512
 # About 150 words; characters also fit scripts without spaces. Chunks are better than the page as one text
-# (tests/quality/ENCODERS.md).
+# (tests/research/quality/ENCODERS.md).
 CHUNK_CHARACTERS = 900
 CHUNKS = 4
 # A long title must not crowd the content out of every chunk.

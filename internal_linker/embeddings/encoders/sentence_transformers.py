@@ -208,7 +208,7 @@ def _set_length(model: Any, wanted: int) -> int:
     return length
 
 
-# On a processor, more are not clearly faster (tests/quality/ENCODERS.md); the gain of more on GPUs was not measured.
+# On a processor, more are not clearly faster (tests/research/quality/ENCODERS.md); on GPUs this was not measured.
 MOST_TOKENS = {"cpu": 4_096, "mps": 16_384, "cuda": 65_536}
 # The rest is for the libraries' reserves and for other programs.
 _SHARE = 0.5

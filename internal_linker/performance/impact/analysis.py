@@ -35,7 +35,7 @@ from internal_linker.performance.impact.records import (
     Verdict,
 )
 
-# Below these, the intervals of the simulated sites (tests/quality/IMPACT.md) no longer hold what they promise.
+# Below these, the intervals of the simulated sites (tests/research/quality/IMPACT.md) no longer hold what they promise.
 FEWEST_PAGES, FEWEST_CONTROLS, FEWEST_CLICKS = 20, 20, 200
 # Held-back targets of an experiment.
 FEWEST_HELD = 30

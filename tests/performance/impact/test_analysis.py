@@ -10,7 +10,7 @@ from internal_linker.performance.impact.analysis import impact, sentence, treate
 from internal_linker.performance.impact.draw import drawn_at_random
 from internal_linker.performance.impact.estimate import detectable, pages_needed
 from internal_linker.performance.impact.records import Dropped, Estimate, NewLink, Outcome, Treated, Verdict
-from tests.quality.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
+from tests.support.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 
 CLEAR = Kind(pages=700, targets=150, clicks=4.0, noise=0.1, drift=0.1, scatter=0.0)
 

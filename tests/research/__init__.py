@@ -1,0 +1,1 @@
+"""Research: measurements and trials that are no part of a tier of the tests."""
