@@ -35,17 +35,11 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 @dataclass(frozen=True)
 class Folded:
-    """A text in the spelling in which texts are compared.
+    """A text in the spelling in which texts are compared."""
 
-    Attributes:
-        text: m characters.
-        starts: (m,) where what each stands for begins in the text itself.
-        ends: (m,) where it ends.
-    """
-
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
+    text: str  # m characters
+    starts: Sequence[int]  # (m,) where what each stands for begins in the text itself
+    ends: Sequence[int]  # (m,) where it ends
 
 
 def folded(text: str) -> str:

@@ -21,17 +21,12 @@ _LOADER: type[yaml.CBaseLoader] | type[yaml.BaseLoader] = getattr(yaml, "CBaseLo
 
 @dataclass(frozen=True)
 class FrontMatter:
-    """The front matter of a text.
+    """The front matter of a text."""
 
-    Attributes:
-        values: its keys and values; texts, lists and mappings, and in TOML and JSON numbers as well.
-        end: the position in the text at which the body begins.
-        problem: why it can't be read, with the line in the file; "" if it can.
-    """
-
+    # Its keys and values; texts, lists and mappings, and in TOML and JSON numbers as well
     values: Mapping[str, object] = field(default_factory=dict)
-    end: int = 0
-    problem: str = ""
+    end: int = 0  # the position in the text at which the body begins
+    problem: str = ""  # why it can't be read, with the line in the file; "" if it can
 
     def text(self, key: str) -> str:
         """Return a value as a text; "" if it is missing, null, a list or a mapping."""

@@ -34,27 +34,20 @@ _MARKS = {
 
 @dataclass(frozen=True)
 class Site:
-    """A site that a tree has the sources of.
-
-    Attributes:
-        generator: what makes the site of them.
-        folder: the folder of its configuration in the tree, with `/` at its end; "" for the tree's own.
-        base: the path below which the site is published, such as "/docs"; "" for the root; None if nothing tells.
-        roots: the folders in the tree that addresses are counted from, the longest first, "" or with `/` at the end.
-        settings: the configuration, as far as it is YAML, TOML or JSON.
-        script: the configuration, where it is a program.
-        paths: all source files, which tell whether an index page has a neighbour.
-        problems: what in the configuration can't be read, one sentence each.
-    """
+    """A site that a tree has the sources of."""
 
     generator: Generator
+    # The folder of its configuration in the tree, with `/` at its end; "" for the tree's own
     folder: str = ""
+    # The path below which the site is published, such as "/docs"; "" for the root; None if nothing tells
     base: str | None = None
+    # The folders in the tree that addresses are counted from, the longest first, "" or with `/` at the end
     roots: tuple[str, ...] = ("",)
+    # The configuration, as far as it is YAML, TOML or JSON
     settings: Mapping[str, object] = field(default_factory=dict)
-    script: str = ""
-    paths: frozenset[str] = frozenset()
-    problems: tuple[str, ...] = ()
+    script: str = ""  # the configuration, where it is a program
+    paths: frozenset[str] = frozenset()  # all source files, which tell whether an index page has a neighbour
+    problems: tuple[str, ...] = ()  # what in the configuration can't be read, one sentence each
 
     def root_of(self, path: str) -> str | None:
         """Return the folder that a file's address is counted from; None for a file that makes no page."""

@@ -183,7 +183,6 @@ def _balanced(marks: Sequence[Mark], start: int, end: int) -> Span:
 
 
 def _before(marks: Sequence[Mark], start: int) -> list[Mark]:
-    """Return the markup that opens right before a place, the nearest first."""
     found: list[Mark] = []
     for mark in reversed(marks):
         if mark.end == start and mark.nesting > 0:

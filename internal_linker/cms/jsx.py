@@ -23,17 +23,11 @@ _IN_TAG = re.compile(r"""["'{>]""")
 
 @dataclass(frozen=True)
 class Jsx:
-    """What was found.
+    """What was found."""
 
-    Attributes:
-        text: the text with characters without a meaning in place of tags, expressions and module lines.
-        closed: the places of these, and of elements whose content is no body text.
-        hrefs: where elements lead.
-    """
-
-    text: str
-    closed: tuple[Span, ...]
-    hrefs: tuple[str, ...]
+    text: str  # the text with characters without a meaning in place of tags, expressions and module lines
+    closed: tuple[Span, ...]  # the places of these, and of elements whose content is no body text
+    hrefs: tuple[str, ...]  # where elements lead
 
 
 def without_jsx(text: str, start: int) -> Jsx:

@@ -62,16 +62,11 @@ class Style(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A style with its details.
-
-    Attributes:
-        style: the style.
-        template: what stands around the path, with NUL for the path; "" where nothing does.
-        based: whether a path from the root has the path below which the site is published, such as "/docs".
-    """
+    """A style with its details."""
 
     style: Style
-    template: str = ""
+    template: str = ""  # what stands around the path, with NUL for the path; "" where nothing does
+    # Whether a path from the root has the path below which the site is published, such as "/docs"
     based: bool = True
 
 
@@ -82,22 +77,16 @@ class LinkStyle:
     A link is written in the form that most links of its folder have, or of all files where the folder has few. Where
     there are none, MkDocs and Docusaurus get paths of files, which they check and turn into addresses of any version
     and language; all others get the page's path on its host, which no generator changes.
-
-    Attributes:
-        tree: the source files.
-        pages: which of them is which page.
-        form: the form of most links of each kind of text, "markdown" or "html".
-        sections: the forms of folders with other links, by kind of text and folder.
-        slash: whether links end with a slash; None if they end as the page's URL does.
-        in_folders: whether relative links count a page as a folder; None if its URL tells.
     """
 
     tree: SourceTree
-    pages: SourcePages
+    pages: SourcePages  # which of them is which page
+    # The form of most links of each kind of text, "markdown" or "html"
     form: Mapping[str, Form] = field(default_factory=dict)
+    # The forms of folders with other links, by kind of text and folder
     sections: Mapping[tuple[str, str], Form] = field(default_factory=dict)
-    slash: bool | None = None
-    in_folders: bool | None = None
+    slash: bool | None = None  # whether links end with a slash; None if they end as the page's URL does
+    in_folders: bool | None = None  # whether relative links count a page as a folder; None if its URL tells
 
     @classmethod
     def learn(cls, tree: SourceTree, pages: SourcePages) -> "LinkStyle":
@@ -171,7 +160,6 @@ class LinkStyle:
 
     @cached_property
     def _known(self) -> dict[str, str]:
-        """The URLs of all pages by key."""
         matched, unsure, missing = self.pages.matched, self.pages.unsure, self.pages.missing
         urls = [*(one.url for one in matched), *(one.url for one in missing)]
         urls += (url for one in unsure for url in ((one.url,) if one.url else one.candidates))
@@ -188,7 +176,6 @@ class LinkStyle:
 
     @cached_property
     def _origin(self) -> str:
-        """The scheme and host of most pages."""
         origins = Counter("{0.scheme}://{0.netloc}".format(urlsplit(url)) for url in self._known.values())
         return origins.most_common(1)[0][0] if origins else ""
 

@@ -113,12 +113,7 @@ class _Parsed:
         return Places(starts, places)
 
     def cell(self, token: Token, after: int) -> Places | None:
-        """Return where the text of a table's cell is in the source, None if it is unknown.
-
-        Args:
-            token: the cell's text.
-            after: where the cell before it ends, or its line begins.
-        """
+        """Return where the text of a table's cell is in the source, None if it is unknown."""
         number = token.map[0] if token.map else 0
         start, end = self.lines[number]
         written = token.content.replace("|", "\\|")
@@ -200,7 +195,6 @@ class _Reader:
 
 
 def _unread(text: str) -> Passage:
-    """Return a passage where no link may stand."""
     return Passage(text, is_open=False, read=lambda: Content((Piece(text, 0, len(text), is_open=False),)))
 
 
@@ -263,14 +257,7 @@ class MarkdownDocument:
 
 
 def _is_only_linked(before: str, after: str, env: Mapping[str, Any], href: str) -> bool:
-    """Return whether two texts have the same blocks, but for one more link in one of them.
-
-    Args:
-        before: the text without the link.
-        after: the text with it.
-        env: the definitions of references.
-        href: where the link leads.
-    """
+    """Return whether two texts have the same blocks, but for one more link in one of them."""
     old_env, new_env = dict[str, Any](), dict[str, Any]()
     old, new = parser().parse(before, old_env), parser().parse(after, new_env)
     if old_env != new_env or len(old) != len(new):

@@ -16,19 +16,12 @@ class Held(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlacedLink:
-    """What became of a link.
-
-    Attributes:
-        id: the link.
-        refusal: why it was not put into the text; None: it was.
-        line: the line of the new text on which it begins, from 1; 0 if it was not put into it.
-        in_sentence: whether it stands in the sentence in which its anchor was accepted.
-    """
+    """What became of a link."""
 
     id: str
-    refusal: Refusal | Held | None
-    line: int = 0
-    in_sentence: bool = False
+    refusal: Refusal | Held | None  # why it was not put into the text; None: it was
+    line: int = 0  # the line of the new text on which it begins, from 1; 0 if it was not put into it
+    in_sentence: bool = False  # whether it stands in the sentence in which its anchor was accepted
 
 
 @dataclass(frozen=True)

@@ -13,34 +13,22 @@ class Unreadable(Exception):
 
 
 class Piece(NamedTuple):
-    """Visible characters that follow each other in the source.
+    """Visible characters that follow each other in the source."""
 
-    Attributes:
-        text: what readers see.
-        start: where it begins in the source.
-        end: where it ends. If that is as far as the text is long, the source has the same characters; otherwise the
-            text stands for the whole of it, as `é` for `&eacute;`.
-        is_open: whether a link may stand here.
-    """
-
-    text: str
-    start: int
+    text: str  # what readers see
+    start: int  # where it begins in the source
+    # Where it ends. If that is as far as the text is long, the source has the same characters; otherwise the
+    # text stands for the whole of it, as `é` for `&eacute;`.
     end: int
-    is_open: bool
+    is_open: bool  # whether a link may stand here
 
 
 class Mark(NamedTuple):
-    """Markup without visible characters.
+    """Markup without visible characters."""
 
-    Attributes:
-        start: where it begins in the source.
-        end: where it ends.
-        nesting: 1 opens, -1 closes, 0 stands alone.
-    """
-
-    start: int
+    start: int  # where it begins in the source
     end: int
-    nesting: int
+    nesting: int  # 1 opens, -1 closes, 0 stands alone
 
 
 @dataclass(frozen=True)
@@ -53,16 +41,10 @@ class Content:
 
 @dataclass(frozen=True)
 class Passage:
-    """A paragraph, an item of a list, or a cell of a table.
+    """A paragraph, an item of a list, or a cell of a table."""
 
-    Attributes:
-        look: its characters as a first look has them: markup may be among them, words may be cut by it.
-        is_open: whether a link may stand in it at all.
-        read: reads its content.
-    """
-
-    look: str
-    is_open: bool
+    look: str  # its characters as a first look has them: markup may be among them, words may be cut by it
+    is_open: bool  # whether a link may stand in it at all
     read: Callable[[], Content]
 
     @cached_property

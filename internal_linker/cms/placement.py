@@ -10,21 +10,14 @@ TextFormat = Literal["markdown", "mdx", "html"]
 
 @dataclass(frozen=True)
 class Placement:
-    """An accepted link on its way into a text.
+    """An accepted link on its way into a text."""
 
-    Attributes:
-        target: the target's full URL.
-        href: how the text writes the link to the target: a URL, a path, or a template such as `{{< ref "a.md" >}}`.
-        anchor: the accepted anchor, as readers see it.
-        sentence: the sentence in which the anchor was accepted, as readers see it; empty if none is known.
-        leads_to_target: whether an `href` of the same text leads to the target.
-    """
-
-    target: str
+    target: str  # the target's full URL
+    # How the text writes the link to the target: a URL, a path, or a template such as `{{< ref "a.md" >}}`
     href: str
-    anchor: str
-    sentence: str
-    leads_to_target: Callable[[str], bool]
+    anchor: str  # the accepted anchor, as readers see it
+    sentence: str  # the sentence in which the anchor was accepted, as readers see it; empty if none is known
+    leads_to_target: Callable[[str], bool]  # whether an `href` of the same text leads to the target
 
 
 class Refusal(StrEnum):
@@ -40,27 +33,17 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True)
 class Inserted:
-    """A text with one more link.
+    """A text with one more link."""
 
-    Attributes:
-        text: the new text.
-        start: the first character of the link's markup in the new text.
-        end: the character after it.
-        in_sentence: whether the anchor stands in the accepted sentence; otherwise it stands elsewhere in the text.
-    """
-
-    text: str
-    start: int
-    end: int
+    text: str  # the new text
+    start: int  # the first character of the link's markup in the new text
+    end: int  # the character after it
+    # Whether the anchor stands in the accepted sentence; otherwise it stands elsewhere in the text
     in_sentence: bool
 
 
 @dataclass(frozen=True)
 class Refused:
-    """A text that stays as it is.
-
-    Attributes:
-        reason: why.
-    """
+    """A text that stays as it is."""
 
     reason: Refusal

@@ -11,13 +11,9 @@ from internal_linker.core.urls import encoded
 
 @dataclass(frozen=True, slots=True)
 class PostLinks:
-    """The form of links: whole URLs, as WordPress's editor writes them, or paths from the root of the host.
+    """The form of links: whole URLs, as WordPress's editor writes them, or paths from the root of the host."""
 
-    Attributes:
-        from_root: whether they are paths from the root.
-    """
-
-    from_root: bool = False
+    from_root: bool = False  # whether they are paths from the root
 
     @classmethod
     def learn(cls, contents: Iterable[tuple[str, str]]) -> "PostLinks":

@@ -83,17 +83,11 @@ class Matched:
 
 @dataclass(frozen=True, slots=True)
 class Unsure:
-    """A page that may be one of several files, or a file that may be one of several pages.
+    """A page that may be one of several files, or a file that may be one of several pages."""
 
-    Attributes:
-        url: the page's URL, "" if the file is known and the page is not.
-        file: the file's path, "" if the page is known and the file is not.
-        candidates: what may be the other side: paths or URLs.
-    """
-
-    url: str
-    file: str
-    candidates: tuple[str, ...]
+    url: str  # the page's URL, "" if the file is known and the page is not
+    file: str  # the file's path, "" if the page is known and the file is not
+    candidates: tuple[str, ...]  # what may be the other side: paths or URLs
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +99,13 @@ class Missing:
 
 @dataclass(frozen=True)
 class SourcePages:
-    """Which file is which page.
+    """Which file is which page."""
 
-    Attributes:
-        matched: the files that are pages, in the order of the pages.
-        unsure: what was not decided, since more than one match is possible.
-        missing: the pages without a file.
-        site: the generator, its folders, and the path below which the site is published.
-        problems: front matter and configuration that can't be read, one sentence each.
-    """
-
-    matched: tuple[Matched, ...]
-    unsure: tuple[Unsure, ...]
-    missing: tuple[Missing, ...]
-    site: Site
-    problems: tuple[str, ...] = ()
+    matched: tuple[Matched, ...]  # the files that are pages, in the order of the pages
+    unsure: tuple[Unsure, ...]  # what was not decided, since more than one match is possible
+    missing: tuple[Missing, ...]  # the pages without a file
+    site: Site  # the generator, its folders, and the path below which the site is published
+    problems: tuple[str, ...] = ()  # front matter and configuration that can't be read, one sentence each
 
     def rows(self) -> Iterator[tuple[str, str, str]]:
         """Yield each page's URL, its file, "" for none that is sure, and how the file was found or what it may be."""
@@ -464,7 +450,6 @@ def _decide(
 
 
 def _but(scores: Sequence[float], own: float) -> list[float]:
-    """Return scores without one that is the own."""
     others = [*scores]
     if own in others:
         others.remove(own)
@@ -472,7 +457,6 @@ def _but(scores: Sequence[float], own: float) -> list[float]:
 
 
 def _title_of(search: _Search, path: str) -> str:
-    """Return a file's title: of its front matter, its first heading, or its HTML's title."""
     front, text = search.fronts[path], search.tree.files[path].text
     if title := front.text("title"):
         return title

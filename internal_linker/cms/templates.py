@@ -44,17 +44,11 @@ _INLINE_MATH = re.compile(r"(?<![\\$\w])(?=(\$(?=[^\s$])(?:[^$\n\\]|\\.)*?(?<=[^
 
 @dataclass(frozen=True)
 class Masked:
-    """A text without template tags, of the same length and with the same lines.
+    """A text without template tags, of the same length and with the same lines."""
 
-    Attributes:
-        text: the text; in place of each tag are characters without a meaning.
-        tags: the tags by what stands for them.
-        closed: the tags' places, and what stands between two that belong together.
-    """
-
-    text: str
-    tags: Mapping[str, str]
-    closed: tuple[Span, ...]
+    text: str  # the text; in place of each tag are characters without a meaning
+    tags: Mapping[str, str]  # the tags by what stands for them
+    closed: tuple[Span, ...]  # the tags' places, and what stands between two that belong together
 
     def unmasked(self, href: str) -> str:
         """Return an href of the masked text as the text itself writes it."""

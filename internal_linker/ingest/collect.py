@@ -131,34 +131,23 @@ def collect(
 
 @dataclass
 class _Site:
-    """The pages and links read from the page table so far.
+    """The pages and links read from the page table so far."""
 
-    Attributes:
-        keep: stores a page's content.
-        votes: learns the canonical hosts.
-        hosts: the canonical hosts, once all pages are read.
-        pages: the pages, in the order of their first rows.
-        rows: the row number of each page.
-        positions: each page's position in `pages`, by its key.
-        leads_to: the redirect target or canonical of each page that has one, by keys.
-        links: links in the pages' HTML: source, target and anchor, and whether they pass weight.
-        forms: the cache of normal forms.
-        merged: count of the rows merged into an earlier row.
-    """
-
-    keep: Callable[[str], str | StoredText]
-    votes: HostVotes
+    keep: Callable[[str], str | StoredText]  # stores a page's content
+    votes: HostVotes  # learns the canonical hosts
+    # The canonical hosts, once all pages are read
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
-    pages: list[Page] = field(default_factory=list)
-    rows: "array[int]" = field(default_factory=lambda: array("Q"))
-    positions: dict[str, int] = field(default_factory=dict)
+    pages: list[Page] = field(default_factory=list)  # the pages, in the order of their first rows
+    rows: "array[int]" = field(default_factory=lambda: array("Q"))  # the row number of each page
+    positions: dict[str, int] = field(default_factory=dict)  # each page's position in `pages`, by its key
+    # The redirect target or canonical of each page that has one, by keys
     leads_to: dict[str, str] = field(default_factory=dict)
+    # Links in the pages' HTML: source, target and anchor, and whether they pass weight
     links: dict[tuple[str, str, str], bool] = field(default_factory=dict)
-    forms: NormalForms = field(default_factory=NormalForms)
-    merged: int = 0
+    forms: NormalForms = field(default_factory=NormalForms)  # the cache of normal forms
+    merged: int = 0  # count of the rows merged into an earlier row
 
     def page(self, key: str) -> Page:
-        """Return the page of this key."""
         return self.pages[self.positions[key]]
 
 
@@ -363,7 +352,6 @@ def _resolved(
 
 
 def _filled(first: Page, other: Page) -> Page:
-    """Return `first` with its empty fields filled from another row of the same page."""
     gaps = {
         name: getattr(other, name)
         for name in ("title", "h1", "content", "lang")
@@ -391,11 +379,7 @@ def _set_languages(
 
 
 def _query_rows(queries: Table | TableStream) -> Iterator[tuple[int, dict[Kind, str]]]:
-    """Yield the rows of a table with URLs and main queries; a table with URLs alone has empty queries.
-
-    Raises:
-        InputError: the table has no column of URLs.
-    """
+    """Yield the rows of a table with URLs and main queries; a table with URLs alone has empty queries."""
     columns = columns_of(queries, required=(Kind.URL,), optional=(Kind.MAIN_QUERY,))
     for number, cells in cells_of(queries, columns):
         yield number, {Kind.MAIN_QUERY: "", **cells}

@@ -109,21 +109,13 @@ _MIME = re.compile(r"[a-z]+/[a-z0-9.+-]+(;.*)?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class CrawlTable:
-    """A table of pages or links, with its recognised columns.
+    """A table of pages or links, with its recognised columns."""
 
-    Attributes:
-        table: the table, whose rows have not been read.
-        links: whether the rows are links; else they are pages.
-        columns: the positions of the columns.
-        median: the median length of the contents in the first rows, in characters; 0: unknown.
-        proposed: whether the column of contents was recognised by its long texts, not by its name.
-    """
-
-    table: TableStream
-    links: bool
-    columns: dict[Kind, int]
-    median: int = 0
-    proposed: bool = False
+    table: TableStream  # the table, whose rows have not been read
+    links: bool  # whether the rows are links; else they are pages
+    columns: dict[Kind, int]  # the positions of the columns
+    median: int = 0  # the median length of the contents in the first rows, in characters; 0: unknown
+    proposed: bool = False  # whether the column of contents was recognised by its long texts, not by its name
 
     @property
     def rows_are(self) -> str:
@@ -138,33 +130,21 @@ class CrawlTable:
 
 @dataclass
 class Crawl:
-    """What an import has read so far.
+    """What an import has read so far."""
 
-    Attributes:
-        keep: stores a page's content.
-        votes: learns the canonical hosts; has the mapped ones.
-        pages: the pages' rows, by key.
-        vectors: URL and embedding, by the page's key.
-        dimensions: dimensions of all embeddings; 0 before the first.
-        rejects: the rejected rows.
-        links: count of links read.
-        merged: count of rows whose page an earlier row had.
-        left_out: count of rows or pages left out, by the reason.
-        facts: other counts, by name.
-        gaps: what is missing because a site failed, one sentence each.
-    """
-
-    keep: Callable[[str], str | StoredText] = str
+    keep: Callable[[str], str | StoredText] = str  # stores a page's content
+    # Learns the canonical hosts; has the mapped ones
     votes: HostVotes = field(default_factory=lambda: HostVotes(CanonicalHosts()))
-    pages: dict[str, Row] = field(default_factory=dict)
+    pages: dict[str, Row] = field(default_factory=dict)  # the pages' rows, by key
+    # URL and embedding, by the page's key
     vectors: dict[str, tuple[str, str | StoredText]] = field(default_factory=dict)
-    dimensions: int = 0
-    rejects: list[Reject] = field(default_factory=list)
-    links: int = 0
-    merged: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-    facts: Counter[str] = field(default_factory=Counter)
-    gaps: list[str] = field(default_factory=list)
+    dimensions: int = 0  # dimensions of all embeddings; 0 before the first
+    rejects: list[Reject] = field(default_factory=list)  # the rejected rows
+    links: int = 0  # count of links read
+    merged: int = 0  # count of rows whose page an earlier row had
+    left_out: Counter[str] = field(default_factory=Counter)  # count of rows or pages left out, by the reason
+    facts: Counter[str] = field(default_factory=Counter)  # other counts, by name
+    gaps: list[str] = field(default_factory=list)  # what is missing because a site failed, one sentence each
 
 
 def recognised(table: TableStream, url_column: str = "", content_column: str = "") -> CrawlTable:
@@ -252,7 +232,6 @@ def with_proposed_content(crawl: CrawlTable) -> CrawlTable:
 
 
 def _cells(rows: Iterable[tuple[int, Sequence[str]]], at: int) -> list[str]:
-    """Return the cells of a column that are not empty."""
     return [text for _, row in rows if at < len(row) and (text := row[at].strip())]
 
 

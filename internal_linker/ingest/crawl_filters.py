@@ -24,35 +24,21 @@ _NEITHER = "neither source nor target"
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which pages to leave out; missing information about a page is never a reason.
+    """Which pages to leave out; missing information about a page is never a reason."""
 
-    Attributes:
-        no_pagination: leave out further pages of lists.
-        no_parameters: leave out URLs with parameters.
-        only_indexable: leave out pages that are not indexable.
-        only_200: leave out pages with another status than 200.
-        no_canonicalised: leave out pages with another page as canonical.
-        no_duplicates: take only the first of pages with the same text.
-        pages: the sections to take.
-        sources: the sections that need links.
-        targets: the sections that links may lead to.
-        noted: takes note of the key of each page that a filter sees, to find sections without a page.
-        min_words: minimum of words of the content, or of the crawler's count if the content is missing.
-        limit: maximum of pages to take; 0: all.
-    """
-
-    no_pagination: bool = False
-    no_parameters: bool = False
-    only_indexable: bool = False
-    only_200: bool = False
-    no_canonicalised: bool = False
-    no_duplicates: bool = False
-    pages: SectionFilter = field(default_factory=SectionFilter)
-    sources: SectionFilter = field(default_factory=SectionFilter)
-    targets: SectionFilter = field(default_factory=SectionFilter)
+    no_pagination: bool = False  # leave out further pages of lists
+    no_parameters: bool = False  # leave out URLs with parameters
+    only_indexable: bool = False  # leave out pages that are not indexable
+    only_200: bool = False  # leave out pages with another status than 200
+    no_canonicalised: bool = False  # leave out pages with another page as canonical
+    no_duplicates: bool = False  # take only the first of pages with the same text
+    pages: SectionFilter = field(default_factory=SectionFilter)  # the sections to take
+    sources: SectionFilter = field(default_factory=SectionFilter)  # the sections that need links
+    targets: SectionFilter = field(default_factory=SectionFilter)  # the sections that links may lead to
+    # Takes note of the key of each page that a filter sees, to find sections without a page
     noted: Callable[[str], None] = lambda _: None
-    min_words: int = 0
-    limit: int = 0
+    min_words: int = 0  # minimum of words of the content, or of the crawler's count if the content is missing
+    limit: int = 0  # maximum of pages to take; 0: all
 
     @property
     def give_roles(self) -> bool:
@@ -62,34 +48,21 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What the filters need to know of a page, beside its text.
+    """What the filters need to know of a page, beside its text."""
 
-    Attributes:
-        key: the page's key.
-        role: the role that its table gives it.
-        bad_status: whether it has another status than 200.
-        canonicalised: whether its canonical is another page.
-        not_indexable: whether it is not indexable.
-    """
-
-    key: str
-    role: str = ""
-    bad_status: bool = False
-    canonicalised: bool = False
-    not_indexable: bool = False
+    key: str  # the page's key
+    role: str = ""  # the role that its table gives it
+    bad_status: bool = False  # whether it has another status than 200
+    canonicalised: bool = False  # whether its canonical is another page
+    not_indexable: bool = False  # whether it is not indexable
 
 
 @dataclass(frozen=True, slots=True)
 class TextFacts:
-    """What the filters need to know of a page's text.
+    """What the filters need to know of a page's text."""
 
-    Attributes:
-        words: its count of words; infinity if unknown.
-        digest: a hash of its words, equal for pages with the same words; empty if it has none.
-    """
-
-    words: float
-    digest: bytes
+    words: float  # its count of words; infinity if unknown
+    digest: bytes  # a hash of its words, equal for pages with the same words; empty if it has none
 
 
 class PageFilter:

@@ -45,11 +45,7 @@ def read_docx(path: Path) -> str:
 
 
 def _checked(file: BinaryIO) -> BinaryIO:
-    """Return a copy of the document with only the checked parts: XML, without images.
-
-    Raises:
-        _TooLarge: the document exceeds a limit.
-    """
+    """Return a copy of the document with only the checked parts: XML, without images."""
     checked, scan, left = io.BytesIO(), _Scan(), _MOST_BYTES
     with zipfile.ZipFile(file) as parts, zipfile.ZipFile(checked, "w") as kept:
         for part in parts.infolist():
@@ -73,12 +69,7 @@ class _Scan:
         self._elements = self._depth = self._fields = 0
 
     def look(self, content: bytes) -> None:
-        """Check one part.
-
-        Raises:
-            _TooLarge: the part exceeds a limit or declares entities.
-            xml.parsers.expat.ExpatError: the part is damaged.
-        """
+        """Check one part."""
         self._depth = self._fields = 0
         parser = expat.ParserCreate()
         parser.StartElementHandler, parser.EndElementHandler = self._begin, self._end

@@ -77,11 +77,7 @@ def read_brief(given: str, stdin: Callable[[], BinaryIO], title: str = "") -> Br
 
 
 def _path(given: str) -> Path | None:
-    """Return the file that `given` names, None if it is a text.
-
-    Raises:
-        InputError: it names a file that does not exist or is not a draft.
-    """
+    """Return the file that `given` names, None if it is a text."""
     if not given.strip():
         return None
     path = Path(given)

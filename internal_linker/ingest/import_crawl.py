@@ -44,58 +44,34 @@ WriteTable = Callable[[Sequence[str], Iterable[Sequence[str]]], Sequence[str]]
 
 @dataclass(frozen=True)
 class Places:
-    """Where an import is written.
+    """Where an import is written."""
 
-    Attributes:
-        keep: stores a page's content until the import writes it.
-        pages: replaces urls_rawdata.csv.
-        links: replaces existing_links.csv.
-        vectors: replaces page_vectors.csv.
-        rejects: replaces the list of rejected rows.
-    """
-
-    keep: Callable[[str], str | StoredText]
-    pages: WriteTable
-    links: WriteTable
-    vectors: WriteTable
-    rejects: ListSink[Reject]
+    keep: Callable[[str], str | StoredText]  # stores a page's content until the import writes it
+    pages: WriteTable  # replaces urls_rawdata.csv
+    links: WriteTable  # replaces existing_links.csv
+    vectors: WriteTable  # replaces page_vectors.csv
+    rejects: ListSink[Reject]  # replaces the list of rejected rows
 
 
 @dataclass(frozen=True, repr=False)
 class Imported(Result):
-    """The result of an import.
+    """The result of an import."""
 
-    Attributes:
-        pages: how many were written; None if no table has pages.
-        links: how many links were written; None if no table has links.
-        vectors: how many embeddings were written; None if no table has any.
-        page_columns: the columns of urls_rawdata.csv.
-        link_columns: the columns of existing_links.csv.
-        merged: rows of a page that another row described.
-        left_out: how many pages or rows were left out, by the reason.
-        rejected: rows in the list of rejected rows.
-        reasons: how many of them there are, by the reason, the most frequent first.
-        examples: the first of them.
-        gaps: what is missing because a site failed, one sentence each.
-        facts: other counts, by name.
-        tables_read: the tables that were read, with the columns that were recognised.
-        copies: the names of the copies of files that changed.
-    """
-
-    pages: int | None
-    links: int | None
-    vectors: int | None
-    page_columns: list[str]
-    link_columns: list[str]
-    merged: int
-    left_out: Mapping[str, int]
-    rejected: int
-    facts: Mapping[str, int]
-    tables_read: Sequence[CrawlTable] = ()
-    copies: Sequence[str] = ()
+    pages: int | None  # how many were written; None if no table has pages
+    links: int | None  # how many links were written; None if no table has links
+    vectors: int | None  # how many embeddings were written; None if no table has any
+    page_columns: list[str]  # the columns of urls_rawdata.csv
+    link_columns: list[str]  # the columns of existing_links.csv
+    merged: int  # rows of a page that another row described
+    left_out: Mapping[str, int]  # how many pages or rows were left out, by the reason
+    rejected: int  # rows in the list of rejected rows
+    facts: Mapping[str, int]  # other counts, by name
+    tables_read: Sequence[CrawlTable] = ()  # the tables that were read, with the columns that were recognised
+    copies: Sequence[str] = ()  # the names of the copies of files that changed
+    # How many of them there are, by the reason, the most frequent first
     reasons: Mapping[str, int] = field(default_factory=dict)
-    examples: Sequence[Reject] = ()
-    gaps: Sequence[str] = ()
+    examples: Sequence[Reject] = ()  # the first of them
+    gaps: Sequence[str] = ()  # what is missing because a site failed, one sentence each
 
     def tables(self) -> dict[str, Columns]:
         """Return the `counts` by name, and the recognised `columns` of each table."""

@@ -46,22 +46,14 @@ _HOST = re.compile(r"[^\s:/?#@]+\.[^\s:/?#@]+(:\d+)?([/?#]|$)")
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """What to fetch from a site, and how.
+    """What to fetch from a site, and how."""
 
-    Attributes:
-        sitemap: the address of a sitemap, or of a host that has one; "" for none.
-        urls: a file with one URL per line; None for none.
-        delay: seconds between two requests to a host.
-        allow_private: whether a host may be in a private network.
-        limit: maximum of pages; 0: all.
-        access: headers, passwords and proxies by the origins that get them.
-    """
-
-    sitemap: str = ""
-    urls: Path | None = None
-    delay: float = 0.5
-    allow_private: bool = False
-    limit: int = 0
+    sitemap: str = ""  # the address of a sitemap, or of a host that has one; "" for none
+    urls: Path | None = None  # a file with one URL per line; None for none
+    delay: float = 0.5  # seconds between two requests to a host
+    allow_private: bool = False  # whether a host may be in a private network
+    limit: int = 0  # maximum of pages; 0: all
+    # Headers, passwords and proxies by the origins that get them
     access: Mapping[str, SiteAccess] = field(default_factory=dict)
 
 
@@ -151,12 +143,7 @@ def site_tables(
 
 
 def _require_pages(name: str, visits: Sequence[Visit], disallowed: int) -> None:
-    """Check that a site that answered gave any page; some sites answer only browsers.
-
-    Raises:
-        InputError: robots.txt disallows all pages.
-        ServiceError: the site answered, but without a single page.
-    """
+    """Check that a site that answered gave any page; some sites answer only browsers."""
     if disallowed and not visits:
         raise InputError(
             f"{name}: robots.txt disallows the pages ({disallowed}), and no table was changed. If the site is yours, "

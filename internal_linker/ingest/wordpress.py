@@ -34,14 +34,9 @@ _STATE, _LIST = "last-modified", "#posts"
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A post to import.
+    """A post to import."""
 
-    Attributes:
-        key: its name in the cache.
-        post: the post.
-    """
-
-    key: str
+    key: str  # its name in the cache
     post: Listed
 
     @property

@@ -353,12 +353,7 @@ def _folder(project: Project, options: ApplyOptions, site: Collected, progress: 
 
 
 def _chosen(links: Sequence[Edge], options: ApplyOptions, site: Collected) -> list[Edge]:
-    """Return the links that the options take.
-
-    Raises:
-        ConfigurationError: a section has no page.
-        InputError: `only` names a page or a link without an accepted link.
-    """
+    """Return the links that the options take."""
     keys, ids = {edge.source for edge in links}, {edge.id for edge in links}
     sections = chosen_sections(options.sections, {page.key for page in site.pages} | keys)
     tier, wanted = tier_named(options.tier), set[str]()
@@ -424,7 +419,6 @@ def _begun(one: PageChange, home: Home, application: str, by: str) -> PageWrite:
 def _put_elsewhere(
     changes: Sequence[PageChange], options: ApplyOptions, texts: PageTexts
 ) -> list[PageChange]:
-    """Write the changes into a patch or a branch, if one is wanted."""
     if not isinstance(texts, SourceFolder):
         return [*changes]
     if options.patch:
@@ -438,7 +432,6 @@ def _put_elsewhere(
 
 
 def _commits(changes: Sequence[PageChange]) -> list[Commit]:
-    """Return a commit for each section of the site, whose message lists the links."""
     sections = defaultdict[str, list[PageChange]](list)
     for one in changes:
         sections[section_of(one.page)].append(one)

@@ -30,38 +30,23 @@ _CANCELLED = "Cancelled; nothing was changed."
 
 @dataclass(frozen=True, slots=True)
 class PageDiff:
-    """The changes of a page's text.
+    """The changes of a page's text."""
 
-    Attributes:
-        page: the page's URL.
-        file: where its text is.
-        links: how many links are new in it.
-        diff: the changes as a unified diff, without its header.
-    """
-
-    page: str
-    file: str
-    links: int
-    diff: str
+    page: str  # the page's URL
+    file: str  # where its text is
+    links: int  # how many links are new in it
+    diff: str  # the changes as a unified diff, without its header
 
 
 @dataclass(frozen=True)
 class ShownChanges:
-    """What applying links would change, as it was shown to a person.
+    """What applying links would change, as it was shown to a person."""
 
-    Attributes:
-        id: changes whenever the folder or a change does.
-        to: where the links go.
-        options: the same with its address, and which links.
-        result: what would become of each link.
-        pages: the changes of each page.
-    """
-
-    id: str
-    to: Destination
-    options: ApplyOptions
-    result: ApplyResult
-    pages: Sequence[PageDiff]
+    id: str  # changes whenever the folder or a change does
+    to: Destination  # where the links go
+    options: ApplyOptions  # the same with its address, and which links
+    result: ApplyResult  # what would become of each link
+    pages: Sequence[PageDiff]  # the changes of each page
 
     @property
     def home(self) -> str:

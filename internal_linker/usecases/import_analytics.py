@@ -128,7 +128,6 @@ class _Noted:
         self._facts = Counter[str]()
 
     def read(self, report: Report, place: Place) -> "DataFrame":
-        """Return the sessions of a report by day and page."""
         import pandas as pd
 
         self.zones |= {report.zone} - {""}
@@ -158,11 +157,7 @@ class _Noted:
         return typed(SearchTable.SESSIONS, summed)
 
     def refuse_other_site(self, place: Place, property_: str) -> None:
-        """Refuse a property without a page of this site.
-
-        Raises:
-            InputError: there is none.
-        """
+        """Refuse a property without a page of this site."""
         others = [why for why, count in self.rejected.items() if count and place.site and place.site in why]
         if others and not self.rows:
             raise InputError(
@@ -171,7 +166,6 @@ class _Noted:
             )
 
     def remarks(self) -> list[str]:
-        """Return what a person should know, one sentence each."""
         said = {
             "thresholded": "Google Analytics left out rows of few users, so sums are too small.",
             "sampled": "Google Analytics estimated the figures from a sample of the sessions.",
@@ -221,7 +215,6 @@ def _spans(days: list[date]) -> Iterator[tuple[date, date]]:
 
 
 def _together(stored: list[StoredRows]) -> list[StoredRows]:
-    """Return the rows of all reports as one."""
     if not stored:
         return []
     return [

@@ -31,21 +31,13 @@ NO_CONTENT = (
 
 @dataclass(frozen=True)
 class CrawlImport:
-    """An import that is ready to start: what the files hold is recognised, nothing is fetched or written.
+    """An import that is ready to start: what the files hold is recognised, nothing is fetched or written."""
 
-    Attributes:
-        project: whose files/ are written.
-        options: what to import.
-        progress: shows the steps.
-        tables: the tables of the given files, with the columns that were recognised.
-        links: keeps the links of saved pages until all pages were read.
-    """
-
-    project: Project
-    options: ImportOptions
-    progress: Progress
-    tables: Sequence[CrawlTable]
-    links: LinkSpool
+    project: Project  # whose files/ are written
+    options: ImportOptions  # what to import
+    progress: Progress  # shows the steps
+    tables: Sequence[CrawlTable]  # the tables of the given files, with the columns that were recognised
+    links: LinkSpool  # keeps the links of saved pages until all pages were read
 
     def execute(self) -> Imported:
         """Fetch what is to be fetched, filter, and write; files that change are copied aside first.
@@ -103,11 +95,7 @@ class CrawlImport:
             raise ConfigurationError(f"--map-host {error}.") from None
 
     def _access(self) -> Mapping[str, SiteAccess]:
-        """Return what protected sites need; warn if others could read it.
-
-        Raises:
-            ConfigurationError: config/site_access.toml is wrong.
-        """
+        """Return what protected sites need; warn if others could read it."""
         access = site_accesses(self.project.settings.site_access.get_secret_value())
         if access:
             for sentence in chain(exposed_keys(self.project.root), unencrypted_sites(access)):

@@ -35,42 +35,28 @@ _TABLES = {SearchTable.QUERIES: ("page", "query"), SearchTable.PAGES: ("page",)}
 
 @dataclass(frozen=True, repr=False)
 class SearchConsoleImport(Result):
-    """The result of an import of search data.
-
-    Attributes:
-        property: the property.
-        fetched: the days that were fetched now, the oldest first.
-        rows: how many rows by query, by page and of totals were fetched.
-        clicks: the clicks of the fetched days, from the totals.
-        clicks_by_query: the clicks of the fetched rows by query; the rest belong to queries that Google hides.
-        left_out: how many rows can't be right, by the reason.
-        since, until: the first and the last day that are stored; None without any.
-        last_final: the last stored day that Google changes no more; None without any.
-        missing: days between the first and the last for which Google has no data.
-        cut: fetched days with as many rows as Google gives at most, so that others are missing.
-        others: other sources of this site whose days are stored.
-        pruned: how many old days were removed, in any table.
-        matched: how the pages of the last 28 days match the crawl; None without a crawl.
-        prioritised: whether runs choose links by these data: the setting `priority` is "search".
-        gaps: what is missing because Google failed or refused, one sentence each.
-    """
+    """The result of an import of search data."""
 
     property: str
-    fetched: Sequence[date] = ()
+    fetched: Sequence[date] = ()  # the days that were fetched now, the oldest first
+    # How many rows by query, by page and of totals were fetched
     rows: Mapping[SearchTable, int] = field(default_factory=dict)
-    clicks: int = 0
+    clicks: int = 0  # the clicks of the fetched days, from the totals
+    # The clicks of the fetched rows by query; the rest belong to queries that Google hides
     clicks_by_query: int = 0
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    since: date | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)  # how many rows can't be right, by the reason
+    since: date | None = None  # since, until: the first and the last day that are stored; None without any
     until: date | None = None
-    last_final: date | None = None
-    missing: Sequence[date] = ()
+    last_final: date | None = None  # the last stored day that Google changes no more; None without any
+    missing: Sequence[date] = ()  # days between the first and the last for which Google has no data
+    # Fetched days with as many rows as Google gives at most, so that others are missing
     cut: Sequence[date] = ()
-    others: Sequence[str] = ()
-    pruned: int = 0
+    others: Sequence[str] = ()  # other sources of this site whose days are stored
+    pruned: int = 0  # how many old days were removed, in any table
+    # How the pages of the last 28 days match the crawl; None without a crawl
     matched: MatchedPages | None = None
-    prioritised: bool = False
-    gaps: Sequence[str] = ()
+    prioritised: bool = False  # whether runs choose links by these data: the setting `priority` is "search"
+    gaps: Sequence[str] = ()  # what is missing because Google failed or refused, one sentence each
 
     def tables(self) -> dict[str, Columns]:
         """Return the `counts` by name."""

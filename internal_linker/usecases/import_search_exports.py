@@ -34,27 +34,16 @@ REJECTED = "rejected_search_rows.csv"
 
 @dataclass(frozen=True, slots=True)
 class StoredRows:
-    """Rows that an import has stored.
+    """Rows that an import has stored."""
 
-    Attributes:
-        source: where they are from, as the store names it.
-        table: what the rows are.
-        rows: how many.
-        days: on how many days they are stored: sums over a period are stored on its last day.
-        first: the first of these days.
-        last: the last of these days.
-        replaced: how many rows were stored before of days that have fewer rows now.
-        replaced_days: how many days have fewer rows now.
-    """
-
-    source: str
-    table: SearchTable
-    rows: int
-    days: int
-    first: date
-    last: date
-    replaced: int = 0
-    replaced_days: int = 0
+    source: str  # where they are from, as the store names it
+    table: SearchTable  # what the rows are
+    rows: int  # how many
+    days: int  # on how many days they are stored: sums over a period are stored on its last day
+    first: date  # the first of these days
+    last: date  # the last of these days
+    replaced: int = 0  # how many rows were stored before of days that have fewer rows now
+    replaced_days: int = 0  # how many days have fewer rows now
 
     @property
     def sums(self) -> bool:
@@ -64,27 +53,19 @@ class StoredRows:
 
 @dataclass(frozen=True, repr=False)
 class SearchDataImported(Result):
-    """The result of an import of search data.
+    """The result of an import of search data."""
 
-    Attributes:
-        stored: what was stored.
-        rejected: how many rows could not be used, by the reason.
-        left_out: how many rows were left out on purpose, by the reason.
-        facts: other counts, by name.
-        remarks: what a person should know, one sentence each.
-        columns: the columns that were recognised: (table, what its rows are, figure, name).
-        listed: whether rejected rows are listed in files/rejected_search_rows.csv.
-        gaps: what is missing because Google failed or refused, one sentence each.
-    """
-
-    stored: Sequence[StoredRows]
+    stored: Sequence[StoredRows]  # what was stored
+    # How many rows could not be used, by the reason
     rejected: Mapping[str, int] = field(default_factory=dict)
+    # How many rows were left out on purpose, by the reason
     left_out: Mapping[str, int] = field(default_factory=dict)
-    facts: Mapping[str, int] = field(default_factory=dict)
-    remarks: Sequence[str] = ()
+    facts: Mapping[str, int] = field(default_factory=dict)  # other counts, by name
+    remarks: Sequence[str] = ()  # what a person should know, one sentence each
+    # The columns that were recognised: (table, what its rows are, figure, name)
     columns: Sequence[tuple[str, str, str, str]] = ()
-    listed: bool = False
-    gaps: Sequence[str] = ()
+    listed: bool = False  # whether rejected rows are listed in files/rejected_search_rows.csv
+    gaps: Sequence[str] = ()  # what is missing because Google failed or refused, one sentence each
 
     def tables(self) -> dict[str, Columns]:
         """Return what was `stored`, and the `counts` of other rows."""

@@ -150,11 +150,7 @@ def _pace(delay: float) -> float:
 
 
 def _site(address: str) -> str:
-    """Return the full address of a site in one spelling, without a slash at its end.
-
-    Raises:
-        ConfigurationError: it is not an address.
-    """
+    """Return the full address of a site in one spelling, without a slash at its end."""
     site = address.strip() if "://" in address else f"https://{address.strip()}"
     parts = urlsplit(site)
     if not origin_of(site) or "@" in parts.netloc or parts.query or parts.fragment:

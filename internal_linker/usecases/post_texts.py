@@ -150,27 +150,16 @@ _KEPT: Mapping[Outcome, Kept | None] = {
 
 @dataclass(frozen=True)
 class PostTexts:
-    """The posts of some pages; see `PageTexts`.
+    """The posts of some pages; see `PageTexts`."""
 
-    Attributes:
-        home: the site.
-        hosts: the form of the hosts in keys.
-        every: all published posts of the site, by the keys of their URLs.
-        posts: those of the pages that the user may edit, by their ids.
-        builders: the page builder that made a post, by the post's id.
-        style: how the posts write links.
-        summary: what was found, in a sentence.
-        remarks: what was unusual, one sentence each.
-    """
-
-    home: PostHome
-    hosts: CanonicalHosts
-    every: Mapping[str, Listed]
-    posts: Mapping[int, Post]
-    builders: Mapping[int, str]
-    style: PostLinks
-    summary: str
-    remarks: Sequence[str]
+    home: PostHome  # the site
+    hosts: CanonicalHosts  # the form of the hosts in keys
+    every: Mapping[str, Listed]  # all published posts of the site, by the keys of their URLs
+    posts: Mapping[int, Post]  # those of the pages that the user may edit, by their ids
+    builders: Mapping[int, str]  # the page builder that made a post, by the post's id
+    style: PostLinks  # how the posts write links
+    summary: str  # what was found, in a sentence
+    remarks: Sequence[str]  # what was unusual, one sentence each
 
     @property
     def unsure(self) -> Mapping[str, str]:
@@ -266,7 +255,6 @@ def _listed(client: RestClient, hosts: CanonicalHosts) -> tuple[dict[str, Listed
 
 
 def _editable(client: RestClient, wanted: Iterable[Listed], progress: Progress) -> Iterator[Post]:
-    """Yield the posts that the user may edit."""
     routes = defaultdict[str, list[int]](list)
     for one in wanted:
         routes[one.route].append(one.id)
@@ -288,7 +276,6 @@ def _editable(client: RestClient, wanted: Iterable[Listed], progress: Progress) 
 
 
 def _unwritten(done: Write, link: str) -> Unwritten:
-    """Return why a post was not written."""
     problem = f"{link}: {done.reason}"
     match done.outcome:
         case Outcome.CONFLICT:

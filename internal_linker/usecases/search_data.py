@@ -15,22 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SearchData(Result):
-    """The search data of some days.
+    """The search data of some days."""
 
-    Attributes:
-        queries: what each page earned from each query on each day; Google hides rare queries.
-        pages: what each page earned on each day.
-        totals: what the whole property earned on each day.
-        sessions: the visits that began at each page on each day, from GA4.
-        sources: where each table is from, by its name; tables without days are missing.
-        damaged: how many stored days could not be read; `cache verify --repair` restores or removes them.
-    """
-
-    queries: "DataFrame"
-    pages: "DataFrame"
-    totals: "DataFrame"
-    sessions: "DataFrame"
-    sources: dict[str, str]
+    queries: "DataFrame"  # what each page earned from each query on each day; Google hides rare queries
+    pages: "DataFrame"  # what each page earned on each day
+    totals: "DataFrame"  # what the whole property earned on each day
+    sessions: "DataFrame"  # the visits that began at each page on each day, from GA4
+    sources: dict[str, str]  # where each table is from, by its name; tables without days are missing
+    # How many stored days could not be read; `cache verify --repair` restores or removes them
     damaged: int = 0
 
     def tables(self) -> dict[str, Columns]:

@@ -27,37 +27,24 @@ _CANCELLED = "The import was cancelled; days that were stored until then are kep
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
-    """The stored days of one kind of search data.
+    """The stored days of one kind of search data."""
 
-    Attributes:
-        table: "queries" and "pages" are rows by query and page, "totals" those of the property, "sessions" visits.
-        source: where they are from.
-        days: how many days have rows.
-        rows: how many rows.
-        first, last: the first and the last day with rows.
-    """
-
+    # "queries" and "pages" are rows by query and page, "totals" those of the property, "sessions" visits
     table: str
-    source: str
-    days: int
-    rows: int
-    first: date
+    source: str  # where they are from
+    days: int  # how many days have rows
+    rows: int  # how many rows
+    first: date  # first, last: the first and the last day with rows
     last: date
 
 
 @dataclass(frozen=True, slots=True)
 class SearchImport:
-    """What an import of search data did.
+    """What an import of search data did."""
 
-    Attributes:
-        counts: names with counts.
-        remarks: what a person should know, one sentence each.
-        gaps: what is missing because Google failed or refused, one sentence each.
-    """
-
-    counts: Sequence[tuple[str, int]]
-    remarks: Sequence[str]
-    gaps: Sequence[str]
+    counts: Sequence[tuple[str, int]]  # names with counts
+    remarks: Sequence[str]  # what a person should know, one sentence each
+    gaps: Sequence[str]  # what is missing because Google failed or refused, one sentence each
 
 
 def stored_search_data(project: Project) -> list[StoredTable]:

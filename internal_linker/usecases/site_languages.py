@@ -25,15 +25,11 @@ _TAG = re.compile(r"<[^>]*>")
 
 @dataclass(frozen=True, slots=True)
 class Suited:
-    """The packaged model for a site.
+    """The packaged model for a site."""
 
-    Attributes:
-        encoder: the multilingual model; None: the English one, or whatever the settings name.
-        hint: what a person should know about the choice, "" for nothing.
-    """
-
+    # The multilingual model; None: the English one, or whatever the settings name
     encoder: Encoder | None = None
-    hint: str = ""
+    hint: str = ""  # what a person should know about the choice, "" for nothing
 
 
 def suited_model(pages: StreamSource | None, *, hints: bool) -> Suited:

@@ -25,15 +25,10 @@ _FIRST = 300
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A sentence in its paragraph, cut into parts that follow each other.
+    """A sentence in its paragraph, cut into parts that follow each other."""
 
-    Attributes:
-        before, after: the paragraph around the sentence.
-        lead, anchor, rest: the sentence; `anchor` is "" if the words are not in it.
-    """
-
-    before: str = ""
-    lead: str = ""
+    before: str = ""  # before, after: the paragraph around the sentence
+    lead: str = ""  # lead, anchor, rest: the sentence; `anchor` is "" if the words are not in it
     anchor: str = ""
     rest: str = ""
     after: str = ""
@@ -41,15 +36,11 @@ class Passage:
 
 @dataclass(frozen=True)
 class SiteTexts:
-    """The pages of a site at one time.
+    """The pages of a site at one time."""
 
-    Attributes:
-        site: the pages and their existing links; None: there is no table of pages that can be used.
-        problem: why there are no pages; "" if there are.
-    """
-
+    # The pages and their existing links; None: there is no table of pages that can be used
     site: Collected | None = None
-    problem: str = ""
+    problem: str = ""  # why there are no pages; "" if there are
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @cached_property

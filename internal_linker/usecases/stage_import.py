@@ -58,96 +58,59 @@ _CANCELLED = "The import was cancelled; nothing was changed."
 
 @dataclass(frozen=True, slots=True)
 class TableChoice:
-    """What to read of an upload.
+    """What to read of an upload."""
 
-    Attributes:
-        upload: the upload's id.
-        sheet: the sheet of a workbook; "": the one that `import` would read.
-        rows_are: what the rows are, if `columns` are given.
-        columns: the positions of the columns, from 0, by the names of `Kind`; None: they are recognised.
-    """
-
-    upload: str
-    sheet: str = ""
-    rows_are: Literal["pages", "links"] = "pages"
+    upload: str  # the upload's id
+    sheet: str = ""  # the sheet of a workbook; "": the one that `import` would read
+    rows_are: Literal["pages", "links"] = "pages"  # what the rows are, if `columns` are given
+    # The positions of the columns, from 0, by the names of `Kind`; None: they are recognised
     columns: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TablePreview:
-    """The first rows of a table, and its columns.
+    """The first rows of a table, and its columns."""
 
-    Attributes:
-        upload: the upload's id.
-        name: the file's name.
-        sheet: the sheet; "": the file has none.
-        sheets: all sheets that can be chosen.
-        rows_are: what the rows are.
-        header: the names of the columns.
-        columns: the positions of the recognised or chosen columns in `header`, by the names of `Kind`.
-        kinds: the columns that rows of this kind can have.
-        rows: the first 20 rows; long cells are cut.
-        median_content: the median length of the contents, in characters; 0: unknown.
-        proposed: whether the column of contents was recognised by its long texts, not by its name.
-        changeable: whether other columns can be chosen: not of saved pages.
-        problem: why the table can't be imported with these columns; "": it can.
-        remarks: what was unusual about the file, one sentence each.
-    """
-
-    upload: str
-    name: str
-    sheet: str
-    sheets: tuple[str, ...]
-    rows_are: Literal["pages", "links"]
-    header: tuple[str, ...]
+    upload: str  # the upload's id
+    name: str  # the file's name
+    sheet: str  # the sheet; "": the file has none
+    sheets: tuple[str, ...]  # all sheets that can be chosen
+    rows_are: Literal["pages", "links"]  # what the rows are
+    header: tuple[str, ...]  # the names of the columns
+    # The positions of the recognised or chosen columns in `header`, by the names of `Kind`
     columns: Mapping[str, int]
-    kinds: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    median_content: int
-    proposed: bool
-    changeable: bool
-    problem: str
-    remarks: tuple[str, ...]
+    kinds: tuple[str, ...]  # the columns that rows of this kind can have
+    rows: tuple[tuple[str, ...], ...]  # the first 20 rows; long cells are cut
+    median_content: int  # the median length of the contents, in characters; 0: unknown
+    proposed: bool  # whether the column of contents was recognised by its long texts, not by its name
+    changeable: bool  # whether other columns can be chosen: not of saved pages
+    problem: str  # why the table can't be imported with these columns; "": it can
+    remarks: tuple[str, ...]  # what was unusual about the file, one sentence each
 
 
 @dataclass(frozen=True, slots=True)
 class FilterCounts:
-    """What filters would leave out of an import.
+    """What filters would leave out of an import."""
 
-    Attributes:
-        pages: all pages of the tables.
-        kept: the pages that would be imported.
-        left_out: how many would be left out, by the reason; each page has one, the first in the order of an import.
-        alone: how many each switch would leave out if it were the only filter, by the option's name.
-    """
-
-    pages: int
-    kept: int
+    pages: int  # all pages of the tables
+    kept: int  # the pages that would be imported
+    # How many would be left out, by the reason; each page has one, the first in the order of an import
     left_out: Mapping[str, int]
+    # How many each switch would leave out if it were the only filter, by the option's name
     alone: Mapping[str, int]
 
 
 @dataclass(frozen=True, repr=False)
 class Survey(Result):
-    """What the tables of pages hold, so that filters can be tried.
+    """What the tables of pages hold, so that filters can be tried."""
 
-    Attributes:
-        pages: the pages, in the order of the tables.
-        texts: what their texts decide, in the same order.
-        rows: rows of the tables of pages.
-        merged: rows of a page that another row described.
-        rejected: how many rows can't be imported, by the reason.
-        left_out: how many rows are no pages, by the reason.
-        alone: as in `FilterCounts`.
-    """
-
-    pages: Sequence[PageFacts]
-    texts: Sequence[TextFacts]
-    rows: int
-    merged: int
-    rejected: Mapping[str, int]
-    left_out: Mapping[str, int]
-    alone: Mapping[str, int]
+    pages: Sequence[PageFacts]  # the pages, in the order of the tables
+    texts: Sequence[TextFacts]  # what their texts decide, in the same order
+    rows: int  # rows of the tables of pages
+    merged: int  # rows of a page that another row described
+    rejected: Mapping[str, int]  # how many rows can't be imported, by the reason
+    left_out: Mapping[str, int]  # how many rows are no pages, by the reason
+    alone: Mapping[str, int]  # as in `FilterCounts`
 
     def tables(self) -> dict[str, Columns]:
         """Return the `pages` with what filters look at."""
@@ -323,16 +286,7 @@ def _opened(
     *,
     most: int = 0,
 ) -> tuple[TableStream, str, tuple[str, ...]]:
-    """Return the stream of an upload, the name of its sheet, and what was unusual.
-
-    Args:
-        project: whose uploads they are.
-        given: the upload.
-        choice: what to read of it.
-        links: takes the links of saved pages.
-        base_url: the address of the folder of saved pages.
-        most: how many saved pages to read; 0: all.
-    """
+    """Return the stream of an upload, the name of its sheet, and what was unusual."""
     path = path_of(project, given)
     if given.kind == "search":
         raise InputError(f"{given.name} has search data, neither pages nor links: import it as search data.")

@@ -27,34 +27,21 @@ _BLOCK = 100
 
 @dataclass(frozen=True, slots=True)
 class UndoneText:
-    """A text with links, and what became of it.
+    """A text with links, and what became of it."""
 
-    Attributes:
-        application: the application that put them in.
-        page: the page's URL.
-        file: the file's path, or the route of the post, such as wp/v2/posts/12.
-        links: how many links were put in.
-        reason: why it was left as it is; None: it is again as it was before.
-        noun: what it is: "file" or "post".
-    """
-
-    application: str
-    page: str
-    file: str
-    links: int
-    reason: Kept | None = None
-    noun: str = "file"
+    application: str  # the application that put them in
+    page: str  # the page's URL
+    file: str  # the file's path, or the route of the post, such as wp/v2/posts/12
+    links: int  # how many links were put in
+    reason: Kept | None = None  # why it was left as it is; None: it is again as it was before
+    noun: str = "file"  # what it is: "file" or "post"
 
 
 @dataclass(frozen=True, repr=False)
 class UndoResult(Result):
-    """What was taken back.
+    """What was taken back."""
 
-    Attributes:
-        texts: the texts, the last written first.
-    """
-
-    texts: Sequence[UndoneText]
+    texts: Sequence[UndoneText]  # the texts, the last written first
 
     @property
     def restored(self) -> Sequence[UndoneText]:
@@ -81,23 +68,15 @@ class UndoResult(Result):
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """An application of links.
+    """An application of links."""
 
-    Attributes:
-        application: its id.
-        at: when it began, ISO 8601, UTC.
-        by: who applied the links.
-        home: the folder of the source files, or the address of the site.
-        texts: how many texts it wrote.
-        applied, live, undone: how many of its links are in each state: put into the texts, found on the site by a run,
-            or taken back.
-    """
-
-    application: str
-    at: str
-    by: str
-    home: str
-    texts: int
+    application: str  # its id
+    at: str  # when it began, ISO 8601, UTC
+    by: str  # who applied the links
+    home: str  # the folder of the source files, or the address of the site
+    texts: int  # how many texts it wrote
+    # applied, live, undone: how many of its links are in each state: put into the texts, found on the site by
+    # a run, or taken back
     applied: int
     live: int
     undone: int
@@ -177,11 +156,7 @@ def _application(writes: Sequence[PageWrite], states: Mapping[str, str]) -> Appl
 
 
 def _meant(what: str, writes: Sequence[PageWrite]) -> list[PageWrite]:
-    """Return the writes that a person names.
-
-    Raises:
-        InputError: there are none.
-    """
+    """Return the writes that a person names."""
     if not writes:
         raise InputError("There is nothing to undo: no applied links are stored, or all were taken back.")
     wanted = writes[-1].application if what.casefold() == _LAST else what
@@ -261,7 +236,6 @@ def _homes(
 
 
 def _is_own(project: Project) -> bool:
-    """Return whether the store is a file of the project folder."""
     file = project.databases.file
     return file is not None and file.resolve().is_relative_to(project.root.resolve())
 

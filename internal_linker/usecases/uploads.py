@@ -50,44 +50,28 @@ _HTML = re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype\s+html|html)\b", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that was uploaded for an import.
+    """A file that was uploaded for an import."""
 
-    Attributes:
-        id: names it; 16 hexadecimal digits.
-        name: the file's name as the user knows it; only shown, never used as a path.
-        kind: a CSV file or a workbook of pages or links, saved pages, or exported search data.
-        size: its bytes.
-        stored: the bytes that it takes up, unpacked.
-        sheets: the sheets of a workbook that have cells.
-        sheet: the sheet that `import` would read.
-        pages: the count of saved pages.
-        left_out: files of a zip that are no pages, or too large.
-    """
-
-    id: str
-    name: str
-    kind: Kind
-    size: int
-    sheets: tuple[str, ...] = ()
-    sheet: str = ""
-    pages: int = 0
-    left_out: int = 0
-    stored: int = 0
+    id: str  # names it; 16 hexadecimal digits
+    name: str  # the file's name as the user knows it; only shown, never used as a path
+    kind: Kind  # a CSV file or a workbook of pages or links, saved pages, or exported search data
+    size: int  # its bytes
+    sheets: tuple[str, ...] = ()  # the sheets of a workbook that have cells
+    sheet: str = ""  # the sheet that `import` would read
+    pages: int = 0  # the count of saved pages
+    left_out: int = 0  # files of a zip that are no pages, or too large
+    stored: int = 0  # the bytes that it takes up, unpacked
 
 
 @dataclass
 class Receiver:
-    """Takes an upload piece by piece; `received` makes one.
-
-    Attributes:
-        upload: the upload, once it is complete.
-    """
+    """Takes an upload piece by piece; `received` makes one."""
 
     _root: Path
     _file: BinaryIO
     _name: str
     _most: int
-    upload: Upload | None = None
+    upload: Upload | None = None  # the upload, once it is complete
     _size: int = 0
 
     def write(self, piece: bytes) -> None:
@@ -193,11 +177,7 @@ def delete_uploads(project: Project, numbers: Sequence[str]) -> None:
 
 
 def _judged(folder: Path, given: Upload) -> Upload:
-    """Return what an upload is, and put it where `path_of` looks for it.
-
-    Raises:
-        InputError: it is nothing that can be imported.
-    """
+    """Return what an upload is, and put it where `path_of` looks for it."""
     path = folder / "upload"
     with path.open("rb") as file:
         head = file.read(4096)
@@ -315,11 +295,6 @@ class _Archive(io.BufferedReader):
         self._shown = name
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read a piece.
-
-        Raises:
-            InputError: it is a list of too many files.
-        """
         if size is None or size <= _MOST_LIST_BYTES:
             piece = super().read(size)
             if piece.count(_ENTRY) <= _MOST_ENTRIES:
@@ -331,11 +306,7 @@ class _Archive(io.BufferedReader):
 
 
 def _require_room(root: Path, more: int) -> None:
-    """Refuse what would let the uploads that wait for an import, and those that arrive, take up too much.
-
-    Raises:
-        InputError: so many more bytes are too many.
-    """
+    """Refuse what would let the uploads that wait for an import, and those that arrive, take up too much."""
     used = sum(each.stored for each in _uploads(root))
     for arriving in root.glob("*/upload"):
         with suppress(FileNotFoundError):  # it has just arrived

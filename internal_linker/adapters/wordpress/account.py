@@ -8,19 +8,12 @@ KEY_FILE = "config/wordpress.txt"
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A user of a site with an application password; its `repr` shows neither.
-
-    Attributes:
-        site: the site's address.
-        origin: the only origin that gets the password, such as https://www.example.com.
-        user: the user's login name.
-        password: the application password; its spaces don't count.
-    """
+    """A user of a site with an application password; its `repr` shows neither."""
 
     site: str
-    origin: str
+    origin: str  # the only origin that gets the password, such as https://www.example.com
     user: str = field(repr=False)
-    password: str = field(repr=False)
+    password: str = field(repr=False)  # the application password; its spaces don't count
 
     def secrets(self) -> Iterator[str]:
         """Yield every text that no log may show."""

@@ -39,17 +39,11 @@ _PASSING = {
 
 @dataclass(frozen=True, slots=True)
 class RestAnswer:
-    """An answer.
-
-    Attributes:
-        body: the JSON value.
-        total: how many items the whole collection has; 0: unknown.
-        pages: over how many pages they are spread; 0: unknown.
-    """
+    """An answer."""
 
     body: Any
-    total: int = 0
-    pages: int = 0
+    total: int = 0  # how many items the whole collection has; 0: unknown
+    pages: int = 0  # over how many pages they are spread; 0: unknown
 
 
 class RestError(ServiceError):
@@ -346,7 +340,6 @@ def _stays(address: str, target: str) -> bool:
 
 
 def _json(body: bytes) -> Any:
-    """Return the JSON value; None if it is none."""
     try:
         # Some plugins print a byte order mark before every answer.
         return json.loads(body.removeprefix(b"\xef\xbb\xbf"))

@@ -21,61 +21,36 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class PostType:
-    """A public type of posts.
+    """A public type of posts."""
 
-    Attributes:
-        slug: its name in WordPress: post, page, or that of a custom type.
-        route: its route, such as wp/v2/posts.
-    """
-
-    slug: str
-    route: str
+    slug: str  # its name in WordPress: post, page, or that of a custom type
+    route: str  # its route, such as wp/v2/posts
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A published post in the list of its type.
-
-    Attributes:
-        route: the route of its type.
-        id: its id.
-        link: its URL.
-        modified: when it was last modified, in UTC, as WordPress writes it: 2026-11-02T09:30:00.
-    """
+    """A published post in the list of its type."""
 
     route: str
     id: int
     link: str
-    modified: str
+    modified: str  # when it was last modified, in UTC, as WordPress writes it: 2026-11-02T09:30:00
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published post.
-
-    Attributes:
-        id: its id.
-        link: its URL.
-        modified: as in `Listed`.
-        title: HTML of its title.
-        content: HTML of its content as the site shows it, without header, menus and footer.
-        protected: whether readers need a password, so that the content is missing.
-        categories: the ids of its categories.
-        language: its language's code; "": the site does not say.
-        canonical: its canonical URL; "": the site does not say.
-        indexable: whether search engines may index it, as far as the site says.
-    """
+    """A published post."""
 
     id: int
     link: str
-    modified: str
-    title: str
-    content: str
-    protected: bool
-    categories: tuple[int, ...]
-    language: str
-    canonical: str
-    indexable: bool
+    modified: str  # as in `Listed`
+    title: str  # HTML of its title
+    content: str  # HTML of its content as the site shows it, without header, menus and footer
+    protected: bool  # whether readers need a password, so that the content is missing
+    categories: tuple[int, ...]  # the ids of its categories
+    language: str  # its language's code; "": the site does not say
+    canonical: str  # its canonical URL; "": the site does not say
+    indexable: bool  # whether search engines may index it, as far as the site says
 
 
 def public_types(client: RestClient) -> list[PostType]:
@@ -226,11 +201,7 @@ def _published(one: Mapping[str, Any]) -> Published:
 
 
 def _items(body: Any) -> list[Mapping[str, Any]]:
-    """Return the items of a list.
-
-    Raises:
-        RestError: it is no list of items with ids or links.
-    """
+    """Return the items of a list."""
     if isinstance(body, list) and all(isinstance(one, Mapping) for one in body):
         items: Iterable[Mapping[str, Any]] = body
         return [one for one in items if isinstance(one.get("id", 0), int)]

@@ -28,27 +28,16 @@ _FILTERED = (
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A post as its editors see it.
+    """A post as its editors see it."""
 
-    Attributes:
-        route: the route of its type, such as wp/v2/posts.
-        id: its id.
-        link: its URL.
-        status: publish, draft, private, ...
-        modified: when it was last modified, in UTC, as WordPress writes it.
-        content: its content as it is stored: blocks or classic HTML.
-        unfiltered: whether WordPress keeps all HTML that the user writes into it.
-        rendered: HTML of its content as the site shows it; "": it was not asked for.
-    """
-
-    route: str
+    route: str  # the route of its type, such as wp/v2/posts
     id: int
     link: str
-    status: str
-    modified: str
-    content: str
-    unfiltered: bool
-    rendered: str = ""
+    status: str  # publish, draft, private, ...
+    modified: str  # when it was last modified, in UTC, as WordPress writes it
+    content: str  # its content as it is stored: blocks or classic HTML
+    unfiltered: bool  # whether WordPress keeps all HTML that the user writes into it
+    rendered: str = ""  # HTML of its content as the site shows it; "": it was not asked for
 
 
 class Outcome(StrEnum):
@@ -67,21 +56,13 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """The result of a write.
-
-    Attributes:
-        outcome: what became of it.
-        post: the post as it was read last.
-        reason: why it was not written, one sentence; "": it was.
-        restored: after `ALTERED`: whether the post has its former content again.
-        sent: whether the site got the new content at least once, or may have got it.
-    """
+    """The result of a write."""
 
     outcome: Outcome
     post: Post
-    reason: str = ""
-    restored: bool = False
-    sent: bool = False
+    reason: str = ""  # why it was not written, one sentence; "": it was
+    restored: bool = False  # after `ALTERED`: whether the post has its former content again
+    sent: bool = False  # whether the site got the new content at least once, or may have got it
 
 
 def read_post(client: RestClient, route: str, number: int) -> Post:
@@ -182,7 +163,6 @@ class _Writing:
         return self._put_back(after)
 
     def _found_out(self, problem: str) -> Write:
-        """Return what became of the last attempt, whose outcome nobody knows."""
         try:
             now = self._read()
         except RestError:

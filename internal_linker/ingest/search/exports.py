@@ -73,16 +73,11 @@ def is_period_source(source: str) -> bool:
 
 @dataclass(frozen=True)
 class SearchExports:
-    """Search data of exported files.
+    """Search data of exported files."""
 
-    Attributes:
-        frames: the rows by source and kind.
-        noted: what was unusual.
-        columns: the columns that were recognised: (table, what its rows are, figure, name).
-    """
-
-    frames: Mapping[tuple[str, SearchTable], "DataFrame"]
-    noted: Noted
+    frames: Mapping[tuple[str, SearchTable], "DataFrame"]  # the rows by source and kind
+    noted: Noted  # what was unusual
+    # The columns that were recognised: (table, what its rows are, figure, name)
     columns: Sequence[tuple[str, str, str, str]] = ()
 
 
@@ -137,11 +132,7 @@ def read_exports(paths: Sequence[Path], place: Place, progress: Progress) -> Sea
 
 
 def _groups(paths: Sequence[Path], folder: Path) -> Iterator[_Group]:
-    """Yield the tables of each export, with the period that its filters or its rows by day name.
-
-    Raises:
-        InputError: the export is filtered, so that its sums are of a part of the site.
-    """
+    """Yield the tables of each export, with the period that its filters or its rows by day name."""
     groups: dict[str, _Group] = {}
     for table in export_tables(paths, folder):
         group = groups.setdefault(table.export, _Group())
@@ -223,11 +214,7 @@ def _dated(group: _Group, noted: Noted) -> Iterator[tuple[ExportTable, SearchTab
 
 
 def _leave_out(stream: TableStream, figures: Mapping[Figure, Any], noted: Noted) -> None:
-    """Note that a table says nothing about pages or days.
-
-    Raises:
-        InputError: its pages seem to be in a column with an unknown name.
-    """
+    """Note that a table says nothing about pages or days."""
     lacks_page = lacks_figure(stream, Figure.PAGE) if has_unknown(stream.header) else ""
     if Figure.QUERY in figures:
         if lacks_page:
@@ -244,7 +231,6 @@ def _leave_out(stream: TableStream, figures: Mapping[Figure, Any], noted: Noted)
 
 
 def _capped(table: ExportTable, period: Period | None, noted: Noted) -> ExportTable:
-    """Return the table; note it if Search Console has cut it."""
     if period is None:
         return table
     head = list(islice(table.stream.rows, _CAP + 1))

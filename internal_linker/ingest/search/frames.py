@@ -70,36 +70,23 @@ class Known(dict[str, int]):
 
 @dataclass
 class Noted:
-    """What was unusual about exported tables.
+    """What was unusual about exported tables."""
 
-    Attributes:
-        rejects: rows that can't be used, the first of them.
-        reasons: how many rows can't be used, by the reason.
-        left_out: how many rows were left out on purpose, by the reason.
-        facts: other counts, by name.
-        remarks: what a person should know, one sentence each.
-    """
-
-    rejects: list[Reject] = field(default_factory=list)
-    reasons: Counter[str] = field(default_factory=Counter)
+    rejects: list[Reject] = field(default_factory=list)  # rows that can't be used, the first of them
+    reasons: Counter[str] = field(default_factory=Counter)  # how many rows can't be used, by the reason
+    # How many rows were left out on purpose, by the reason
     left_out: Counter[str] = field(default_factory=Counter)
-    facts: Counter[str] = field(default_factory=Counter)
-    remarks: list[str] = field(default_factory=list)
+    facts: Counter[str] = field(default_factory=Counter)  # other counts, by name
+    remarks: list[str] = field(default_factory=list)  # what a person should know, one sentence each
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The site whose pages count.
+    """The site whose pages count."""
 
-    Attributes:
-        site: its host, without www.; "": any host counts, and there is none for paths.
-        origin: the scheme and host that paths such as /about belong to.
-        key: returns the key of a URL; raises ValueError with the reason if it has none.
-    """
-
-    site: str
-    origin: str
-    key: Callable[[str], str]
+    site: str  # its host, without www.; "": any host counts, and there is none for paths
+    origin: str  # the scheme and host that paths such as /about belong to
+    key: Callable[[str], str]  # returns the key of a URL; raises ValueError with the reason if it has none
 
     def page(self, text: str) -> tuple[str, str]:
         """Return the key of a page, or why it has none."""
@@ -311,11 +298,7 @@ class FrameReader:
         return frame if kept.all() else frame[kept]
 
     def _refuse_other_property(self, name: str, whys: NDArray[Any]) -> None:
-        """Refuse a table whose pages are all of other sites: the tables beside it are of their property, too.
-
-        Raises:
-            InputError: it is such a table.
-        """
+        """Refuse a table whose pages are all of other sites: the tables beside it are of their property, too."""
         if len(whys) and all(_OTHER_SITE in why for why in set(whys.tolist())):
             raise InputError(
                 f"{name}: none of its pages is of {self._place.site} ({whys[0]}). If the project is right, and the "
@@ -343,11 +326,7 @@ class FrameReader:
     def _without_repeats(
         self, stream: TableStream, frame: "DataFrame", at: Mapping[Figure, int]
     ) -> "DataFrame":
-        """Drop rows that say again what an earlier one said.
-
-        Raises:
-            InputError: a column with an unknown name seems to be what tells them apart.
-        """
+        """Drop rows that say again what an earlier one said."""
         repeated = frame.duplicated(_labels(frame)).to_numpy()
         missing = [figure for figure in (Figure.DATE, Figure.PAGE, Figure.QUERY) if figure not in at]
         if missing and repeated.any() and "clicks" in frame and has_unknown(stream.header):

@@ -30,18 +30,12 @@ Period = tuple[date, date]
 
 @dataclass(frozen=True, slots=True)
 class ExportTable:
-    """A table of an exported file.
+    """A table of an exported file."""
 
-    Attributes:
-        stream: its header and rows.
-        export: what it was exported with: the archive or workbook, or the folder of a csv file.
-        period: the first and the last day that the file itself names; None: it names none.
-        body: where the rows of a csv file with no other table begin, none of which has been read.
-    """
-
-    stream: TableStream
-    export: str
-    period: Period | None = None
+    stream: TableStream  # its header and rows
+    export: str  # what it was exported with: the archive or workbook, or the folder of a csv file
+    period: Period | None = None  # the first and the last day that the file itself names; None: it names none
+    # Where the rows of a csv file with no other table begin, none of which has been read
     body: CsvBody | None = None
 
     def blocks(self) -> Iterator[Block]:

@@ -10,20 +10,14 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class SiteAccess:
-    """How to reach the pages of an origin; its `repr` shows no secret.
+    """How to reach the pages of an origin; its `repr` shows no secret."""
 
-    Attributes:
-        headers: headers to send with each request.
-        user: the user of basic authentication; "": none.
-        password: the user's password.
-        proxy: the address of a proxy, http:// or https://, with its own user and password if it needs them; "": none.
-        ignore_robots: whether to fetch what its robots.txt disallows, as that of a staging site disallows everything.
-    """
-
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    user: str = field(default="", repr=False)
-    password: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # headers to send with each request
+    user: str = field(default="", repr=False)  # the user of basic authentication; "": none
+    password: str = field(default="", repr=False)  # the user's password
+    # The address of a proxy, http:// or https://, with its own user and password if it needs them; "": none
     proxy: str = field(default="", repr=False)
+    # Whether to fetch what its robots.txt disallows, as that of a staging site disallows everything
     ignore_robots: bool = False
 
     @property

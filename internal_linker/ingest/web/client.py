@@ -32,17 +32,11 @@ _BUSY = frozenset({429, 503})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A server's answer.
+    """A server's answer."""
 
-    Attributes:
-        status: the HTTP status: 200, 301, 404, ...
-        headers: the headers, with names in lower case; repeated headers are joined by ", ".
-        body: the body; empty if it was not read.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes = b""
+    status: int  # the HTTP status: 200, 301, 404,
+    headers: Mapping[str, str]  # the headers, with names in lower case; repeated headers are joined by ", "
+    body: bytes = b""  # the body; empty if it was not read
 
 
 class NoAnswer(ServiceError):

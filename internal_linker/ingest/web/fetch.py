@@ -36,34 +36,22 @@ NOT_HTML = "not an HTML page"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """The result of a URL; with status 200 its page is in the cache.
-
-    Attributes:
-        url: the URL.
-        status: the HTTP status of its answer.
-        redirect: the URL that it redirects to, "" if it doesn't.
-    """
+    """The result of a URL; with status 200 its page is in the cache."""
 
     url: str
-    status: int
-    redirect: str = ""
+    status: int  # the HTTP status of its answer
+    redirect: str = ""  # the URL that it redirects to, "" if it doesn't
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to fetch.
+    """What to fetch."""
 
-    Attributes:
-        name: the name of the list of URLs in rejects.
-        urls: the URLs, each with its row in the list.
-        reason: returns why not to fetch a page, by its normal form; "": fetch it.
-        limit: maximum of rows, including those of redirects and errors; 0: all.
-    """
-
-    name: str
-    urls: Sequence[tuple[int, str]]
+    name: str  # the name of the list of URLs in rejects
+    urls: Sequence[tuple[int, str]]  # the URLs, each with its row in the list
+    # Returns why not to fetch a page, by its normal form; "": fetch it
     reason: Callable[[str], str] = lambda _: ""
-    limit: int = 0
+    limit: int = 0  # maximum of rows, including those of redirects and errors; 0: all
 
 
 class Fetcher:

@@ -84,31 +84,16 @@ _MAIN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _MainText:
-    """The main text of a page.
-
-    Attributes:
-        html: its HTML.
-        whole: whether it is the whole page, because no main text was recognised.
-        links: (target, anchor) of its links.
-        around: `mem_id` of the links of the element that contains all of it, boxes in it included.
-    """
+    """The main text of a page."""
 
     html: str
-    whole: bool
-    links: Set[tuple[str, str]]
-    around: Set[int]
+    whole: bool  # whether it is the whole page, because no main text was recognised
+    links: Set[tuple[str, str]]  # (target, anchor) of its links
+    around: Set[int]  # `mem_id` of the links of the element that contains all of it, boxes in it included
 
 
 def _main_text(tree: LexborHTMLParser, url: str, parts: Sequence[LexborNode]) -> _MainText:
-    """Find the main text.
-
-    The text keeps its markup, by which a run recognises headings and links: neither may become an anchor.
-
-    Args:
-        tree: the page; this removes the parts from it.
-        url: the page's URL.
-        parts: menus, footers and the like, the outer ones first.
-    """
+    """Find the main text."""
     before = tree.html or ""
     # Inner ones first, because removing an outer one would free its inner ones.
     for node in reversed(parts):
@@ -124,12 +109,7 @@ def _main_text(tree: LexborHTMLParser, url: str, parts: Sequence[LexborNode]) ->
 
 
 def _with_rel(html: str, rels: Mapping[tuple[str, str], str]) -> str:
-    """Write the `rel` of links that pass no weight into the main text, whose extraction drops attributes.
-
-    Args:
-        html: the main text.
-        rels: the `rel` of the page's links, by target and anchor.
-    """
+    """Write the `rel` of links that pass no weight into the main text, whose extraction drops attributes."""
     wanted = {link: rel for link, rel in rels.items() if not is_followed(rel)}
     if not wanted:
         return html
@@ -173,7 +153,6 @@ def _links_around(tree: LexborHTMLParser, text: str) -> Set[int]:
 
 
 def _ancestors(node: LexborNode) -> list[LexborNode]:
-    """Return the elements around a node, the inner ones first."""
     found, above = list[LexborNode](), node.parent
     while above is not None:
         found.append(above)
@@ -234,46 +213,27 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A link of a page.
+    """A link of a page."""
 
-    Attributes:
-        target: the absolute URL, or the address as written if it is invalid.
-        anchor: the link's text, else its image's alternative text; one line.
-        position: Content, Navigation, Header, Footer or Aside.
-        rel: the link's `rel` attribute.
-    """
-
-    target: str
-    anchor: str
-    position: str
-    rel: str = ""
+    target: str  # the absolute URL, or the address as written if it is invalid
+    anchor: str  # the link's text, else its image's alternative text; one line
+    position: str  # Content, Navigation, Header, Footer or Aside
+    rel: str = ""  # the link's `rel` attribute
 
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """The data of a page that an import reads.
+    """The data of a page that an import reads."""
 
-    Attributes:
-        url: the page's URL.
-        title: the title in its head.
-        h1: the text of its first H1.
-        content: HTML of the main text, with its headings and links.
-        whole: whether no main text was recognised, and `content` is everything except menus and the like.
-        lang: the language code that the page or its server states.
-        indexability: "Indexable" or "Non-Indexable", regardless of the canonical.
-        canonical: the absolute canonical URL, "" if none.
-        links: the page's links.
-    """
-
-    url: str
-    title: str
-    h1: str
-    content: str
-    whole: bool
-    lang: str
-    indexability: str
-    canonical: str
-    links: Sequence[PageLink]
+    url: str  # the page's URL
+    title: str  # the title in its head
+    h1: str  # the text of its first H1
+    content: str  # HTML of the main text, with its headings and links
+    whole: bool  # whether no main text was recognised, and `content` is everything except menus and the like
+    lang: str  # the language code that the page or its server states
+    indexability: str  # "Indexable" or "Non-Indexable", regardless of the canonical
+    canonical: str  # the absolute canonical URL, "" if none
+    links: Sequence[PageLink]  # the page's links
 
 
 def read_page(

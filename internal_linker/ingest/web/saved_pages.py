@@ -26,17 +26,11 @@ _OUTSIDE = "it is a symbolic link to a file outside the folder. Copy the file in
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """An HTML file.
+    """An HTML file."""
 
-    Attributes:
-        path: the file.
-        folder: the folder that its URL starts from.
-        found: whether it was found in the folder, not named by the user.
-    """
-
-    path: Path
-    folder: Path
-    found: bool
+    path: Path  # the file
+    folder: Path  # the folder that its URL starts from
+    found: bool  # whether it was found in the folder, not named by the user
 
     @property
     def outside(self) -> bool:

@@ -96,15 +96,7 @@ class _Walk:
         """Whether the host asked who we are."""
 
     def urls(self, starts: Sequence[str], *, guessed: bool = False) -> Iterator[str]:
-        """Yield the URLs of pages in these sitemaps and below.
-
-        Args:
-            starts: addresses of sitemaps.
-            guessed: whether nobody said that there are sitemaps at these addresses.
-
-        Raises:
-            ServiceError: the only sitemap that the user named can't be fetched.
-        """
+        """Yield the URLs of pages in these sitemaps and below."""
         queue = deque(one for one in dict.fromkeys(starts) if one not in self._seen)
         self._seen.update(queue)
         site = site_of(self._address)
@@ -206,11 +198,7 @@ def _name(element: Element) -> str:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Decompress data if gzip compressed it.
-
-    Raises:
-        NoSitemap: the gzip data is damaged, or too large when decompressed.
-    """
+    """Decompress data if gzip compressed it."""
     try:
         return decompressed(data, "gzip", MOST_BYTES) if data.startswith(_GZIP) else data
     except Damaged as error:
