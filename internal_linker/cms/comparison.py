@@ -91,9 +91,9 @@ def occurrences(
         anchor: the folded anchor.
         sentences: spans of the folded text in which also a part of a word may be the anchor.
     """
-    exact = set(_all(text.text, anchor))
+    exact = set(all_places(text.text, anchor))
     lower = text.text.lower()
-    others = set(_all(lower, anchor.lower())) if len(lower) == len(text.text) else set()
+    others = set(all_places(lower, anchor.lower())) if len(lower) == len(text.text) else set()
     for at in sorted(exact | others):
         end = at + len(anchor)
         span = text.starts[at], text.ends[end - 1]
@@ -117,7 +117,8 @@ def _is_divided(visible: str, span: Span) -> bool:
     return bool(unspaced_boundaries(visible, "")[list(span)].all())
 
 
-def _all(text: str, phrase: str) -> Iterator[int]:
+def all_places(text: str, phrase: str) -> Iterator[int]:
+    """Yield where a phrase stands in a text, also where it overlaps itself."""
     at = text.find(phrase)
     while at >= 0:
         yield at

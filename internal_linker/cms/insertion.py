@@ -1,17 +1,60 @@
-"""One more link in a text, at its anchor, and nothing else changed."""
+"""Accepted links put into a text: one at its anchor with nothing else changed, and those of a page up to a limit."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import accumulate
 
-from internal_linker.cms.comparison import LAST_IN_SENTENCE, Folded, folded, folded_places, occurrences
+from internal_linker.cms.comparison import (
+    LAST_IN_SENTENCE,
+    Folded,
+    all_places,
+    folded,
+    folded_places,
+    occurrences,
+)
 from internal_linker.cms.html import read_html
 from internal_linker.cms.markdown import read_markdown
 from internal_linker.cms.passages import Document, Mark, Passage, Piece, Span, Unreadable
-from internal_linker.cms.placement import Inserted, Placement, Refusal, Refused, TextFormat
+from internal_linker.core.source_files import Markup
 
-_READERS: Mapping[TextFormat, Callable[[str], Document]] = {
+
+@dataclass(frozen=True)
+class Placement:
+    """An accepted link on its way into a text."""
+
+    target: str  # the target's full URL
+    # How the text writes the link to the target: a URL, a path, or a template such as `{{< ref "a.md" >}}`
+    href: str
+    anchor: str  # the accepted anchor, as readers see it
+    sentence: str  # the sentence in which the anchor was accepted, as readers see it; empty if none is known
+    leads_to_target: Callable[[str], bool]  # whether an `href` of the same text leads to the target
+
+
+class Refusal(StrEnum):
+    """Why a text stays as it is; the value is the sentence that people read."""
+
+    LINKED = "the page already links to the target"
+    NO_ANCHOR = "the anchor is not in the text"
+    NOT_BODY = "the anchor is only in links, headings, code, captions or templates"
+    NO_OWN_TEXT = "the link has no anchor in the text"
+    UNSAFE = "the result could not be verified, so nothing was changed"
+    UNREADABLE = "the text could not be read as its format"
+
+
+@dataclass(frozen=True)
+class Inserted:
+    """A text with one more link."""
+
+    text: str  # the new text
+    start: int  # the first character of the link's markup in the new text
+    end: int  # the character after it
+    # Whether the anchor stands in the accepted sentence; otherwise it stands elsewhere in the text
+    in_sentence: bool
+
+
+_READERS: Mapping[Markup, Callable[[str], Document]] = {
     "markdown": read_markdown,
     "mdx": lambda text: read_markdown(text, is_mdx=True),
     "html": read_html,
@@ -23,7 +66,7 @@ _MOST_TRIALS = 20
 _PART = 12
 
 
-def insert(text: str, text_format: TextFormat, placement: Placement) -> Inserted | Refused:
+def insert(text: str, text_format: Markup, placement: Placement) -> Inserted | Refusal:
     """Link the anchor of a placement: in its sentence, otherwise where it stands in body text as whole words.
 
     The result is parsed: the visible text is the same, the links are the same but for the new one, which leads to
@@ -36,37 +79,37 @@ def insert(text: str, text_format: TextFormat, placement: Placement) -> Inserted
     """
     anchor = folded(placement.anchor)
     if not anchor:
-        return Refused(Refusal.NO_OWN_TEXT)
+        return Refusal.NO_OWN_TEXT
     if text.startswith(_BOM):
         found = insert(text[1:], text_format, placement)
-        if isinstance(found, Refused):
+        if isinstance(found, Refusal):
             return found
         return replace(found, text=_BOM + found.text, start=found.start + 1, end=found.end + 1)
     try:
         document = _READERS[text_format](text)
         own = {placement.href, placement.target, document.written(placement.href)}
         if any(href in own or placement.leads_to_target(href) for href in document.hrefs):
-            return Refused(Refusal.LINKED)
+            return Refusal.LINKED
         return _inserted(document, anchor, placement)
     except (Unreadable, RecursionError):
-        return Refused(Refusal.UNREADABLE)
+        return Refusal.UNREADABLE
 
 
-def _inserted(document: Document, anchor: str, placement: Placement) -> Inserted | Refused:
+def _inserted(document: Document, anchor: str, placement: Placement) -> Inserted | Refusal:
     trials = 0
     before, after = document.link(placement.href)
     for passage, span, in_sentence in _places(document, anchor, folded(placement.sentence)):
         for start, end in _sources(document, passage, span):
             if trials == _MOST_TRIALS:
-                return Refused(Refusal.UNSAFE)
+                return Refusal.UNSAFE
             trials += 1
             written = f"{before}{document.source[start:end]}{after}"
             new = f"{document.source[:start]}{written}{document.source[end:]}"
             if document.is_only_linked(new, start, placement.href):
                 return Inserted(new, start, start + len(written), in_sentence)
     if trials:
-        return Refused(Refusal.UNSAFE)
-    return Refused(Refusal.NOT_BODY if _stands(document, anchor) else Refusal.NO_ANCHOR)
+        return Refusal.UNSAFE
+    return Refusal.NOT_BODY if _stands(document, anchor) else Refusal.NO_ANCHOR
 
 
 def _stands(document: Document, anchor: str) -> bool:
@@ -123,11 +166,7 @@ def _sentences(document: Document, at: int, text: Folded, sentence: str) -> Sequ
 
 
 def _all(text: str, sentence: str, shift: int) -> list[Span]:
-    found, at = [], text.find(sentence)
-    while at >= 0:
-        found.append((at + shift, at + shift + len(sentence)))
-        at = text.find(sentence, at + 1)
-    return found
+    return [(at + shift, at + shift + len(sentence)) for at in all_places(text, sentence)]
 
 
 def _sources(document: Document, passage: Passage, span: Span) -> Iterator[Span]:
@@ -204,3 +243,65 @@ def _after(marks: Sequence[Mark], end: int) -> list[Mark]:
 def _overlaps(spans: Sequence[Span], start: int, end: int) -> bool:
     at = bisect_right(spans, (end, -1)) - 1
     return at >= 0 and spans[at][1] > start and spans[at][0] < end
+
+
+class Held(StrEnum):
+    """Why a link that could be put into a text waits; the value is the sentence that people read."""
+
+    FULL = "the page has as many new links as --max-per-page allows"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLink:
+    """What became of a link."""
+
+    id: str
+    refusal: Refusal | Held | None  # why it was not put into the text; None: it was
+    line: int = 0  # the line of the new text on which it begins, from 1; 0 if it was not put into it
+    in_sentence: bool = False  # whether it stands in the sentence in which its anchor was accepted
+
+
+@dataclass(frozen=True)
+class PlacedLinks:
+    """A text with its new links, and what became of each."""
+
+    text: str
+    links: Sequence[PlacedLink]
+
+
+def place_links(
+    text: str,
+    text_format: Markup,
+    wanted: Sequence[tuple[str, Placement]],
+    *,
+    most: int,
+    applied: Collection[str] = (),
+) -> PlacedLinks:
+    """Put links into a text.
+
+    Args:
+        text: the text.
+        text_format: its markup.
+        wanted: the links by their ids, the most wanted first.
+        most: how many new links the text may have.
+        applied: ids of links that were put into the text earlier and are not live yet: those that still stand in it
+            count, too.
+    """
+    found: dict[str, PlacedLink] = {}
+    new, places = 0, list[tuple[str, int, bool]]()
+    for link, placement in sorted(wanted, key=lambda one: one[0] not in applied):
+        answer = insert(text, text_format, placement)
+        if not isinstance(answer, Inserted):
+            new += answer is Refusal.LINKED and link in applied
+            found[link] = PlacedLink(link, answer)
+        elif new >= most:
+            found[link] = PlacedLink(link, Held.FULL)
+        else:
+            new += 1
+            grown = len(answer.text) - len(text)
+            places = [(one, at + grown * (at >= answer.start), inside) for one, at, inside in places]
+            places.append((link, answer.start, answer.in_sentence))
+            text = answer.text
+    for link, start, in_sentence in places:
+        found[link] = PlacedLink(link, None, text.count("\n", 0, start) + 1, in_sentence)
+    return PlacedLinks(text, [found[link] for link, _ in wanted])

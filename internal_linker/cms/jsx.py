@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from internal_linker.cms.html import is_closing
 from internal_linker.cms.passages import Span, Unreadable
 from internal_linker.cms.templates import covered
-from internal_linker.cms.verification import is_closing
 
 _NEXT = re.compile(
     r"(?P<fence>^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?P<sign>`{3,}|~{3,}))"

@@ -11,12 +11,11 @@ from urllib.parse import quote
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from internal_linker.cms.html import Elements, tags, urls
+from internal_linker.cms.html import Elements, is_only_linked, tags, urls
 from internal_linker.cms.jsx import without_jsx
 from internal_linker.cms.markdown_inline import Inline, Places, parser, plain_parser
 from internal_linker.cms.passages import Content, Passage, Piece, Span, Unreadable, joined
 from internal_linker.cms.templates import as_punctuation, front_matter, masked, math, shortcodes
-from internal_linker.cms.verification import is_only_linked
 
 _LINE_END = re.compile(r"\r\n?|\n")
 # Lines and spans that generators read as something else than text.
@@ -52,28 +51,19 @@ def _renderer() -> MarkdownIt:
 
 
 class _Parsed:
-    """The blocks of a text in Markdown, without what stands in them.
-
-    Attributes:
-        masked: the text without template tags and JSX.
-        start: where its front matter ends.
-        closed: spans of the text where no link may stand.
-        hrefs: where JSX links lead.
-        tokens: markdown-it's tokens of the blocks.
-        env: the definitions of references.
-    """
+    """The blocks of a text in Markdown, without what stands in them."""
 
     def __init__(self, text: str, *, is_mdx: bool) -> None:
         self.start = front_matter(text)
         self.masked = masked(text)
-        self.text = self.masked.text
-        self.closed = [(0, self.start), *self.masked.closed]
-        self.hrefs: tuple[str, ...] = ()
+        self.text = self.masked.text  # without template tags and JSX
+        self.closed = [(0, self.start), *self.masked.closed]  # where no link may stand
+        self.hrefs: tuple[str, ...] = ()  # where JSX links lead
         if is_mdx:
             jsx = without_jsx(self.text, self.start)
             self.text, self.hrefs = jsx.text, jsx.hrefs
             self.closed += jsx.closed
-        self.env: dict[str, Any] = {}
+        self.env: dict[str, Any] = {}  # the definitions of references
         self.tokens = parser().parse(self.text[self.start :], self.env)
 
     @cached_property

@@ -16,8 +16,7 @@ from internal_linker.adapters.database.applied_links import AppliedLinks
 from internal_linker.adapters.files.atomic import replace_whole, require_in_place
 from internal_linker.adapters.files.git import Change, Commit, patch_of, write_patch
 from internal_linker.adapters.files.text_spool import TextSpool
-from internal_linker.cms.page_links import Held, PlacedLink, place_links
-from internal_linker.cms.placement import Placement, Refusal
+from internal_linker.cms.insertion import Held, PlacedLink, Placement, Refusal, place_links
 from internal_linker.core.applied_links import PageWrite, content_hash, link_states
 from internal_linker.core.edges import Edge, is_link
 from internal_linker.core.errors import ConfigurationError, InputError

@@ -19,8 +19,7 @@ from internal_linker.adapters.wordpress.writing import (
     read_posts,
     write_post,
 )
-from internal_linker.cms.page_builders import page_builder
-from internal_linker.cms.post_links import PostLinks
+from internal_linker.cms.posts import PostLinks, page_builder
 from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ServiceError

@@ -2,15 +2,15 @@
 
 import pytest
 
-from internal_linker.cms.insertion import insert
-from internal_linker.cms.placement import Inserted, Placement, Refusal, Refused, TextFormat
+from internal_linker.cms.insertion import Inserted, Placement, Refusal, insert
+from internal_linker.core.source_files import Markup
 
 TARGET = "https://e.com/x"
 
 
 def placed(
     text: str,
-    text_format: TextFormat = "markdown",
+    text_format: Markup = "markdown",
     *,
     anchor: str = "pet food",
     sentence: str = "",
@@ -20,8 +20,8 @@ def placed(
     found = insert(
         text, text_format, Placement(TARGET, href, anchor, sentence, lambda other: other == "/to/x")
     )
-    if isinstance(found, Refused):
-        return found.reason
+    if isinstance(found, Refusal):
+        return found
     assert text[: found.start] == found.text[: found.start]
     return found.text
 
@@ -179,7 +179,7 @@ LINKED = [
 
 
 @pytest.mark.parametrize(("text", "text_format"), LINKED)
-def test_a_page_links_to_a_target_once(text: str, text_format: TextFormat) -> None:
+def test_a_page_links_to_a_target_once(text: str, text_format: Markup) -> None:
     """No second link to the target, in whatever way the first one is written."""
     assert placed(text, text_format) is Refusal.LINKED
 
@@ -263,4 +263,4 @@ def test_an_insertion_says_where_it_is_and_can_be_undone() -> None:
     assert found.in_sentence
     assert found.text[found.start : found.end] == "[**pet** food](/x)"
     assert found.text[: found.start] + "**pet** food" + found.text[found.end :] == text
-    assert insert(found.text, "markdown", placement) == Refused(Refusal.LINKED)
+    assert insert(found.text, "markdown", placement) == Refusal.LINKED

@@ -1,7 +1,6 @@
 """Links of a page are put into its text up to a limit, the most wanted first."""
 
-from internal_linker.cms.page_links import Held, PlacedLink, place_links
-from internal_linker.cms.placement import Placement, Refusal
+from internal_linker.cms.insertion import Held, PlacedLink, Placement, Refusal, place_links
 
 TEXT = "Green tea likes soft water.\n\nA clay pot keeps it warm.\n\nA dark tin keeps it fresh.\n"
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from internal_linker.cms.page_builders import page_builder
-from internal_linker.cms.post_links import PostLinks
+from internal_linker.cms.posts import PostLinks, page_builder
 
 HERE, THERE = "https://a.example/one/", "https://a.example/caf%C3%A9/?x=1&y=2"
 PATH = "/caf%C3%A9/?x=1&y=2"

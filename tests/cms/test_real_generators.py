@@ -11,9 +11,8 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import pytest
 
 from internal_linker.adapters.files.source_tree import read_tree, write_file
-from internal_linker.cms.insertion import insert
+from internal_linker.cms.insertion import Inserted, Placement, Refusal, insert
 from internal_linker.cms.link_style import LinkStyle
-from internal_linker.cms.placement import Inserted, Placement, Refusal, Refused
 from internal_linker.cms.source_pages import KnownPage, SourcePages, match_pages, path_key
 from internal_linker.core.source_files import SourceTree
 
@@ -169,7 +168,7 @@ def add_links(folder: Path, tree: SourceTree, found: SourcePages, target: str) -
         word = re.search(r"\w+", visible(last_line(file.text)))
         assert word
         done = insert(file.text, file.text_format, Placement(target, href, word[0], "", lambda href: False))
-        if done == Refused(Refusal.LINKED):
+        if done == Refusal.LINKED:
             continue
         assert isinstance(done, Inserted), (one.file, done)
         write_file(folder, file, done.text)

@@ -15,8 +15,7 @@ import pytest
 
 from internal_linker.adapters.database.applied_links import APPLIED_LINKS
 from internal_linker.adapters.database.engine import transact
-from internal_linker.cms.page_links import Held
-from internal_linker.cms.placement import Refusal
+from internal_linker.cms.insertion import Held, Refusal
 from internal_linker.core.applied_links import PageWrite, content_hash
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, InputError, RunActive

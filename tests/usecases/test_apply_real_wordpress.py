@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.cms.placement import Refusal
+from internal_linker.cms.insertion import Refusal
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import CredentialsRefused, ServiceError
 from internal_linker.usecases.apply import ApplyResult, Outcome

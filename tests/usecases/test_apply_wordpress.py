@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.cms.placement import Refusal
+from internal_linker.cms.insertion import Refusal
 from internal_linker.core.applied_links import PageWrite, content_hash
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, ExitCode

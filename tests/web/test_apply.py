@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from internal_linker.cms.page_links import Held
-from internal_linker.cms.placement import Refusal
+from internal_linker.cms.insertion import Held, Refusal
 from internal_linker.core.edges import Anchor
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.source_folder import choose_source_folder

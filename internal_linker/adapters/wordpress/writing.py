@@ -4,6 +4,7 @@ WordPress ignores conditional requests, so a post is read right before it is wri
 content was made from; and read again afterwards, because plugins may change what is saved.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,9 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from internal_linker.adapters.http.limits import with_retries
-from internal_linker.adapters.wordpress.account import KEY_FILE
-from internal_linker.adapters.wordpress.filtered import survives_filter
-from internal_linker.adapters.wordpress.rest import RestClient, RestError
+from internal_linker.adapters.wordpress.rest import KEY_FILE, RestClient, RestError
 from internal_linker.adapters.wordpress.site import with_ids
 
 _ATTEMPTS = 3
@@ -233,3 +232,24 @@ def _raw(body: Any) -> str | None:
 
 def _sentence(error: RestError) -> str:
     return str(error).removeprefix(f"{error.service}: ")
+
+
+# Elements and attributes that its filter keeps for everyone. What else it keeps depends on the site.
+_NAMES = (
+    "a abbr b blockquote br cite code dd del div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img li mark ol p "
+    "pre q s small span strong sub sup table tbody td tfoot th thead tr u ul"
+)
+_ATTRIBUTE = r' (?:class|id|href|title|rel|target|src|alt|width|height|lang|dir|data-[a-z-]+)="[^"<>&]*"'
+_ELEMENT = rf"</?(?:{_NAMES.replace(' ', '|')})(?:{_ATTRIBUTE})*(?: /)?>"
+# A block's comment; its attributes only as the filter writes them itself: JSON without spaces and escapes.
+_VALUE = r'(?:"[^"\\<>&]*"|-?\d+|true|false)'
+_BLOCK = rf'<!-- /?wp:[a-z0-9/-]+ (?:\{{(?:"[\w-]+":{_VALUE}(?:,(?="))?)+\}} )?/?-->'
+_ENTITY = r"&(?:amp|lt|gt|quot|nbsp|#\d{2,5});"
+_KEPT = re.compile("|".join((_ELEMENT, _BLOCK, _ENTITY)))
+# An address with another scheme loses it.
+_SCHEME = re.compile(r'="(?!https?:|mailto:|tel:)[^"/?#]*:')
+
+
+def survives_filter(content: str) -> bool:
+    """Return whether a post's content surely stays as it is when such a user saves it."""
+    return not (re.search("[<>&\0]", _KEPT.sub("", content)) or _SCHEME.search(content))

@@ -5,9 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from internal_linker.adapters.wordpress.filtered import survives_filter
 from internal_linker.adapters.wordpress.rest import RestClient, RestError
-from internal_linker.adapters.wordpress.writing import Outcome, read_post, write_post
+from internal_linker.adapters.wordpress.writing import Outcome, read_post, survives_filter, write_post
 from tests.adapters.wordpress.test_rest import client_of
 from tests.standins import Answer, Fault, Reply, Request, Reset, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, StoredPost

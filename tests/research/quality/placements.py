@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from internal_linker.cms.insertion import insert
-from internal_linker.cms.placement import Inserted, Placement, Refused, TextFormat
+from internal_linker.cms.insertion import Inserted, Placement, Refusal, insert
 from internal_linker.core.records import ExistingLink, Page
+from internal_linker.core.source_files import Markup
 from internal_linker.evaluation.page_text import link_spans
 from internal_linker.text.sentences import around, paragraphs, sentences
 from tests.support.corpora import DEVELOPMENT, whole_site
@@ -55,7 +55,7 @@ class Case:
     """
 
     site: str
-    text_format: TextFormat
+    text_format: Markup
     text: str
     placement: Placement
 
@@ -159,7 +159,7 @@ def main() -> None:
             results = [one for case, one in found if (case.site, case.text_format) == (site, text_format)]
             applied = [one for one in results if isinstance(one, Inserted)]
             within = sum(one.in_sentence for one in applied)
-            reasons = Counter(one.reason.name for one in results if isinstance(one, Refused))
+            reasons = Counter(one.name for one in results if isinstance(one, Refusal))
             share = len(applied) / len(results)
             refused = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
             print(
@@ -192,12 +192,12 @@ def _time(known: list[Case]) -> None:
     )
 
 
-def _print(case: Case, one: Inserted | Refused) -> None:
+def _print(case: Case, one: Inserted | Refusal) -> None:
     print(f"\n--- {case.site}, {case.text_format}: {case.placement.anchor!r}")
     if isinstance(one, Inserted):
         print(f"{one.in_sentence=}", one.text[max(0, one.start - 100) : one.end + 80].replace("\n", "⏎"))
     else:
-        print(one.reason.name, "|", case.placement.sentence)
+        print(one.name, "|", case.placement.sentence)
 
 
 if __name__ == "__main__":

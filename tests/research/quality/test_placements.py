@@ -2,8 +2,7 @@
 
 import pytest
 
-from internal_linker.cms.insertion import insert
-from internal_linker.cms.placement import Inserted
+from internal_linker.cms.insertion import Inserted, insert
 from tests.research.quality.placements import cases
 from tests.support.corpora import ABSENT, DEVELOPMENT, present
 
