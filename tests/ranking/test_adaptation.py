@@ -71,10 +71,15 @@ def place_of_own_folder(found: Ranking) -> float:
 PLAIN = tuple(random_pairs(64, 260, seed=5))
 
 
+@cache
+def adapted_to_popular() -> tuple[Ranking, Adaptation | None]:
+    return adapted(ranking(PAGES, POPULAR), existing(POPULAR))
+
+
 def test_a_pattern_that_the_packaged_weights_miss_is_used() -> None:
     """If editors link to the same popular pages, the weights learn it and report it, and such pages move up."""
     plain = ranking(PAGES, POPULAR)
-    ours, found = adapted(plain, existing(POPULAR))
+    ours, found = adapted_to_popular()
     assert found and found.used and found.gain.low >= adaptation.LEAST_GAIN
     assert found.adapted.mean == pytest.approx(found.packaged.mean + found.gain.mean)
     assert str(found).startswith("weights adapted to your site by its 320 links (NDCG@5 0.")
@@ -94,7 +99,7 @@ def test_random_links_change_nothing() -> None:
 
 def test_the_order_of_the_links_does_not_matter() -> None:
     """The same links in any order, some twice or to unlisted pages, give the same figures and weights."""
-    ours, found = adapted(ranking(PAGES, POPULAR), existing(POPULAR))
+    ours, found = adapted_to_popular()
     more = [*existing(POPULAR[::-1]), *existing(POPULAR[:50]), *existing([(1, 900), (900, 1)])]
     again, same = adapted(ranking(PAGES, POPULAR), more)
     assert found and same and found.used

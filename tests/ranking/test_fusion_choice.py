@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -44,9 +45,10 @@ def pages() -> tuple[Page, ...]:
     )
 
 
-def ranking(searched: Searched) -> Ranking:
-    """Return the ranking of the site with these search results, which has ranked all pages."""
-    site = pages()
+@cache
+def ranking(poor: bool) -> Ranking:
+    """Return the ranking of the site with poor or good search results, which has ranked all pages."""
+    site, searched = pages(), elsewhere() if poor else linked()
     sources = tuple(Source(each.key, each.url, f"query {each.key}", each, in_sheet=False) for each in site)
     collected = Collected(site, sources, (), 0, links=tuple(LINKS))
     ranked = Ranking(
@@ -83,9 +85,9 @@ def linked() -> Searched:
     return results(lambda at: (at // OF_TOPIC * OF_TOPIC + (at + n) % OF_TOPIC for n in range(1, 5)))
 
 
-def evidence(found: Searched, links: int = len(LINKS)) -> FusionEvidence:
-    """Return what speaks for "blend" with these search results and so many known links."""
-    ranked = ranking(found)
+def evidence(poor: bool, links: int = len(LINKS)) -> FusionEvidence:
+    """Return what speaks for "blend" with such search results and so many known links."""
+    ranked, found = ranking(poor), elsewhere() if poor else linked()
     some = pages_to_compare(ranked.sources, LINKS[:links])
     rows = {source.key: at for at, source in enumerate(ranked.sources)}
     again = Searched({at: found.targets[rows[source.key]] for at, source in enumerate(some)})
@@ -94,7 +96,7 @@ def evidence(found: Searched, links: int = len(LINKS)) -> FusionEvidence:
 
 def test_results_that_miss_the_known_links_speak_for_blending() -> None:
     """Where search results push editors' links out of the first five, the advice has both shares."""
-    found = evidence(elsewhere())
+    found = evidence(poor=True)
     assert found.pages == COUNT
     assert found.fill < 0.3 < found.blend and found.low > 0
     assert found.sentence == (
@@ -105,7 +107,7 @@ def test_results_that_miss_the_known_links_speak_for_blending() -> None:
 
 def test_results_that_find_the_known_links_stay_first() -> None:
     """Where search results have the editors' links, nothing speaks against them, whatever their texts say."""
-    found = evidence(linked())
+    found = evidence(poor=False)
     assert found.fill == 1.0
     assert found.sentence == "" == replace(found, far=found.results).sentence
 
@@ -113,7 +115,7 @@ def test_results_that_find_the_known_links_stay_first() -> None:
 def test_few_known_links_leave_it_to_the_texts() -> None:
     """With links on too few pages, results that are not about their pages speak for blending, others don't."""
     few = 2 * (LEAST_PAGES - 1)
-    poor, fair = evidence(elsewhere(), few), evidence(linked(), few)
+    poor, fair = evidence(True, few), evidence(False, few)
     assert poor.pages == fair.pages == 0
     assert poor.results == 6 * COUNT and poor.far > poor.results / 3
     assert poor.sentence.startswith(
@@ -133,7 +135,7 @@ def test_the_texts_of_a_small_site_say_nothing(monkeypatch: pytest.MonkeyPatch) 
     """Ten results are a large part of a small site, so many of them are below the average."""
     monkeypatch.setattr("internal_linker.ranking.fusion_choice.LEAST_SITE", COUNT + 1)
     assert COUNT >= LEAST_SITE
-    assert evidence(elsewhere(), 0) == FusionEvidence()
+    assert evidence(True, 0) == FusionEvidence()
 
 
 def test_pages_to_compare_have_a_query_and_a_link() -> None:

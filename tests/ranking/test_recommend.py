@@ -118,6 +118,13 @@ def test_what_is_linked_already_is_no_inlink_to_hand_out() -> None:
     assert inlinks(found)[lonely] == 0
 
 
+def test_lists_are_filled_up_past_all_that_is_linked() -> None:
+    """A page that links to all but three pages of its topic gets links to these three."""
+    first, *linked, one, two, three = (page.key for page in PAGES[:15])
+    found = links(PAGES, 0, linked={first: tuple(linked)})
+    assert {link.target.key for link in found[0].links} == {one, two, three}
+
+
 def test_links_of_similar_pages_lead() -> None:
     """Targets of a page's most similar pages rank higher, even beyond its own candidates; it never gets itself."""
     site = link_sites.pages(150)

@@ -55,14 +55,6 @@ def test_near_duplicates_are_listed_and_not_linked(
     assert "  Near-duplicates: 1 pair (files/duplicates.csv)\n" in capsys.readouterr().out
 
 
-def test_the_page_with_more_inlinks_is_kept(tmp_path: Path) -> None:
-    """The page with more linking pages, each counted once, is kept; the length of the URL decides only after that."""
-    folder = with_copy(tmp_path)
-    existing(folder, (BLACK, GREEN), (BLACK, COPY), (WHITE, COPY))
-    run(folder)
-    assert [row["Canonical Candidate"] for row in read_csv(folder / DUPLICATES)] == [COPY]
-
-
 def test_only_a_whole_run_tells_of_near_duplicates(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
