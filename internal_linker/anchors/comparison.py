@@ -46,10 +46,6 @@ class Candidates:
 class Comparison:
     """A source's text compared with t targets.
 
-    Args:
-        source: the text.
-        targets: the names of each target.
-
     Attributes:
         source: the text.
         names: the names of all targets.

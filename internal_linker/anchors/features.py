@@ -42,8 +42,6 @@ class SourceFeatures:
     """What the features of phrases take from a source's text, whatever the target.
 
     Args:
-        text: the text.
-        words: the words of the site.
         habits: what the site's editors link.
     """
 

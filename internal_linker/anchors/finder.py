@@ -95,7 +95,6 @@ class Anchoring:
         Args:
             site: the same site with the planned page.
             planned: its key.
-            links: the links in its draft.
         """
         other = object.__new__(Anchoring)
         other.__dict__ = {**self.__dict__, **self.lasting()}

@@ -32,8 +32,6 @@ class Rephrased:
 
     Args:
         anchors: finds the anchors, and keeps them varied.
-        site: the pages.
-        chat: the model.
         cache: the model's earlier answers.
 
     Attributes:

@@ -13,9 +13,6 @@ from internal_linker.text.sentences import paragraphs
 class Paragraphs:
     """The paragraphs of a source's text.
 
-    Args:
-        text: the text.
-
     Attributes:
         begins: where each paragraph begins.
     """

@@ -43,9 +43,6 @@ def allowed(
     another page that no two links call this page.
 
     Args:
-        source: the source's text.
-        names: the names of the targets.
-        found: the phrases.
         pages: (t,) the row of each target.
         owners: which page each name belongs to, in the language of the targets.
         sole: the names that one page of the site has alone, in whatever language.
@@ -97,7 +94,6 @@ def natural(
 
     Args:
         compared: the source's text compared with the targets.
-        found: the phrases.
         pages: (t,) the row of each target.
         owners: which page each name belongs to.
         spans: the names in the text, see `named_spans`.

@@ -90,14 +90,11 @@ def target_names(
     """Return what an anchor for a page can say.
 
     Args:
-        page: the page.
-        content: its main content.
         title: its title without the site's brand.
         h1: its H1 without the site's brand.
         query: its main query; "" without one.
         known: how many links to it have each anchor.
         reader: finds the words of a text.
-        words: the words of the site.
     """
     found: dict[tuple[bool, int], Name] = {}
     # Parts are often whole titles, and reading takes time.

@@ -132,7 +132,6 @@ def altered(edge: Edge, **changes: Any) -> Edge:
     A run does this several times for each link; `dataclasses.replace` would take many times as long.
 
     Args:
-        edge: the link.
         changes: the values by names of `Edge`'s attributes.
     """
     made = object.__new__(Edge)

@@ -67,7 +67,6 @@ class LinkSink(Protocol):
 
         Args:
             recommendations: the run's links.
-            run_id: the run's id.
             edge_of: returns the edge of a link; None: the link graph is not in use.
 
         Raises:
@@ -436,7 +435,6 @@ class PageVectorStore(Protocol):
         """Replace the stored vectors, and return how many were written: unchanged ones are not.
 
         Args:
-            model: the model of all vectors.
             vectors: (d,) each, by URL; the others are removed.
             kept: URLs of pages whose vectors failed: their stored ones stay, unless they are another model's.
 
@@ -459,8 +457,6 @@ class ResultFiles(Protocol):
         """Replace the name of a run in a file that still has the content of this digest.
 
         Args:
-            name: the file.
-            digest: that of its content.
             run: the names of the run that wrote it, and of this one.
             times: how many cells have the name.
 

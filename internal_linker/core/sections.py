@@ -104,11 +104,7 @@ class NamedSections:
 
 
 class SectionUse:
-    """Finds sections without a page, which are probably misspelled.
-
-    Args:
-        named: the sections.
-    """
+    """Finds sections without a page, which are probably misspelled."""
 
     def __init__(self, named: Iterable[NamedSections]) -> None:
         self._named = [one for one in named if one.sections]

@@ -103,7 +103,6 @@ class SteadyPages:
         """Return the same pages after a run that changed nothing but its name in the stored links.
 
         Args:
-            run: its id.
             times: when the stored edges were written.
             places: where the rows of the pages stand in links.csv, if it wrote the file.
             digest: that of links.csv.

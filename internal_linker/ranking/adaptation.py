@@ -190,10 +190,8 @@ def _hidden(
 
     Args:
         whole: a ranking that knows all links.
-        known: the links that are known.
         pairs: (source, target) keys of the links to be found, or of rejected ones.
         groups: in which of the simulated arrivals each page is new.
-        weight: weight of each list.
         arrivals: whether the links to be found are simulated arrivals.
     """
     rows, n = whole.rows, len(whole.linkable)

@@ -77,7 +77,6 @@ class CandidateSources:
 
         Args:
             texts: (t,) rows of the texts.
-            graph: the known links.
             similar: what the pages similar to the texts link to.
         """
         counted = (

@@ -18,7 +18,6 @@ class Numbers:
     """Numbers of possible targets: a page's number is its row; other search results are numbered after the pages.
 
     Args:
-        pages: all pages.
         rows: the row of each page, by its key.
     """
 

@@ -91,7 +91,6 @@ def fusion_evidence(
     Args:
         ranking: the run's ranking, which has computed its candidates.
         pages: the pages to compare, see `pages_to_compare`.
-        links: the known links.
         searched: the search results of these pages by position, including those that they link to.
         results: count of the search results that the ranking has ranked.
     """

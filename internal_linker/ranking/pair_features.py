@@ -31,9 +31,7 @@ class PairFeatures:
     """Computes the features of any pairs of a site's pages.
 
     Args:
-        site: all texts.
         words: the same texts, stemmed.
-        graph: the known links.
     """
 
     def __init__(self, site: Site, words: WordIndex, graph: LinkGraph) -> None:

@@ -50,7 +50,6 @@ class PairLinkFeatures:
     """Computes the features of pairs from known links; 40 bytes a link.
 
     Args:
-        graph: the known links.
         n: count of all texts, pages first.
     """
 

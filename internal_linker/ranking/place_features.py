@@ -96,7 +96,6 @@ class Lift:
 
     Args:
         sections: (n,) the number of each page's section, and of each guest's after them.
-        links: all linked pairs of pages.
         pages: count of the pages; None: there are no guests.
     """
 

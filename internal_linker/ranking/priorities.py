@@ -69,7 +69,6 @@ def told(
     Args:
         items: the recommendations of all sources, in order.
         pairs: positions of sources, and rows of the pages that they link to because of need.
-        needs: the needs of all pages.
         rows: the row of each page, by its key.
     """
     n = len(needs.values)

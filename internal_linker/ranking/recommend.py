@@ -47,7 +47,6 @@ def recommend(
     them: see `stability`.
 
     Args:
-        ranking: the ranking of all sources.
         searched: the search results of the sources.
         rules: how many links each source gets, and how they are spread.
         advance: a function to call after each ranked source.

@@ -29,7 +29,6 @@ def sources_near(
     Sources of last resort follow all others.
 
     Args:
-        ranking: the ranking of all sources.
         rows: rows of the pages, all in `ranking.linkable`.
         keep: the maximum number of sources for a page; sources without any similarity to it never count.
         among: positions of the sources to choose from; None: all. Only sources with a page are found.
@@ -72,7 +71,6 @@ def best_sources(
     Sources of last resort follow all others.
 
     Args:
-        ranking: the ranking of all sources.
         row: the page's row; no link leads to a page that is not in `ranking.linkable`.
         among: positions of the sources to choose from.
         limit: the maximum number of links, at most 50.
@@ -108,7 +106,6 @@ def offers(ranking: Ranking, keep: int, among: Sequence[int], rows: Ints) -> Pai
     """Return row of a page and position of a source that is among the `keep` most similar ones of that page.
 
     Args:
-        ranking: the ranking of all sources.
         keep: count of sources that each page is offered to.
         among: positions of the sources to choose from.
         rows: rows of the pages, all in `ranking.linkable`.

@@ -109,7 +109,6 @@ def select(
     """Take the best `count` eligible candidates, and give the reason if there are fewer.
 
     Args:
-        source: the source.
         ranked: its candidates, best first.
         targets: where links may lead.
         count: the maximum number of links.

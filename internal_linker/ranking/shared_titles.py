@@ -25,11 +25,7 @@ def common_words(titles: Sequence[str]) -> frozenset[str]:
 
 
 class EqualTitles:
-    """Finds the pages with a title, or an H1, of certain words; 24 bytes a page.
-
-    Args:
-        pages: all pages.
-    """
+    """Finds the pages with a title, or an H1, of certain words; 24 bytes a page."""
 
     def __init__(self, pages: Sequence[Page]) -> None:
         found = [
@@ -58,7 +54,6 @@ class SharedTitles:
     """Finds the words that a title shares with the titles of a site's pages.
 
     Args:
-        titles: the pages' titles.
         languages: the pages' languages; "" if unknown.
         common: the `common_words` of the site.
     """

@@ -37,10 +37,6 @@ def simulated_arrivals(pages: Collection[str], links: Sequence[ExistingLink]) ->
     """Yield the arrivals of each group of pages that has links to be found, at most `GROUPS`.
 
     Groups and links are chosen by their hash, and so the same on every computer.
-
-    Args:
-        pages: keys of all pages.
-        links: all known links.
     """
     keys = frozenset(pages)
     parts = {key: _part(f"new {key}", GROUPS) for key in keys}

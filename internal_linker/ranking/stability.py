@@ -153,7 +153,6 @@ def _in_order(
     """Return the positions of a list's links, best first.
 
     Args:
-        scores: the links' scores.
         places: their places in the list of the last run; -1 for new ones, which are sorted by score.
         first: which of them come first, in their order.
         settled: whether the links of the last run keep their order at any score.

@@ -39,7 +39,6 @@ class TextFeatures:
     """Computes the features of pairs from their texts.
 
     Args:
-        site: all texts.
         words: the same texts, stemmed.
     """
 

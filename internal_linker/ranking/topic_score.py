@@ -18,7 +18,6 @@ def topic_score(
         of: (m,) position of each candidate's source, ascending.
         coverage: (m,) how much of the source's title, or of its words if it is a query, each candidate covers, 0 to 1.
         has_content: (m,) whether the source of each candidate has more than a title.
-        weights: the weights of the features.
     """
     meaning, cosine, passage = (
         standard(features[:, PAIR_FEATURES.index(name)], of) for name in ("embedding", "words", "passage")

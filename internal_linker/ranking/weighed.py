@@ -93,7 +93,6 @@ class Weighed:
         """Return what is still known, by the rows and positions of another run; None if that is nothing.
 
         Args:
-            ranking: the ranking of that run.
             facts: what its candidates depend on.
         """
         if facts.rules != self.facts.rules or len(facts.sources) < LEAST_SOURCES:
@@ -280,7 +279,6 @@ def _touched(ranking: Ranking, new: Bools, floors: Vectors) -> Bools:
     """Return (s,) which sources a changed page may be linked from: they name it, or it is similar enough.
 
     Args:
-        ranking: the ranking of the sources.
         new: (n,) which pages changed.
         floors: (s, 2) the similarities above which a page is similar enough.
     """

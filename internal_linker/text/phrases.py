@@ -123,7 +123,6 @@ class Reader:
         """Find the words of a text.
 
         Args:
-            text: the text.
             language: its two-letter code, "" where unknown.
         """
         known = self._known.setdefault(language, {})

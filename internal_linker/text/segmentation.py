@@ -68,7 +68,6 @@ def boundaries(text: str, language: str) -> Bools:
     """Return (n + 1,) whether a word may begin or end at each position of a text of n characters.
 
     Args:
-        text: the text.
         language: its two-letter code, "" where unknown.
     """
     found = np.ones(len(text) + 1, np.bool_)

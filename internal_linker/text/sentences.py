@@ -29,7 +29,6 @@ def around(text: str, begins: Sequence[int], start: int, end: int) -> str:
     """Return the sentence or paragraph around a position, stripped; of a very long one, whole words around it.
 
     Args:
-        text: the text.
         begins: where its sentences or paragraphs begin, ascending from 0.
         start: where the position begins.
         end: where it ends.

@@ -32,7 +32,6 @@ def spans(text: str, phrase: str) -> list[tuple[int, int]]:
     """Return (start, end) of each occurrence of a phrase by the rules of `without_anchors`.
 
     Args:
-        text: any text.
         phrase: its words separated by single spaces.
     """
     exact = _found(text, phrase)
@@ -47,7 +46,6 @@ def place(text: str, phrase: str, start: int = -1) -> tuple[int, int] | None:
     """Return (start, end) of one occurrence of a phrase in the same case, else None; much faster than `spans`.
 
     Args:
-        text: any text.
         phrase: as it is written in the text.
         start: where it stands, or at most a little behind, as white space before the text may have been cut; -1 where
             that is unknown, for the first occurrence as whole words.

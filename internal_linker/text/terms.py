@@ -34,7 +34,6 @@ def terms(text: str, language: str, reader: Reader, most: int) -> Iterator[Term]
     """Yield the terms of a text that don't cross punctuation, in their order; none begins or ends in a function word.
 
     Args:
-        text: the text.
         language: its two-letter code, "" where unknown.
         reader: finds the words, their stems, and function words.
         most: the highest number of words of a term, function words included.
