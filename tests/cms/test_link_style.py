@@ -217,6 +217,7 @@ def test_what_leads_to_no_page(href: str) -> None:
     assert style.leads_to("content/posts/a.md", href) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "part",
     [

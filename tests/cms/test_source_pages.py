@@ -138,6 +138,9 @@ def test_settings_of_hugo(settings: str, path: str, text: str, url: str) -> None
     ("settings", "path", "text", "url"),
     [
         ("permalink: pretty\n", "_posts/2026-01-05-a.md", "", "/2026/01/05/a/"),
+        ("permalink: ordinal\n", "_posts/2026-01-05-a.md", "", "/2026/005/a.html"),
+        ("permalink: weekdate\n", "x/_posts/2026-01-05-a.md", "", "/x/2026/W02/Mon/a.html"),
+        ("permalink: none\n", "x/_posts/2026-01-05-a.md", "", "/x/a.html"),
         ("permalink: /blog/:title\n", "_posts/2026-01-05-a.md", "", "/blog/a"),
         (
             "permalink: /:categories/:short_year-:i_month-:i_day/:slug/\n",
@@ -312,6 +315,7 @@ def test_broken_front_matter_and_settings_are_problems() -> None:
     assert len(found.matched) == 2
 
 
+@pytest.mark.long
 def test_a_thousand_files_take_a_second() -> None:
     """1,000 files, a third of which only their texts tell, are matched in about a second."""
     sections = [f"s{number}" for number in range(20)]
