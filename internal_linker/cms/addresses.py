@@ -19,13 +19,7 @@ _TOKEN = re.compile(r":([a-z_]+)")
 
 
 def addresses(site: Site, path: str, front: FrontMatter) -> Paths:
-    """Return the paths that a file may be published at, below the base, the likeliest first.
-
-    Args:
-        site: the site that the file belongs to.
-        path: the file's path in the tree.
-        front: its front matter.
-    """
+    """Return the paths that a file may be published at, below the base, the likeliest first."""
     root = site.root_of(path)
     return [] if root is None else _RULES[site.generator](site, root, path[len(root) :], front)
 

@@ -87,10 +87,7 @@ def _json(text: str, start: int) -> FrontMatter:
 def parsed(text: str, kind: str, line: int = 0) -> tuple[Mapping[str, object], str]:
     """Read YAML, TOML or JSON; return its values, and why it can't be read, "" if it can.
 
-    Args:
-        text: the text.
-        kind: "yaml", "yml", "toml" or "json".
-        line: the number of lines above it in its file.
+    `kind` is "yaml", "yml", "toml" or "json"; `line` is the number of lines above the text in its file.
     """
     if len(text) > MOST:
         return {}, f"line {line + 1}: longer than {MOST:,} characters"

@@ -281,12 +281,7 @@ _CAPTION = "caption"
 
 
 def is_closing(name: str, attributes: dict[str, str]) -> bool:
-    """Return whether no link may stand inside an element.
-
-    Args:
-        name: its name in lower case.
-        attributes: its attributes.
-    """
+    """Return whether no link may stand inside an element. The name is in lower case."""
     if name not in OPEN_ELEMENTS:
         return True
     return bool(attributes) and (
@@ -298,13 +293,7 @@ def is_closing(name: str, attributes: dict[str, str]) -> bool:
 
 
 def is_only_linked(before: str, after: str, href: str) -> bool:
-    """Return whether HTML has the same elements and text as before, but for one more link in body text.
-
-    Args:
-        before: the HTML without the link.
-        after: the HTML with it.
-        href: where the link leads, as its attribute says.
-    """
+    """Return whether HTML has the same elements and text as before, but for one more link in body text."""
     old, new = _parsed(before), _parsed(after)
     fresh = [link for link in new.css("a[href]") if link.attributes.get("href") == href]
     known = [link for link in old.css("a[href]") if link.attributes.get("href") == href]

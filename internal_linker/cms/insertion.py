@@ -279,13 +279,8 @@ def place_links(
 ) -> PlacedLinks:
     """Put links into a text.
 
-    Args:
-        text: the text.
-        text_format: its markup.
-        wanted: the links by their ids, the most wanted first.
-        most: how many new links the text may have.
-        applied: ids of links that were put into the text earlier and are not live yet: those that still stand in it
-            count, too.
+    `wanted` has the most wanted first. Of the links in `applied`, which were put in earlier and are not live yet,
+    those that still stand in the text count toward `most`, too.
     """
     found: dict[str, PlacedLink] = {}
     new, places = 0, list[tuple[str, int, bool]]()

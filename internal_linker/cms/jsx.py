@@ -33,9 +33,7 @@ class Jsx:
 def without_jsx(text: str, start: int) -> Jsx:
     """Cover JSX in a text in MDX.
 
-    Args:
-        text: the text.
-        start: where its front matter ends.
+    `start` is where its front matter ends.
 
     Raises:
         Unreadable: a tag or an expression has no end.

@@ -121,13 +121,7 @@ class LinkStyle:
         return cls(tree, pages, form, sections, slash if count >= _FEW_LINKS else None, in_folders)
 
     def href(self, from_file: str, to_file: str | None, to_url: str) -> str:
-        """Return a link as the site writes it; it surely leads to the page: else its full URL is returned.
-
-        Args:
-            from_file: the path of the file that gets the link.
-            to_file: the path of the target's file, None if it has none.
-            to_url: the target's URL.
-        """
+        """Return a link as the site writes it; it surely leads to the page: else its full URL is returned."""
         kind = _kind(self.tree, from_file)
         learned = (self.sections.get((kind, _section(from_file))), self.form.get(kind))
         target = self._key(normal_form(to_url))
@@ -140,9 +134,7 @@ class LinkStyle:
     def leads_to(self, from_file: str, href: str) -> str | None:
         """Return the key of the page that a link in a file leads to; None if it leads to no page that can be known.
 
-        Args:
-            from_file: the path of the file that has the link.
-            href: the link's address as the file has it, with character references resolved.
+        The address has its character references resolved.
         """
         found = self._read(from_file, href)
         return found[0] if found else None

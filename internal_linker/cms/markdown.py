@@ -286,10 +286,6 @@ def escaped(href: str) -> str:
 def read_markdown(text: str, *, is_mdx: bool = False) -> MarkdownDocument:
     """Read a text in Markdown.
 
-    Args:
-        text: the text, with any front matter.
-        is_mdx: whether it is MDX.
-
     Raises:
         Unreadable: JSX in it has no end, or it has characters that no text has.
     """

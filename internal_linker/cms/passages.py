@@ -86,10 +86,7 @@ class Document(Protocol):
     def is_only_linked(self, text: str, start: int, href: str) -> bool:
         """Return whether a new text is this one with one more link in body text, and nothing else.
 
-        Args:
-            text: the new text.
-            start: where the link begins in it.
-            href: where the link leads, as the text writes it.
+        The link begins at `start` in the new text.
         """
 
 

@@ -34,12 +34,7 @@ _NAMES = tuple(_MARKS)
 
 
 def page_builder(content: str, rendered: str) -> str:
-    """Return the name of the page builder that made a post; "" if none left a mark.
-
-    Args:
-        content: the post's content as it is stored.
-        rendered: HTML of its content as the site shows it.
-    """
+    """Return the name of the page builder that made a post; "" if none left a mark."""
     found = _ANY.search(content) or _ANY.search(rendered)
     return _NAMES[int((found.lastgroup or "")[1:])] if found else ""
 
@@ -52,11 +47,7 @@ class PostLinks:
 
     @classmethod
     def learn(cls, contents: Iterable[tuple[str, str]]) -> "PostLinks":
-        """Return the form that most links have.
-
-        Args:
-            contents: the URL of each post and its content.
-        """
+        """Return the form that most links have. The contents are given with the URLs of their posts."""
         counts = Counter[bool]()
         for url, content in contents:
             for name, is_end, attributes in tags(content):

@@ -173,10 +173,7 @@ def match_pages(
 ) -> SourcePages:
     """Find the source file of each page; what more than one file could be is listed and not guessed.
 
-    Args:
-        tree: the source files.
-        pages: the site's pages.
-        saved: files by URL that a person named, or that an earlier match found; they win.
+    Files in `saved`, by URL, were named by a person or found by an earlier match: they win.
 
     Raises:
         ValueError: a page or a row of `saved` has no full URL.

@@ -104,12 +104,7 @@ def front_matter(text: str) -> int:
 
 
 def shortcodes(text: str, *, only_pairs: bool = False) -> Iterator[Span]:
-    """Yield the shortcodes in square brackets; of two that belong together, all from the first to the last.
-
-    Args:
-        text: any text.
-        only_pairs: whether single ones may be something else.
-    """
+    """Yield the shortcodes in square brackets; of two that belong together, all from the first to the last."""
     opened: list[tuple[str, int]] = []
     for found in _SHORTCODE.finditer(text) if "[" in text else ():
         name, start, end = found[2].lower(), found.start(), found.end()

@@ -61,10 +61,7 @@ _LARGEST, _SMALLEST = 1e38, 1e-18
 
 
 def vector_cell(cell: str) -> tuple[str, int]:
-    """Return the list, with its numbers spelt as in the cell, and its dimensions.
-
-    Args:
-        cell: numbers separated by commas, with or without square brackets.
+    """Return the list, with its numbers spelt as in the cell, and its dimensions. The brackets may be missing.
 
     Raises:
         ValueError: the cell is not an embedding; the message says why.
@@ -150,10 +147,7 @@ class Crawl:
 def recognised(table: TableStream, url_column: str = "", content_column: str = "") -> CrawlTable:
     """Tell pages from links by the header: links have a source and a destination.
 
-    Args:
-        table: the table, of which only the header was read.
-        url_column: the name of the column with the pages' URLs, if the table has it; "": recognise it.
-        content_column: the name of the column with their main content, if the table has it; "": recognise it.
+    A named column counts if the table has it; "": it is recognised.
 
     Raises:
         InputError: the table has neither a column of URLs nor columns of sources and destinations; names its columns.
@@ -186,11 +180,6 @@ def recognised(table: TableStream, url_column: str = "", content_column: str = "
 
 def chosen(table: TableStream, *, links: bool, columns: Mapping[Kind, int]) -> CrawlTable:
     """Return a table with the columns that a person chose.
-
-    Args:
-        table: the table, whose rows have not been read.
-        links: whether the rows are links; else they are pages.
-        columns: the positions of the columns, from 0.
 
     Raises:
         InputError: a column that is needed is missing, or there is no such column.

@@ -66,11 +66,7 @@ class TextFacts:
 
 
 class PageFilter:
-    """Decides page by page, in the order of the tables, which pages an import takes.
-
-    Args:
-        filters: which pages to leave out.
-    """
+    """Decides page by page, in the order of the tables, which pages an import takes."""
 
     def __init__(self, filters: Filters) -> None:
         self._filters = filters
@@ -80,9 +76,7 @@ class PageFilter:
     def reason(self, page: PageFacts, text: Callable[[], TextFacts]) -> str:
         """Return why the filters leave out the next page; "" if they take it.
 
-        Args:
-            page: the page.
-            text: returns what its text decides; called only if a filter needs it.
+        `text` is called only if a filter needs what the page's text decides.
         """
         filters = self._filters
         filters.noted(page.key)
@@ -126,12 +120,9 @@ def page_rows(
 ) -> tuple[dict[str, Row], Counter[str]]:
     """Return the pages to take, by key, and the count of pages left out, by reason.
 
-    If `filters.give_roles`, the pages have their roles.
+    `of` returns the form in which the site writes a normal form.
 
-    Args:
-        pages: the pages by key.
-        filters: which pages to leave out.
-        of: returns the form in which the site writes a normal form.
+    If `filters.give_roles`, the pages have their roles.
     """
     kept, left_out, chosen = dict[str, Row](), Counter[str](), PageFilter(filters)
     for key, row in pages.items():

@@ -44,10 +44,8 @@ _STDIN = "The text of standard input"
 def read_brief(given: str, stdin: Callable[[], BinaryIO], title: str = "") -> Brief:
     """Read a new page's title, and its outline or draft.
 
-    Args:
-        given: a file's path, "-" for standard input, else the text itself, even if it is only one line.
-        stdin: opens standard input.
-        title: the page's title; "": the first heading, else the first line.
+    `given` is a file's path, "-" for standard input, else the text itself. Without a title, it is the first heading or
+    line.
 
     Raises:
         InputError: the file can't be used, or the text has no words.

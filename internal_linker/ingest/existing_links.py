@@ -36,10 +36,7 @@ Found = dict[tuple[str, str, str, int], bool]
 def add_links(collected: Collected, table: TableStream | None) -> Collected:
     """Add the links of a table to those in the pages' own HTML, and count the links between listed pages.
 
-    Args:
-        collected: pages and sources, with the aliases of redirects and copies.
-        table: a table with Source, Destination and optionally Anchor, Link Position, Type, Start, Follow and Rel;
-            None: no table.
+    The table has Source, Destination and optionally Anchor, Link Position, Type, Start, Follow and Rel.
 
     Raises:
         InputError: the table has no column for a link's source or destination.

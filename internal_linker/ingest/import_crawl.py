@@ -136,13 +136,8 @@ def import_tables(
 ) -> Imported:
     """Read all rows and write the project's tables; memory holds the pages without their contents, but no links.
 
-    Args:
-        tables: the tables with their recognised columns.
-        filters: which pages to take.
-        places: where the tables are written.
-        progress: shows the rows.
-        verify: called before anything is written, when the filters have seen all pages.
-        hosts: mapped hosts, whose URLs are written with the hosts that they stand for; None: there are none.
+    `verify` is called before anything is written, when the filters have seen all pages. URLs of mapped hosts are
+    written with the hosts that they stand for.
 
     Raises:
         InputError: a table has a damaged row, or no row of a table is left: then no table is replaced.

@@ -67,11 +67,8 @@ def crawl_tables(
 ) -> list[StreamSource]:
     """Return the tables of files: workbooks, CSV files, HTML files and folders of HTML files.
 
-    Args:
-        paths: the files and folders; relative paths start from the current directory.
-        base_url: the address of folders of HTML files, for files that don't state their own.
-        links: stores the links of HTML files until all files were read.
-        sheets: names of the sheets to read of each workbook; empty: the one with pages or links.
+    `base_url` is the address of folders of HTML files, for files that don't state their own. Without `sheets`, the
+    sheet of a workbook with pages or links is read.
 
     Raises:
         InputError: a folder has no HTML files, or `base_url` is not a URL.
@@ -95,12 +92,7 @@ def site_tables(
 ) -> list[StreamSource]:
     """Fetch pages into the cache; return tables of the pages and of their links.
 
-    Args:
-        options: what to fetch, and how.
-        reason: returns why not to fetch a page, by its normal form; "": fetch it.
-        cache: has pages from earlier imports, and stores new ones.
-        links: stores the links until all pages were read.
-        progress: shows the pages.
+    `reason` returns why not to fetch a page, by its normal form; "": fetch it.
 
     Raises:
         InputError: the sitemap or the list is missing, or the site is in a private network.

@@ -56,13 +56,7 @@ def wordpress_tables(
 ) -> list[StreamSource]:
     """Fetch the posts that changed into the cache; return tables of the pages and of their links.
 
-    Args:
-        client: the site; its API is found.
-        reason: returns why not to fetch a page, by its normal form; "": fetch it.
-        cache: has posts from earlier imports, and stores new ones.
-        links: stores the links until all pages were read.
-        progress: shows the posts.
-        limit: maximum of posts; 0: all.
+    `reason` returns why not to fetch a page, by its normal form; "": fetch it. A limit of 0 takes all posts.
 
     Raises:
         InputError: the site has no posts.

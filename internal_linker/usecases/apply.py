@@ -135,12 +135,7 @@ def apply(
 ) -> ApplyResult:
     """Put accepted links into source files or posts, into a patch or a branch, or only find what would change.
 
-    Args:
-        project: whose links.
-        options: which links, and where they go.
-        progress: shows the steps.
-        seen: the diff that a person saw; None: nobody did.
-        by: who applies them; "": the user of this computer.
+    `seen` is the diff that a person saw; None: nobody did. `by` applies them; "": the user of this computer.
 
     Raises:
         ChangesDiffer: the changes are others than those in `seen`.

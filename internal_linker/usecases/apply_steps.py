@@ -94,13 +94,6 @@ def show_changes(
 ) -> ShownChanges:
     """Find out what applying links would change; only the table of source files is written.
 
-    Args:
-        project: whose links.
-        to: where the links go.
-        options: which links.
-        progress: shows the steps.
-        should_stop: asked now and then; True ends the work.
-
     Raises:
         InternalLinkerError: no folder is chosen, or it, the pages or a table can't be read.
         Interrupted: the work was stopped.
@@ -113,12 +106,6 @@ def show_changes(
 
 def apply_shown(project: Project, shown: ShownChanges, progress: Progress, *, by: str = "") -> ApplyResult:
     """Apply the links that were shown, and no others.
-
-    Args:
-        project: whose links.
-        shown: what a person saw.
-        progress: shows the steps.
-        by: who applies them; "": the user of this computer.
 
     Raises:
         ChangesDiffer: something has changed since; nothing was written.
@@ -137,11 +124,6 @@ def apply_shown(project: Project, shown: ShownChanges, progress: Progress, *, by
 
 def undo_application(project: Project, application: str, progress: Progress) -> UndoResult:
     """Take an application back, in the folder of the settings or the site in config/wordpress.txt; see `undo`.
-
-    Args:
-        project: whose links.
-        application: its id.
-        progress: shows the texts.
 
     Raises:
         ConfigurationError: the links were applied in another folder, which is still there.

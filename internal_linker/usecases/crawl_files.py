@@ -20,10 +20,7 @@ from internal_linker.usecases.project import Project
 def compared_site(project: Project, files: Sequence[Path], progress: Progress) -> Iterator[Project]:
     """Yield the project with the pages and links of these files in place of its own; without files, as it is.
 
-    Args:
-        project: whose settings, cache and files/ are used.
-        files: what `import` takes: exports of pages and links, saved pages and folders of them.
-        progress: shows the steps.
+    The files are what `import` takes: exports of pages and links, saved pages and folders of them.
 
     Raises:
         InputError: a file can't be read, or no file has pages.

@@ -49,12 +49,6 @@ def import_analytics(
 ) -> SearchDataImported:
     """Store the sessions of all days of the last sixteen months that are not stored, and of the last days again.
 
-    Args:
-        project: whose store.
-        property_: the property's number.
-        progress: shows the days.
-        today: the present day; None: today.
-
     Raises:
         ConfigurationError: the property is no number, or there is no service account.
         InputError: the sessions are all of other hosts; nothing is stored.

@@ -100,15 +100,7 @@ def import_search_console(
 
 
 class _Fetching:
-    """Fetches the days of a property.
-
-    Args:
-        client: the client of the API.
-        store: keeps what was fetched.
-        property_: the property.
-        today: the present day in Pacific time.
-        progress: counts the days.
-    """
+    """Fetches the days of a property. Its today is a Pacific day."""
 
     def __init__(
         self, client: SearchConsole, store: SearchStore, property_: str, today: date, progress: Progress

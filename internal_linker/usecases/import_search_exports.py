@@ -149,12 +149,7 @@ def store_days(
 ) -> list[StoredRows]:
     """Store the rows of each day in place of those that the source had; return what was stored.
 
-    Args:
-        project: whose store.
-        source: where the rows are from.
-        table: what they are.
-        frame: the rows.
-        left_out: gets the count of rows that are older than the store keeps.
+    `left_out` gets the count of rows that are older than the store keeps.
     """
     first = first_kept_day(datetime.now(UTC).date())
     old = frame["date"] < np.datetime64(first)

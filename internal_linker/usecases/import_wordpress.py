@@ -65,11 +65,7 @@ def editing_client(
 ) -> Iterator[RestClient]:
     """Yield a client that is signed in at a site, to change its posts.
 
-    Args:
-        project: its settings have the account.
-        address: the site's address.
-        progress: shows what a person should know about the account.
-        delay: seconds between two requests.
+    `delay` is the number of seconds between two requests.
 
     Raises:
         ConfigurationError: the address is wrong, or config/wordpress.txt has no account for the site.
@@ -109,12 +105,7 @@ def wordpress_client(
 ) -> Iterator[RestClient]:
     """Yield a client of a site whose REST API was found; it is signed in if the account is for this site.
 
-    Args:
-        project: its settings have the account, and headers and proxies of protected sites.
-        address: the site's address; without a scheme, it is https.
-        progress: shows what a person should know about the account.
-        allow_private: whether a site without an account may be in a private network.
-        per_second: the most requests per second.
+    An address without a scheme is https. `allow_private`: a site without an account may be in a private network.
 
     Raises:
         ConfigurationError: the address or the account is wrong.

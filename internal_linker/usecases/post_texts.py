@@ -68,8 +68,7 @@ class PostText:
 class PostHome:
     """A site whose posts are replaced; see `Home`. After an error that ends all, it sends nothing more.
 
-    Args:
-        client: signed in.
+    The client is signed in.
     """
 
     noun = "post"
@@ -199,13 +198,7 @@ class PostTexts:
 def read_page_posts(
     client: RestClient, hosts: CanonicalHosts, pages: Collection[str], progress: Progress
 ) -> PostTexts:
-    """Find the posts of pages, and read them as their editors see them.
-
-    Args:
-        client: signed in.
-        hosts: the form of the hosts in keys.
-        pages: the URLs of the pages that are to get links.
-        progress: shows the posts.
+    """Find the posts of pages, and read them as their editors see them. The client is signed in.
 
     Raises:
         ServiceError: the site doesn't answer, or the user may edit none of these posts.

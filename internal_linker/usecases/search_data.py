@@ -40,12 +40,7 @@ def search_data(
 ) -> SearchData:
     """Read the stored search data from `since` to `until`, both included.
 
-    Args:
-        project: the project.
-        since: the first day; None: the first that is stored.
-        until: the last day; None: the last that is stored.
-        source: where the data are from, such as "sc-domain:example.com"; "": of each table the source with the most
-            days.
+    Without a source, each table is of the source with the most days.
 
     Raises:
         ConfigurationError: the store can't be read.

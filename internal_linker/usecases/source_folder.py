@@ -222,10 +222,6 @@ def source_folder(project: Project) -> Path:
 def choose_source_folder(project: Project, text: str) -> Path:
     """Keep a folder in the settings, without links in its path; return it.
 
-    Args:
-        project: whose settings change.
-        text: the folder's whole path, as a person writes it.
-
     Raises:
         ConfigurationError: it can't be a folder of source files, or an environment variable overrides the setting.
         InputError: there is no such folder.

@@ -197,12 +197,7 @@ def survey(
 ) -> Survey:
     """Read all pages of uploads, so that filters can be tried; nothing is written.
 
-    Args:
-        project: whose uploads are read.
-        choices: what to read of them.
-        options: `base_url` and `map_host` count here.
-        progress: shows the rows.
-        should_stop: asked now and then; True ends the work.
+    Of the options, `base_url` and `map_host` count here.
 
     Raises:
         InputError: an upload can't be read.
@@ -240,12 +235,7 @@ def import_uploads(
 ) -> Imported:
     """Import uploads, or the pages of a sitemap or a WordPress site, and delete the uploads.
 
-    Args:
-        project: whose tables are replaced; the replaced ones are copied aside.
-        choices: what to read of the uploads.
-        options: the filters, the sitemap, and the WordPress site; `files` must be empty.
-        progress: shows the steps.
-        should_stop: asked now and then until everything is read; True ends the work, and files/ is as it was.
+    The replaced tables are copied aside. `should_stop` is asked until everything is read.
 
     Raises:
         InternalLinkerError: it could not be done; files/ is as it was.

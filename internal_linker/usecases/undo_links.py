@@ -108,11 +108,6 @@ def applications(project: Project) -> ApplicationsResult:
 def undo(project: Project, options: UndoOptions, progress: Progress) -> UndoResult:
     """Take applied links back; what changed since is listed and stays as it is.
 
-    Args:
-        project: whose links.
-        options: which of them.
-        progress: shows the texts.
-
     Raises:
         ConfigurationError: nothing is named, or the folder must be.
         InputError: there is nothing to take back, or no such application or page.

@@ -99,10 +99,7 @@ class Receiver:
 def received(project: Project, name: str, most: int = MOST_BYTES) -> Iterator[Receiver]:
     """Receive a file; when the block ends, the receiver's `upload` says what it is.
 
-    Args:
-        project: whose folder keeps it.
-        name: the file's name as the user knows it.
-        most: the largest size in bytes.
+    The name is as the user knows it; the largest size is in bytes.
 
     Raises:
         InputError: the file is too large, too much waits for an import, or it is neither CSV, workbook, saved
@@ -284,10 +281,6 @@ class _Archive(io.BufferedReader):
     """A zip whose list of files is bounded: zipfile reads it in one piece, and keeps all its entries.
 
     How many entries a zip declares binds nobody, so they are counted.
-
-    Args:
-        file: the open file.
-        name: its name as the user knows it.
     """
 
     def __init__(self, file: io.FileIO, name: str) -> None:

@@ -197,9 +197,7 @@ class RestClient:
     def shows(self, url: str, route: str) -> bool:
         """Return whether readers get a post at its URL; of posts without pages, many sites show the home page there.
 
-        Args:
-            url: the post's URL.
-            route: the post's own route, which a page names in its header Link, unless the site has no such headers.
+        A page names the post's own route in its header Link, unless the site has no such headers.
         """
         if urlsplit(url).hostname != urlsplit(self._root).hostname:
             return False

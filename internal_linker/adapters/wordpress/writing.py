@@ -67,11 +67,6 @@ class Write:
 def read_post(client: RestClient, route: str, number: int) -> Post:
     """Return a post as its editors see it.
 
-    Args:
-        client: signed in as somebody who may edit the post.
-        route: the route of its type.
-        number: its id.
-
     Raises:
         RestError: there is no such post, or the user may not edit it.
         ServiceError: the site does not answer.
@@ -81,11 +76,6 @@ def read_post(client: RestClient, route: str, number: int) -> Post:
 
 def read_posts(client: RestClient, route: str, ids: Sequence[int]) -> Iterator[Post]:
     """Yield those of these published posts that the user may edit, with what the site shows of them.
-
-    Args:
-        client: signed in as somebody who may edit posts of this type.
-        route: the route of their type.
-        ids: their ids.
 
     Raises:
         ServiceError: the site does not answer, or the user may edit no post of this type.
@@ -104,11 +94,6 @@ def write_post(client: RestClient, post: Post, content: str) -> Write:
     """Replace a post's content, if the post still has the content with which it was read.
 
     A reply that gets lost is no loss: whether the write landed is found out by reading the post again.
-
-    Args:
-        client: signed in as somebody who may edit the post.
-        post: the post as read; `content` was made from its content.
-        content: the new content.
 
     Raises:
         CredentialsRefused: the password does not count any more.

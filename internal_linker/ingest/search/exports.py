@@ -98,11 +98,6 @@ def search_exports(paths: Sequence[Path]) -> list[Path]:
 def read_exports(paths: Sequence[Path], place: Place, progress: Progress) -> SearchExports:
     """Read all tables of exported files.
 
-    Args:
-        paths: csv files, zip archives and workbooks.
-        place: the site.
-        progress: shows the rows.
-
     Raises:
         InputError: a file can't be read, lacks a column or a period, is filtered, or has no row for this site.
     """

@@ -148,13 +148,7 @@ def lacks_figure(stream: TableStream, figure: Figure) -> str:
 
 
 class FrameReader:
-    """Reads tables; texts of all tables have one numbering.
-
-    Args:
-        place: the site.
-        noted: gets what is unusual.
-        advance: called with the count of rows now and then.
-    """
+    """Reads tables; texts of all tables have one numbering."""
 
     def __init__(self, place: Place, noted: Noted, advance: Callable[[int], None]) -> None:
         self._place, self._noted, self._advance = place, noted, advance
@@ -166,10 +160,7 @@ class FrameReader:
     def read(self, table: ExportTable, kind: SearchTable, period: Period | None) -> "DataFrame":
         """Return the sound rows of a table: date, written and query (codes), and the measures.
 
-        Args:
-            table: the table.
-            kind: what its rows are.
-            period: the period that all rows are sums of; None: the table has a column of days.
+        Without a period, the table has a column of days.
 
         Raises:
             InputError: a column is missing, or its days can be read in two ways.

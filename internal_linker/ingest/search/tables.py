@@ -69,9 +69,7 @@ def is_search_export(path: Path, folder: Path) -> bool:
 def export_tables(paths: Sequence[Path], folder: Path) -> Iterator[ExportTable]:
     """Yield the tables of files, those with other content as well.
 
-    Args:
-        paths: csv files, zip archives and workbooks.
-        folder: an existing folder for the unpacked tables of archives; the caller removes it.
+    Archives are unpacked into the folder, which the caller removes.
 
     Raises:
         InputError: a file is missing or damaged.

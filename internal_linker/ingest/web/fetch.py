@@ -55,13 +55,7 @@ class Order:
 
 
 class Fetcher:
-    """Visits pages one after another, and caches each at once, so that an interrupted import loses nothing.
-
-    Args:
-        client: sends the requests.
-        robots: the rules of the hosts.
-        cache: stores the pages.
-    """
+    """Visits pages one after another, and caches each at once, so that an interrupted import loses nothing."""
 
     def __init__(self, client: SiteClient, robots: Robots, cache: PageCache) -> None:
         self._client, self._robots, self._cache = client, robots, cache
@@ -73,11 +67,6 @@ class Fetcher:
         """Fetch all allowed pages, each once, and follow redirects within the site.
 
         The URLs of a host that can't be read, or that keeps failing, are rejected; the others are fetched.
-
-        Args:
-            order: what to fetch.
-            asides: collects the URLs without a page, and a gap for each host that was given up.
-            progress: advances by each URL.
 
         Raises:
             Refused: a host is in a private network, and no page was fetched from any other.

@@ -29,12 +29,7 @@ _HEAD = 4096
 
 
 def decoded(data: bytes, content_type: str = "") -> str:
-    """Decode a page by its byte order mark, its header, its meta element, else as UTF-8 or a guess; never fail.
-
-    Args:
-        data: the page.
-        content_type: the header Content-Type, "" if missing.
-    """
+    """Decode a page by its byte order mark, its header, its meta element, else as UTF-8 or a guess; never fail."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _text(data.removeprefix(codecs.BOM_UTF8), encoding)
@@ -132,10 +127,6 @@ def _links_around(tree: LexborHTMLParser, text: str) -> Set[int]:
     """Return `mem_id` of all links in the smallest element that contains the main text.
 
     There are none if most of that element's text is not the main text.
-
-    Args:
-        tree: the page without menus and the like.
-        text: the main text, one line per block.
     """
     lines = {line for line in text.splitlines() if len(line) >= _LONG_LINE}
     # Elements without inner ones, so that no text is read twice.
@@ -244,11 +235,8 @@ def read_page(
 ) -> WebPage:
     """Read a page; broken HTML is parsed as browsers do.
 
-    Args:
-        html: the page's HTML.
-        url: the page's URL.
-        headers: the answer's headers, with names in lower case; repeated headers are joined by ", ".
-        leads_to: returns the URL that a link to a saved file means, "" for links relative to the page.
+    Names of headers are in lower case, repeated headers joined by ", ". `leads_to` returns the URL that a link to a
+    saved file means, "" for links relative to the page.
     """
     given = headers or {}
     tree = parsed(html)
@@ -291,12 +279,7 @@ def read_page(
 
 
 def read_fragment(html: str, url: str) -> tuple[str, Sequence[PageLink]]:
-    """Return the HTML of a main text with absolute URLs and without scripts, and its links; "" if there is no text.
-
-    Args:
-        html: the main text alone, without menus and the like.
-        url: the URL of its page.
-    """
+    """Return the HTML of a main text with absolute URLs and without scripts, and its links; "" if there is no text."""
     tree = parsed(html)
     if tree.body is None:
         return "", ()

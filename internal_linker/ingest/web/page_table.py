@@ -29,11 +29,7 @@ Row = tuple[int, Sequence[str]]
 
 
 class LinkSpool:
-    """Stores the links of pages in order; a context manager that deletes its temporary file.
-
-    Args:
-        folder: the folder for the temporary file, if one is needed.
-    """
+    """Stores the links of pages in order; a context manager that deletes its temporary file."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -119,12 +115,7 @@ class PageTable:
 
 
 class LinkTable:
-    """Implements `ports.StreamSource` for the links of a `PageTable`; read that table first.
-
-    Args:
-        name: the table's name in rejects.
-        links: the stored links.
-    """
+    """Implements `ports.StreamSource` for the links of a `PageTable`; read that table first."""
 
     def __init__(self, name: str, links: LinkSpool) -> None:
         self.name, self._links = name, links

@@ -63,9 +63,7 @@ class PrivateAddress(httpcore.ConnectError):
 class PublicHosts(httpx.HTTPTransport):
     """Connects only to public addresses, and to the very addresses it checked, which prevents DNS rebinding.
 
-    Args:
-        longest: maximum seconds from a request to the end of its answer.
-        allow_private: whether to allow private addresses, too.
+    `longest` is in seconds, from a request to the end of its answer.
     """
 
     def __init__(self, longest: float, *, allow_private: bool) -> None:
@@ -78,12 +76,7 @@ class PublicHosts(httpx.HTTPTransport):
 
 
 class ThroughProxy(httpx.HTTPTransport):
-    """Connects through a proxy that the user named for a host; the proxy looks up the host's address.
-
-    Args:
-        proxy: the proxy's address.
-        longest: maximum seconds from a request to the end of its answer.
-    """
+    """Connects through a proxy that the user named for a host; the proxy looks up the host's address."""
 
     def __init__(self, proxy: str, longest: float) -> None:
         super().__init__(proxy=proxy)

@@ -15,11 +15,7 @@ LONGEST_DELAY_S = 60.0
 
 
 class Robots:
-    """The rules of all hosts, fetched when needed.
-
-    Args:
-        client: fetches the rules.
-    """
+    """The rules of all hosts, fetched when needed."""
 
     def __init__(self, client: SiteClient) -> None:
         self._client = client

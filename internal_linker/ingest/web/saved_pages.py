@@ -61,9 +61,7 @@ def html_files(given: Iterable[Path]) -> list[SavedFile]:
 class SavedPages:
     """Reads saved pages, one at a time.
 
-    Args:
-        files: the result of `html_files`.
-        base_url: the address of the files' folders; "" if unknown.
+    `base_url` is the address of the files' folders; "" if unknown.
 
     Raises:
         InputError: `base_url` is not a URL.

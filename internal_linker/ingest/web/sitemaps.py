@@ -41,14 +41,10 @@ class NoSitemap(ValueError):
 def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Asides) -> Iterator[str]:
     """Yield the pages' URLs, each once; count URLs of other sites, and reject sitemaps that can't be read.
 
+    The address is that of a sitemap, of an index of sitemaps, or of a host, whose robots.txt names them.
+
     Of a host, the sitemaps that its robots.txt names are read; if they list no page, the first of the usual names that
     does.
-
-    Args:
-        client: fetches the sitemaps.
-        robots: names the sitemaps of a host.
-        address: the address of a sitemap, of an index of sitemaps, or of a host.
-        asides: collects counts and rejects.
 
     Raises:
         InputError: the site has no readable sitemap, or the sitemaps have no URL of it.
@@ -79,10 +75,7 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
 class _Walk:
     """Reads sitemaps and those that they name, each once.
 
-    Args:
-        client: fetches the sitemaps.
-        address: the address that the user gave; only URLs of its site are taken.
-        asides: collects counts and rejects.
+    Only URLs of the site of the address that the user gave are taken.
     """
 
     def __init__(self, client: SiteClient, address: str, asides: Asides) -> None:
