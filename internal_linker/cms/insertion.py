@@ -6,17 +6,22 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
 
-from internal_linker.cms.comparison import (
+from internal_linker.cms.html import read_html
+from internal_linker.cms.markdown import read_markdown
+from internal_linker.cms.passages import (
     LAST_IN_SENTENCE,
+    Document,
     Folded,
+    Mark,
+    Passage,
+    Piece,
+    Span,
+    Unreadable,
     all_places,
     folded,
     folded_places,
     occurrences,
 )
-from internal_linker.cms.html import read_html
-from internal_linker.cms.markdown import read_markdown
-from internal_linker.cms.passages import Document, Mark, Passage, Piece, Span, Unreadable
 from internal_linker.core.source_files import Markup
 
 

@@ -34,9 +34,8 @@ from internal_linker.ingest.web.fetch import (
     Visit,
 )
 from internal_linker.ingest.web.page_table import LinkSpool, LinkTable, PageTable
-from internal_linker.ingest.web.robots import Robots
 from internal_linker.ingest.web.saved_pages import SUFFIXES, SavedPages, html_files
-from internal_linker.ingest.web.sitemaps import sitemap_urls
+from internal_linker.ingest.web.site_files import Robots, sitemap_urls
 
 # Maximum bytes of a list of URLs: about a million URLs.
 _MOST_BYTES = 100_000_000

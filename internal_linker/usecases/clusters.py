@@ -27,7 +27,7 @@ from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.urls import NormalForms
 from internal_linker.usecases.compare import compare
-from internal_linker.usecases.crawl_files import compared_site
+from internal_linker.usecases.import_crawl import compared_site
 from internal_linker.usecases.options.similarity import ClustersOptions
 from internal_linker.usecases.project import Project
 

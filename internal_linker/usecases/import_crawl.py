@@ -5,15 +5,19 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from internal_linker.adapters.tables.columns import Kind, display
+from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
-from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.sections import NamedSections, SectionFilter, Sections, SectionUse
+from internal_linker.core.sequences import counted
 from internal_linker.ingest.crawl import CrawlTable
 from internal_linker.ingest.crawl_filters import Filters, address_reason
-from internal_linker.ingest.import_crawl import Imported, import_tables, recognise
+from internal_linker.ingest.import_crawl import Imported, import_tables, recognise, told_reasons
 from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_places, link_spool, site_tables
 from internal_linker.ingest.web.access import SiteAccess
 from internal_linker.ingest.web.page_table import LinkSpool
@@ -168,3 +172,32 @@ def filters_of(options: ImportOptions, noted: Callable[[str], None] = lambda _: 
 
 def _section_filter(include: Sequence[str], exclude: Sequence[str]) -> SectionFilter:
     return SectionFilter(Sections(include), Sections(exclude))
+
+
+@contextmanager
+def compared_site(project: Project, files: Sequence[Path], progress: Progress) -> Iterator[Project]:
+    """Yield the project with the pages and links of these files in place of its own; without files, as it is.
+
+    The files are what `import` takes: exports of pages and links, saved pages and folders of them.
+
+    Raises:
+        InputError: a file can't be read, or no file has pages.
+    """
+    if not files:
+        yield project
+        return
+    name = ", ".join(path.name for path in files)
+    with TemporaryDirectory(prefix="internal-linker-", ignore_cleanup_errors=True) as folder:
+        place = Path(folder)
+        with link_spool(place) as links, import_places(place) as (places, _):
+            tables = recognise(crawl_tables(files, "", links), "", "", progress)
+            done = import_tables(tables, Filters(), places, progress, hosts=project.settings.hosts)
+        if done.pages is None:
+            raise InputError(f"{name}: no table of pages. Name an export with one row per page as well.")
+        if done.rejected:
+            progress.warn(f"{name}: {counted(done.rejected, 'row')} rejected: {told_reasons(done.reasons)}.")
+        given = {"urls_rawdata.csv": done.pages, "existing_links.csv": done.links, "main_queries.csv": None}
+        yield replace(
+            project,
+            tables={table: CsvTable(place / table, name) if rows else None for table, rows in given.items()},
+        )

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from internal_linker.adapters.search_console.client import ROWS_A_DAY, SearchConsole
 from internal_linker.adapters.search_console.errors import LoadQuotaReached
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, ServiceError
 from internal_linker.core.ports import Progress, SearchStore
 from internal_linker.core.results import Columns, Result
 from internal_linker.core.search_data import RowProblem, SearchTable, first_kept_day, sound_rows
 from internal_linker.core.sequences import counted
+from internal_linker.ingest.collect import collect
 from internal_linker.performance.page_keys import MatchedPages, match_pages
 from internal_linker.performance.properties import holds, property_of
 from internal_linker.usecases.options.imports import SearchConsoleOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.site_pages import site_keys
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -264,3 +265,32 @@ def _with_time(error: ServiceError) -> ServiceError:
     return ServiceError(
         error.service, f"{said} Run the same command again after {at:%H:%M}; if it stops at once, tomorrow."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SiteKeys:
+    """The keys of a site's pages, and the form in which it writes its hosts."""
+
+    keys: Collection[str]
+    hosts: CanonicalHosts
+
+
+def site_keys(project: Project) -> SiteKeys | None:
+    """Return the keys of the pages in files/urls_rawdata.csv; None if there is no such file.
+
+    Raises:
+        InputError: the file can't be read.
+    """
+    pages = project.table("urls_rawdata.csv", [])
+    if pages is None:
+        return None
+    found = collect(
+        None,
+        pages.stream(),
+        queries_in_sheet=False,
+        keep=lambda _: "",
+        follow=False,
+        needed=(),
+        hosts=project.settings.hosts,
+    )
+    return SiteKeys(frozenset(found.rows), found.hosts)

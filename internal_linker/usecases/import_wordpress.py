@@ -9,8 +9,8 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress, StreamSource
 from internal_linker.core.records import PageCache
 from internal_linker.ingest.web.access import NO_ACCESS, origin_of
+from internal_linker.ingest.web.client import PublicHosts, ThroughProxy
 from internal_linker.ingest.web.page_table import LinkSpool
-from internal_linker.ingest.web.public_hosts import PublicHosts, ThroughProxy
 from internal_linker.ingest.wordpress import wordpress_tables
 from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project

@@ -20,7 +20,7 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.sections import sections_of
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.compare import compare
-from internal_linker.usecases.crawl_files import compared_site
+from internal_linker.usecases.import_crawl import compared_site
 from internal_linker.usecases.options.similarity import PairsOptions
 from internal_linker.usecases.project import Project
 

@@ -28,7 +28,6 @@ from internal_linker.ingest.search.frames import (
     require_figures,
     under_other_origins,
 )
-from internal_linker.ingest.search.numbers import Unclear, days_of, days_within
 from internal_linker.ingest.search.tables import (
     ExportTable,
     Period,
@@ -40,6 +39,9 @@ from internal_linker.ingest.search.vocabulary import (
     DATE_FILTER,
     SEARCH_TYPE,
     Figure,
+    Unclear,
+    days_of,
+    days_within,
     figures_in,
     has_unknown,
     is_filter_table,

@@ -18,15 +18,19 @@ from internal_linker.core.records import Reject, TableStream
 from internal_linker.core.search_data import RowProblem, SearchTable
 from internal_linker.core.sequences import counted
 from internal_linker.core.urls import encoded, within_site
-from internal_linker.ingest.search.numbers import Unclear, days_of, decimal_number, whole_number, zones_of
 from internal_linker.ingest.search.tables import ExportTable, Period
 from internal_linker.ingest.search.vocabulary import (
     Figure,
+    Unclear,
+    days_of,
+    decimal_number,
     figures_in,
     has_unknown,
     is_searched,
     is_total,
     only,
+    whole_number,
+    zones_of,
 )
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from internal_linker.adapters.tables.csv_reader import CsvBody, CsvRecords
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import TableStream
-from internal_linker.ingest.search.numbers import days_of
-from internal_linker.ingest.search.vocabulary import is_filter_table, is_search_table
+from internal_linker.ingest.search.vocabulary import days_of, is_filter_table, is_search_table
 
 _WORKBOOKS = (".xlsx", ".xlsm")
 # Bytes of a table in a zip archive: some ten million rows.

@@ -19,8 +19,8 @@ from internal_linker.ingest.web.client import (
 )
 from internal_linker.ingest.web.html_page import decoded, read_page
 from internal_linker.ingest.web.page_table import LinkSpool, Row, cells_of_answer, cells_of_page
-from internal_linker.ingest.web.robots import Robots
 from internal_linker.ingest.web.saved_pages import MOST_BYTES
+from internal_linker.ingest.web.site_files import Robots
 
 _MOST_HOPS = 10
 # After this many requests in a row without an answer, or with a request to retry later, a host is given up.

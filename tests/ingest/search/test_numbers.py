@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from internal_linker.ingest.search.numbers import (
+from internal_linker.ingest.search.vocabulary import (
     Unclear,
     days_of,
     days_within,

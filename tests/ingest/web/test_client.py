@@ -21,9 +21,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from internal_linker.ingest.web.access import SiteAccess
-from internal_linker.ingest.web.client import NoAnswer, Refused, SiteClient, site_of
-from internal_linker.ingest.web.public_hosts import is_public
-from internal_linker.ingest.web.sitemaps import NoSitemap, packed_sitemap, read_sitemap
+from internal_linker.ingest.web.client import NoAnswer, Refused, SiteClient, is_public, site_of
+from internal_linker.ingest.web.site_files import NoSitemap, packed_sitemap, read_sitemap
 from tests.support.web_server import Reply, Site
 
 
