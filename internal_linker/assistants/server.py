@@ -27,13 +27,13 @@ from internal_linker.assistants.answers import (
     queued,
 )
 from internal_linker.core.errors import InternalLinkerError
+from internal_linker.core.progress import Tracker
 from internal_linker.core.version import __version__
 from internal_linker.usecases.audit_states import audit_in_states, last_audit
 from internal_linker.usecases.open_site import OpenSite
 from internal_linker.usecases.options.links import MOST_LINKS
 from internal_linker.usecases.options.similarity import CompareOptions
 from internal_linker.usecases.project import open_project
-from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from internal_linker.usecases.similar import find_similar, similar_pages
 
@@ -116,20 +116,20 @@ class Tools:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._notes, self._answering = Notes(), threading.Lock()
+        self._notes, self._answering = Tracker(), threading.Lock()
         self._site = OpenSite(root, self._progress)
 
     def links_for_page(self, page: _Page, limit: _Limit = 0) -> SuggestedLinks:
         """List the links that a page of the site should get, best first, with anchor, sentence and reason."""
         with self._answering:
             found = self._site.lookup(page, limit=limit, search=False)
-            return of_page(found, self._notes.told)
+            return of_page(found, self._notes.notes)
 
     def links_to_page(self, page: _Page, limit: _Limit = 0) -> SuggestedLinks:
         """List the pages that should link to a page of the site, best first, with anchor, sentence and reason."""
         with self._answering:
             found = self._site.lookup(page, to=True, limit=limit, search=False)
-            return of_page(found, self._notes.told)
+            return of_page(found, self._notes.notes)
 
     def links_for_draft(
         self,
@@ -153,12 +153,12 @@ class Tools:
                 limit=limit,
                 search=False,
             )
-            return of_draft(found, self._notes.told)
+            return of_draft(found, self._notes.notes)
 
     def similar_pages(self, page: _Page, limit: _Count = 10) -> SimilarPages:
         """List the pages most similar to a page, by the last comparison of the site, or a new one, which is kept."""
         project = open_project(self._root)
-        view = similar_pages(project) or find_similar(project, CompareOptions(), Notes())
+        view = similar_pages(project) or find_similar(project, CompareOptions(), Tracker())
         matches = view.matches(page, project.settings.hosts)
         pages = [
             SimilarPage(
@@ -177,7 +177,7 @@ class Tools:
         """Tell the ten most useful actions, the figures and the findings: today, accepted only, all proposed."""
         project = open_project(self._root)
         found = None if again else last_audit(project)
-        return of_audit(found or audit_in_states(project, Notes()))
+        return of_audit(found or audit_in_states(project, Tracker()))
 
     def review_queue(
         self,
@@ -213,6 +213,6 @@ class Tools:
         return Decision(link_id, edge.status, counts.left)
 
     @contextmanager
-    def _progress(self) -> Iterator[Notes]:
-        self._notes = Notes()
+    def _progress(self) -> Iterator[Tracker]:
+        self._notes = Tracker()
         yield self._notes

@@ -162,7 +162,7 @@ def _run(
 ) -> ExitCode:
     from internal_linker.cli.output import print_rows, print_trial
     from internal_linker.usecases import run as usecase
-    from internal_linker.usecases.progress_file import progress_file
+    from internal_linker.usecases.jobs import progress_file
 
     with reporting(stderr=False) as reporter:
         secrets = project.settings.secrets

@@ -14,6 +14,7 @@ from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.arrays import Nearest, Vectors
 from internal_linker.core.errors import OutputError
 from internal_linker.core.ports import ListSink, Progress
+from internal_linker.core.progress import Tracker
 from internal_linker.core.records import Collected, ExistingLink, Reject, Searched, Source, Targets, Text
 from internal_linker.core.steady_pages import SteadyPages
 from internal_linker.core.version import program_digest
@@ -120,7 +121,7 @@ class Prepared:
             for note in (*known[1], *(rejects.write(before.rejects) if rejects else ())):
                 self._progress.warn(note)
             return before
-        noted = Noted(self._progress)
+        noted = Tracker(self._progress)
         collected = read(noted)
         if self._inputs:
             notes = [note for note in noted.notes if not (rejects and note in rejects.remarks)]
@@ -358,20 +359,6 @@ class Remarked:
         """Write the rows; see `ListSink`."""
         self.remarks += self._sink.write(items)
         return self.remarks
-
-
-class Noted:
-    """A `Progress` that passes everything on and keeps the notes."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self.notes: list[str] = []
-        self.start, self.advance, self.finish = progress.start, progress.advance, progress.finish
-
-    def warn(self, message: str) -> None:
-        """Pass a note on and keep it."""
-        self.notes.append(message)
-        self._progress.warn(message)
 
 
 def _known(collected: Collected | None) -> dict[str, object]:

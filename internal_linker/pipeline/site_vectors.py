@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from internal_linker.core.ports import Encoder, Progress
+from internal_linker.core.progress import Tracker
 from internal_linker.core.records import Page, Text, Usage
 from internal_linker.core.sequences import counted
 from internal_linker.embeddings.embed import Embedded, embed, encodable
@@ -96,24 +97,8 @@ def embed_guests(
     if guests:
         learns = encoder.corpus_bound and encoder.pages is None
         some = [*pages, *guests] if learns else guests
-        found = embed(some, encoder, context.vector_cache, _Quiet(progress))
+        found = embed(some, encoder, context.vector_cache, Tracker(progress, notes_only=True))
     progress.finish(f"{counted(found.encoded, 'text')} embedded, {count} from the index")
     first = len(found.hashes) - len(guests)
     hashes = [*stored.hashes, *found.hashes[first:]]
     return replace(found, vectors=found.vectors[first:], cached=found.cached + count, hashes=hashes)
-
-
-class _Quiet:
-    """A `Progress` that shows no steps."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.warn = progress.warn
-
-    def start(self, step: str, total: int, unit: str) -> None:
-        """Show nothing."""
-
-    def advance(self, count: int = 1) -> None:
-        """Show nothing."""
-
-    def finish(self, outcome: str) -> None:
-        """Show nothing."""

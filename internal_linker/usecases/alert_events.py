@@ -9,6 +9,7 @@ from typing import TypeVar
 from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.edges import COPIES, Edge
 from internal_linker.core.errors import ExitCode, InternalLinkerError
+from internal_linker.core.progress import Tracker
 from internal_linker.core.reasons import NoTarget
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sequences import counted
@@ -16,7 +17,6 @@ from internal_linker.performance.impact.records import Verdict
 from internal_linker.pipeline.report import Report
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.quiet import Notes
 
 T = TypeVar("T")
 # Bytes of a mark: among a million links, no two have the same one by chance.
@@ -237,7 +237,7 @@ def impact_changed(ended: Ended) -> Event | None:
     # With all that it imports, it would take a tenth of a second of every command's start.
     from internal_linker.usecases.impact import impact
 
-    found = impact(project, ImpactOptions(report=False), Notes(), report.collected)
+    found = impact(project, ImpactOptions(report=False), Tracker(), report.collected)
     first = ended.told.first("impact")
     if first and found.verdict is Verdict.THIN:
         return None

@@ -8,6 +8,7 @@ from typing import Literal
 from internal_linker.core.applied_links import content_hash
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
 from internal_linker.usecases.apply import (
     AppliedLink,
     ApplyResult,
@@ -20,7 +21,6 @@ from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.settings.wordpress_account import wordpress_account
 from internal_linker.usecases.source_folder import source_folder
-from internal_linker.usecases.stopping import Stop, Stoppable
 from internal_linker.usecases.undo_links import UndoResult, undo
 
 # Where links go: into the folder of the settings, or the site in config/wordpress.txt.
@@ -99,7 +99,7 @@ def show_changes(
         Interrupted: the work was stopped.
     """
     wanted = destined(project, to, options)
-    result = apply(project, wanted, Stoppable(progress, should_stop, _CANCELLED))
+    result = apply(project, wanted, Tracker(progress, should_stop=should_stop, cancelled=_CANCELLED))
     seen = f"{wanted.wordpress or wanted.files}\n{result.diff}".encode("utf-8", "surrogatepass")
     return ShownChanges(content_hash(seen), to, wanted, result, [*_pages(result)])
 

@@ -25,9 +25,9 @@ from internal_linker.analysis.audit.states import (
 )
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
 from internal_linker.usecases.audit import audits_of_states
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.stopping import Stop, Stoppable
 
 _FACTS = ("made", "site", "home", "links_known", "run", "urls", "titles", "sections", "clusters")
 _LIMITS = ("min_inlinks", "clicks")
@@ -57,7 +57,9 @@ def audit_in_states(
         InputError: there are no pages, or a file can't be read.
         Interrupted: the work was stopped.
     """
-    stoppable = Stoppable(progress, should_stop, "The audit was cancelled; the earlier result stays.")
+    stoppable = Tracker(
+        progress, should_stop=should_stop, cancelled="The audit was cancelled; the earlier result stays."
+    )
     accepted, every = audits_of_states(project, stoppable, home=home)
     settings = project.settings
     found = states_of(

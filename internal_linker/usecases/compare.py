@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from internal_linker.analysis.similarity.similarity import ComparedPages
 from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Encoder, Progress
+from internal_linker.core.progress import Tracker
 from internal_linker.core.reasons import NoTarget
 from internal_linker.core.records import Page, Text
 from internal_linker.core.sections import verify
@@ -242,28 +243,12 @@ def clusters_of(
     if lift is not None and not _is_free(encoder, pages, field_texts(name, pages, titles), context):
         lift = None
     encoders = Encoders(encoder, context.vector_cache, content_words(), {name: lift})
-    similarity, _ = field_similarity(pages, titles, {name: 1.0}, encoders, _OneStep(progress.warn))
+    similarity, _ = field_similarity(pages, titles, {name: 1.0}, encoders, Tracker(progress, notes_only=True))
     points = points_of(similarity)
     if not points.any():
         return np.full(len(pages), -1, np.int64), name
     labels, _ = by_means(points, language_codes([page.lang for page in pages]), None)
     return ordered(points, labels).labels, name
-
-
-class _OneStep:
-    """Progress within a step that is shown already: only notes are passed on."""
-
-    def __init__(self, warn: Callable[[str], None]) -> None:
-        self.warn = warn
-
-    def start(self, step: str, total: int, unit: str) -> None:
-        """Begin a part of the step."""
-
-    def advance(self, count: int = 1) -> None:
-        """Count parts as done."""
-
-    def finish(self, outcome: str) -> None:
-        """End a part of the step."""
 
 
 def _is_free(encoder: Encoder, pages: Sequence[Page], texts: Sequence[Text], context: RunContext) -> bool:

@@ -25,11 +25,11 @@ from internal_linker.analysis.similarity.cluster_tables import missing_sheet, pa
 from internal_linker.analysis.similarity.report.charts import ClusterPart, chart_data, parts
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.usecases.clusters import chosen_names, clusters, names_file
 from internal_linker.usecases.options.similarity import ClustersOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.stopping import Stop, Stoppable
 
 # Characters of a name: more fit in no chart.
 _LONGEST_NAME = 80
@@ -94,7 +94,9 @@ def group_pages(
     """
     from internal_linker.analysis.similarity.page_map import drawn, places
 
-    progress = Stoppable(progress, should_stop, "Grouping was cancelled; the earlier result stays.")
+    progress = Tracker(
+        progress, should_stop=should_stop, cancelled="Grouping was cancelled; the earlier result stays."
+    )
     grouped = clusters(project, options, progress, write=False)
     rows = drawn(grouped.found.labels, grouped.found.hubs)
     progress.start("Map", 0, "pages")

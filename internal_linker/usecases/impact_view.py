@@ -9,12 +9,12 @@ from typing import Any
 
 from internal_linker.adapters.files.array_file import read_arrays, write_arrays
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
 from internal_linker.core.sequences import counted
 from internal_linker.performance.impact.records import Estimate, MatchedPair, Verdict
 from internal_linker.usecases.impact import ImpactResult, impact
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.stopping import Stop, Stoppable
 
 # Pairs that are kept: those with the most clicks.
 _MOST_PAIRS = 1_000
@@ -131,7 +131,9 @@ def measure_impact(
         InputError: the table of pages is missing or can't be read, or no experiment was planned.
         Interrupted: the work was stopped.
     """
-    stoppable = Stoppable(progress, should_stop, "Measuring was cancelled; the earlier result stays.")
+    stoppable = Tracker(
+        progress, should_stop=should_stop, cancelled="Measuring was cancelled; the earlier result stays."
+    )
     view = _view(impact(project, options, stoppable))
     stoppable.check()
     write_arrays(impact_file(project), asdict(view), {})

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from internal_linker.adapters.wordpress.rest import KEY_FILE, LONGEST_S, PER_SECOND, Account, RestClient
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress, StreamSource
+from internal_linker.core.progress import Tracker
 from internal_linker.core.records import PageCache
 from internal_linker.ingest.web.access import NO_ACCESS, origin_of
 from internal_linker.ingest.web.client import PublicHosts, ThroughProxy
@@ -14,7 +15,6 @@ from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.ingest.wordpress import wordpress_tables
 from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted
 from internal_linker.usecases.settings.site_access import site_accesses
 from internal_linker.usecases.settings.wordpress_account import wordpress_account
@@ -50,7 +50,7 @@ def account_facts(project: Project, account: Account) -> str:
     Raises:
         ServiceError: the site does not answer, has no REST API, or refuses the account.
     """
-    with wordpress_client(project, account.site, Notes(), per_second=PER_SECOND) as client:
+    with wordpress_client(project, account.site, Tracker(), per_second=PER_SECOND) as client:
         user = client.sign_in()
     roles, rights = user.get("roles"), user.get("capabilities")
     role = ", ".join(map(str, roles)) if isinstance(roles, list) and roles else "no role"

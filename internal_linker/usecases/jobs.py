@@ -1,4 +1,8 @@
-"""Runs as jobs: processes of their own that go on when who started them ends; all about a job is in files/job."""
+"""Runs as jobs: processes that go on when who started them ends, and the file of JSON lines that tells their progress.
+
+Each line is an event with `event` and `at` (ISO 8601, UTC). The first is "begin" with `pid` and `born` (seconds since
+1970), the last "end" with `code`, `sentence` and `summary`; those between are the events of `Tracker`.
+"""
 
 import copy
 import json
@@ -8,18 +12,22 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 import psutil
 
 from internal_linker.adapters.files.atomic import replace_whole
 from internal_linker.adapters.files.locks import SignedLock
-from internal_linker.core.errors import ExitCode, InputError, OutputError, RunActive
+from internal_linker.core.errors import ExitCode, InputError, InternalLinkerError, OutputError, RunActive
+from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Tracker
+from internal_linker.core.shown import redactor
 from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.option_records import Options, declared_options
 from internal_linker.usecases.options.links import RunOptions
@@ -317,7 +325,7 @@ def _starting(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def _process(own: Sequence[str], root: Path, output: Path) -> "subprocess.Popen[bytes]":
+def _process(own: Sequence[str], root: Path, output: Path) -> subprocess.Popen[bytes]:
     """Start the program with these words; it has no terminal, and outlives this process and its terminal."""
     package = Path(__file__).parents[2]
     isolated = ["-I"] if sys.flags.isolated else []
@@ -338,7 +346,7 @@ def _process(own: Sequence[str], root: Path, output: Path) -> "subprocess.Popen[
         raise OutputError(f"The run could not be started ({error.strerror}).") from None
 
 
-def _wait(process: "subprocess.Popen[bytes]", progress: Path) -> None:
+def _wait(process: subprocess.Popen[bytes], progress: Path) -> None:
     """Wait for the end of a job's process; tell its exit code if it told no end itself."""
     code = process.wait()
     try:
@@ -416,3 +424,55 @@ def _state(told: _Told, *, running: bool, cancelled: bool) -> State:
     if running:
         return "running"
     return "cancelled" if cancelled else "lost"
+
+
+@contextmanager
+def progress_file(path: Path, progress: Progress, secrets: Sequence[str]) -> Iterator["ProgressFile"]:
+    """Write progress to a new file, without secrets; an error that ends the block is written, too.
+
+    Raises:
+        OutputError: the file can't be written.
+    """
+    try:
+        file = path.open("w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise OutputError(f"{path} can't be written ({error.strerror}): check --progress-file.") from None
+    with file:
+        written = ProgressFile(file, progress, redactor(secrets))
+        try:
+            yield written
+        except InternalLinkerError as error:
+            written.end(error.exit_code, str(error))
+            raise
+        except KeyboardInterrupt:
+            written.end(
+                ExitCode.INTERRUPTED, "Interrupted. All that was fetched or embedded so far is in the cache."
+            )
+            raise
+        except Exception as error:
+            written.end(
+                ExitCode.UNEXPECTED,
+                f"Unexpected error ({type(error).__name__}): logfile.txt has it. Please report it.",
+            )
+            raise
+
+
+class ProgressFile(Tracker):
+    """Progress that goes to a file and to `progress`."""
+
+    def __init__(self, file: TextIO, progress: Progress, redacted: Callable[[str], str]) -> None:
+        self._event = partial(_write_event, file, redacted)
+        super().__init__(progress, write=self._event)
+        self._event("begin", pid=os.getpid(), born=psutil.Process().create_time())
+
+    def end(self, code: int, sentence: str, summary: Sequence[tuple[str, str]] = ()) -> None:
+        """Write how the run ended: its exit code, a sentence and its summary."""
+        self._event("end", code=int(code), sentence=sentence, summary=[*map(list, summary)])
+
+
+def _write_event(file: TextIO, redacted: Callable[[str], str], event: str, **facts: object) -> None:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    # A disk that is full must not end a run: who watches it sees that it stopped telling.
+    with suppress(OSError):
+        file.write(redacted(json.dumps({"event": event, "at": at, **facts})) + "\n")
+        file.flush()

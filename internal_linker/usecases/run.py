@@ -1,8 +1,7 @@
 """Find links: for all pages of a project, for one page or query, or for a page that does not exist yet."""
 
 import io
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -17,6 +16,7 @@ from internal_linker.core.errors import (
     ServiceError,
 )
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Tracker
 from internal_linker.core.records import Choice, Origin, Recommendation, Source
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import Lazy
@@ -173,7 +173,7 @@ def _run(
     project: Project, options: RunOptions, progress: Progress, run_id: str, should_stop: Callable[[], bool]
 ) -> PageLinks:
     rules, choice = project.rules(options), Choice(options.limit, tuple(options.only))
-    timed = _StepTimes(progress)
+    timed = Tracker(progress)
     with project.lock(), run_log(project.root, run_id, project.settings.secrets):
         LOGGER.info("Run starts: internal-linker %s", __version__)
         try:
@@ -354,32 +354,3 @@ def _page_link(recommendation: Recommendation, at: int, report: Report, *, rank:
         sentence=anchor.sentence,
         verbatim=bool(anchor.text) and anchor.verbatim,
     )
-
-
-class _StepTimes:
-    """Passes progress on and adds up the seconds of each step."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._step, self._began = "", 0.0
-        self._seconds: dict[str, float] = {}
-
-    @property
-    def seconds(self) -> Mapping[str, float]:
-        """Seconds by step, in the order in which the steps ended first."""
-        return self._seconds
-
-    def start(self, step: str, total: int, unit: str) -> None:
-        self._step, self._began = step, time.monotonic()
-        self._progress.start(step, total, unit)
-
-    def advance(self, count: int = 1) -> None:
-        self._progress.advance(count)
-
-    def finish(self, outcome: str) -> None:
-        seconds = time.monotonic() - self._began
-        self._seconds[self._step] = self._seconds.get(self._step, 0.0) + seconds
-        self._progress.finish(outcome)
-
-    def warn(self, message: str) -> None:
-        self._progress.warn(message)

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
 from internal_linker.core.search_data import SearchTable
 from internal_linker.ingest.search.exports import SearchExports, read_exports
 from internal_linker.usecases.import_analytics import import_analytics
@@ -18,7 +19,6 @@ from internal_linker.usecases.import_search_console import import_search_console
 from internal_linker.usecases.import_search_exports import SearchDataImported, place_of, store_exports
 from internal_linker.usecases.options.imports import SearchConsoleOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.stopping import Stop, Stoppable
 from internal_linker.usecases.uploads import Upload, delete_uploads, path_of, uploads
 
 _ODD = re.compile(r"[^\w .()-]")
@@ -77,7 +77,7 @@ def import_search_data(
     given = [one for one in uploads(project) if one.kind == "search"]
     if not (given or search_console or analytics):
         raise InputError("Nothing to import: upload a file with search data, or name a property.")
-    stoppable = Stoppable(progress, should_stop, _CANCELLED)
+    stoppable = Tracker(progress, should_stop=should_stop, cancelled=_CANCELLED)
     counts, remarks, gaps = list[tuple[str, int]](), list[str](), list[str]()
     if given:
         _add(_from_uploads(project, given, stoppable), counts, remarks, gaps)

@@ -11,12 +11,12 @@ from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
 from internal_linker.analysis.similarity.cut_off import LOWEST, MOST_MATCHES, STEPS, SimilarityView
 from internal_linker.analysis.similarity.pairs import similar_pairs
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
 from internal_linker.core.sections import sections_of
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.compare import compare
 from internal_linker.usecases.options.similarity import CompareOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.stopping import Stop, Stoppable
 
 _ARRAYS = ("first", "second", "scores", "links", "linked", "histogram")
 _FACTS = ("made", "by", "encoder", "urls", "titles", "left_out")
@@ -44,7 +44,9 @@ def find_similar(
         Interrupted: the work was stopped.
         RunActive: a run holds the project.
     """
-    progress = Stoppable(progress, should_stop, "The comparison was cancelled; the earlier result stays.")
+    progress = Tracker(
+        progress, should_stop=should_stop, cancelled="The comparison was cancelled; the earlier result stays."
+    )
     with project.lock():
         compared = compare(project, options, progress)
         progress.start("Pairs", len(compared.pages), "pages")

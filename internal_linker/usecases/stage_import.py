@@ -15,6 +15,7 @@ from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.canonical_hosts import HostVotes
 from internal_linker.core.errors import InputError, Interrupted
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
 from internal_linker.core.records import TableStream
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.ingest.crawl import (
@@ -35,7 +36,6 @@ from internal_linker.ingest.web.saved_pages import SavedPages, html_files
 from internal_linker.usecases.import_crawl import CrawlImport, filters_of
 from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.stopping import Stop, Stoppable
 from internal_linker.usecases.uploads import Upload, delete_uploads, path_of, upload
 
 # Rows that a preview shows, and from which it recognises columns.
@@ -245,7 +245,7 @@ def import_uploads(
     with link_spool(project.file("")) as links:
         tables = _tables(project, choices, links, options.base_url, should_stop)
         done = CrawlImport(
-            project, options, Stoppable(progress, should_stop, _CANCELLED), tables, links
+            project, options, Tracker(progress, should_stop=should_stop, cancelled=_CANCELLED), tables, links
         ).execute()
     delete_uploads(project, [choice.upload for choice in choices])
     return done

@@ -8,10 +8,10 @@ from fastapi import Depends, HTTPException, Request
 from fastapi import Path as PathParameter
 from pydantic import BaseModel, ConfigDict, Field
 
+from internal_linker.core.progress import Tracker
 from internal_linker.usecases.known_projects import KnownProjects
 from internal_linker.usecases.link_decisions import Decisions
 from internal_linker.usecases.project import Project, open_project
-from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.web.access import Access
 from internal_linker.web.tasks import Tasks
@@ -37,7 +37,7 @@ class Shared:
 
     def decisions(self, folder: Path) -> Decisions:
         """Return the links of a project folder and the decisions on them, which stay in memory."""
-        return self._decisions.setdefault(folder, Decisions(StoredLinks(folder, Notes())))
+        return self._decisions.setdefault(folder, Decisions(StoredLinks(folder, Tracker())))
 
 
 class Body(BaseModel):

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from internal_linker.core.errors import InternalLinkerError, Interrupted, RunActive
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
 
 LOGGER = logging.getLogger("internal_linker.web")
 Kind = Literal[
@@ -27,7 +28,7 @@ Kind = Literal[
     "undo",
 ]
 Status = Literal["none", "running", "done", "failed", "cancelled"]
-Work = Callable[[Progress, Callable[[], bool]], Any]
+Work = Callable[[Progress, Stop], Any]
 # Those whose results are asked for; a result may be as large as a whole project.
 _ASKED_FOR = frozenset({"survey", "import", "search", "queries", "rollback", "changes", "apply", "undo"})
 # Those that write what must belong together: the server waits for their end, also if they were asked to stop.
@@ -66,33 +67,30 @@ class TaskState:
 
 
 class _Task:
-    """One task, which reports its progress to itself."""
-
     def __init__(self, kind: Kind, work: Work) -> None:
         self.kind = kind
         self.result: Any = None
         self._status: Status = "running"
-        self._error, self._step, self._unit = "", "", ""
-        self._done, self._total, self._started = 0, 0, time.monotonic()
-        self._outcomes, self._notes = list[str](), list[str]()
+        self._error, self._progress = "", Tracker()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(work,), name="task", daemon=True)
         self._thread.start()
 
     @property
     def state(self) -> TaskState:
-        spent, left = time.monotonic() - self._started, None
-        if self._total and self._done and spent > _SURE_S:
-            left = spent / self._done * max(0, self._total - self._done)
+        now, left = self._progress, None
+        spent = time.monotonic() - now.began
+        if self._status == "running" and now.total and now.done and spent > _SURE_S:
+            left = spent / now.done * max(0, now.total - now.done)
         return TaskState(
             self._status,
-            self._step,
-            self._done,
-            self._total,
-            self._unit,
-            left if self._status == "running" else None,
-            tuple(self._outcomes),
-            tuple(self._notes),
+            now.step,
+            now.done,
+            now.total,
+            now.unit,
+            left,
+            tuple(now.outcomes),
+            tuple(now.notes[:_MOST_NOTES]),
             self._error,
         )
 
@@ -102,23 +100,9 @@ class _Task:
     def join(self) -> None:
         self._thread.join()
 
-    def start(self, step: str, total: int, unit: str) -> None:
-        self._step, self._total, self._unit = step, total, unit
-        self._done, self._started = 0, time.monotonic()
-
-    def advance(self, count: int = 1) -> None:
-        self._done += count
-
-    def finish(self, outcome: str) -> None:
-        self._outcomes.append(f"{self._step}: {outcome}")
-
-    def warn(self, message: str) -> None:
-        if len(self._notes) < _MOST_NOTES:
-            self._notes.append(message)
-
     def _run(self, work: Work) -> None:
         try:
-            result = work(self, self._stop.is_set)
+            result = work(self._progress, self._stop.is_set)
             self.result = result if self.kind in _ASKED_FOR else None
             self._status = "done"
         except Interrupted as error:

@@ -19,10 +19,10 @@ from internal_linker.cms.insertion import Held, Refusal
 from internal_linker.core.applied_links import PageWrite, content_hash
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, InputError, RunActive
+from internal_linker.core.progress import Tracker as Notes
 from internal_linker.usecases.apply import AppliedLink, ApplyResult, Outcome, apply
 from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import open_project
-from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.settings.sources import ENV_PREFIX
 from internal_linker.usecases.targets import Kept, Left
 from internal_linker.usecases.undo_links import UndoResult, applications, undo
@@ -501,7 +501,7 @@ from pathlib import Path
 from internal_linker.usecases.apply import apply
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.project import open_project
-from internal_linker.usecases.quiet import Notes
+from internal_linker.core.progress import Tracker as Notes
 
 class Killer(Notes):
     step, done = "", 0

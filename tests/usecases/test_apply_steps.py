@@ -7,6 +7,7 @@ import pytest
 
 from internal_linker.adapters.files.git import patch_of
 from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.progress import Tracker as Notes
 from internal_linker.core.source_files import SourceFile
 from internal_linker.usecases.apply import ChangesDiffer, apply
 from internal_linker.usecases.apply_steps import (
@@ -19,7 +20,6 @@ from internal_linker.usecases.apply_steps import (
 from internal_linker.usecases.edit_settings import change_settings
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.project import open_project
-from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.source_folder import choose_source_folder, source_folder
 from internal_linker.usecases.undo_links import applications
 from tests.support.small_project import forget_settings

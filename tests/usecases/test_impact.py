@@ -17,6 +17,7 @@ from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.edges import altered
 from internal_linker.core.errors import ConfigurationError, ExitCode, InputError
+from internal_linker.core.progress import Tracker as Notes
 from internal_linker.core.search_data import SearchTable
 from internal_linker.ingest.search.exports import period_source
 from internal_linker.performance.impact.records import Verdict
@@ -27,7 +28,6 @@ from internal_linker.usecases.impact_view import ImpactView, measure_impact
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import open_project
-from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.site_texts import imported_site
 from internal_linker.usecases.targets import Left
 from tests.support.impact_project import PROPERTY, live_link, make_experiment_project, make_impact_project

@@ -7,10 +7,10 @@ import pytest
 
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.progress import Tracker as Notes
 from internal_linker.usecases.link_decisions import Decisions, NothingToUndo, Said, Seen
 from internal_linker.usecases.link_lists import LinkFilter
 from internal_linker.usecases.project import open_project
-from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.review import LinkDecision, decide
 from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
 from tests.support.linked_site import EDGES, make_linked

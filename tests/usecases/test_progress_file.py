@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from internal_linker.core.errors import InputError, OutputError
-from internal_linker.usecases.progress_file import progress_file
-from internal_linker.usecases.quiet import Notes
+from internal_linker.core.progress import Tracker
+from internal_linker.usecases.jobs import progress_file
 from tests.support.small_project import command, make_project
 
 
@@ -19,7 +19,7 @@ def events(path: Path) -> list[dict[str, Any]]:
 
 def test_each_step_is_told(tmp_path: Path) -> None:
     """The file has each step with its counts, notes and the end, in order; all goes on to people, too."""
-    shown = Notes()
+    shown = Tracker()
     with progress_file(tmp_path / "told", shown, []) as told:
         told.start("Embedding", 10, "texts")
         told.advance(4)
@@ -31,7 +31,7 @@ def test_each_step_is_told(tmp_path: Path) -> None:
     assert [event["event"] for event in found] == ["begin", "start", "advance", "finish", "note", "end"]
     assert found[0]["pid"] and found[1]["total"] == 10 and found[3]["done"] == 7
     assert (found[-1]["code"], found[-1]["summary"]) == (6, [["Pages", "10"]])
-    assert shown.told == ["three are missing"]
+    assert shown.notes == ["three are missing"]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_each_step_is_told(tmp_path: Path) -> None:
 )
 def test_an_error_is_the_end(tmp_path: Path, error: BaseException, code: int, sentence: str) -> None:
     """An error is told with its exit code before it goes on."""
-    with pytest.raises(type(error)), progress_file(tmp_path / "told", Notes(), []):
+    with pytest.raises(type(error)), progress_file(tmp_path / "told", Tracker(), []):
         raise error
     last = events(tmp_path / "told")[-1]
     assert last["code"] == code and last["sentence"].startswith(sentence)
@@ -53,7 +53,7 @@ def test_an_error_is_the_end(tmp_path: Path, error: BaseException, code: int, se
 def test_secrets_are_masked(tmp_path: Path) -> None:
     """A secret in a note or an error never reaches the file."""
     key = 'sk-"secret"-0123456789'
-    with suppress(InputError), progress_file(tmp_path / "told", Notes(), [key]) as told:
+    with suppress(InputError), progress_file(tmp_path / "told", Tracker(), [key]) as told:
         told.warn(f"The key {key} is wrong.")
         raise InputError(f"Refused: {key}")
     text = (tmp_path / "told").read_text()
@@ -62,7 +62,7 @@ def test_secrets_are_masked(tmp_path: Path) -> None:
 
 def test_a_place_that_cant_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file that can't be written ends the run before it begins."""
-    with pytest.raises(OutputError, match="check --progress-file"), progress_file(tmp_path, Notes(), []):
+    with pytest.raises(OutputError, match="check --progress-file"), progress_file(tmp_path, Tracker(), []):
         pass
     folder = make_project(tmp_path / "site")
     nowhere = str(tmp_path / "none/told")

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import Page
 
+from internal_linker.core.progress import Tracker as Notes
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sections import section_of
 from internal_linker.usecases import jobs
@@ -28,7 +29,6 @@ from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.options.similarity import ClustersOptions, CompareOptions
 from internal_linker.usecases.project import Project, open_project
-from internal_linker.usecases.quiet import Notes
 from internal_linker.usecases.similar import find_similar
 from internal_linker.usecases.source_folder import choose_source_folder
 from internal_linker.usecases.uploads import received

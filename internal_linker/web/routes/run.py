@@ -11,10 +11,10 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
+from internal_linker.core.progress import Tracker
 from internal_linker.usecases import jobs
 from internal_linker.usecases import run as usecase
 from internal_linker.usecases.options.links import RunOptions
-from internal_linker.usecases.quiet import Notes
 from internal_linker.web.context import Body, Folder, OpenedProject
 
 router = APIRouter(prefix="/projects/{key}", tags=["Run"])
@@ -80,11 +80,11 @@ class CurrentJob:
 @router.post("/plan")
 def plan_run(given: RunChoice, project: OpenedProject) -> RunPlan:
     """Tell what a run would fetch, embed and cost, and how long it would take."""
-    notes = Notes()
+    notes = Tracker()
     found = usecase.plan(project, given.options(), notes)
     return RunPlan(
         [jobs.Figure(name, value) for name, value in found.summary],
-        notes.told,
+        notes.notes,
         found.seconds,
         found.usage.cost_usd,
         found.search.searches,
