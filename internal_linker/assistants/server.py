@@ -33,9 +33,9 @@ from internal_linker.usecases.audit_states import audit_in_states, last_audit
 from internal_linker.usecases.open_site import OpenSite
 from internal_linker.usecases.options.links import MOST_LINKS
 from internal_linker.usecases.options.similarity import CompareOptions
+from internal_linker.usecases.pairs import find_similar, similar_pages
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
-from internal_linker.usecases.similar import find_similar, similar_pages
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")

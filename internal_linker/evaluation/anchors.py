@@ -23,53 +23,36 @@ LENGTHS = ("1", "2", "3", "4", "5", "6+")
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far the first proposed anchors agree with the editors' anchors of the same pairs of pages.
+    """How far the first proposed anchors agree with the editors' anchors of the same pairs of pages."""
 
-    Attributes:
-        pairs: count of linked pairs of pages whose anchor is in the source's main content.
-        sources: count of the pages that they start from; the intervals allow for pairs of one page being alike.
-        absent: count of linked pairs whose anchor isn't there; they are not measured.
-        f1: token F1 of the first anchor and the most similar of the editors' anchors, mean over the pairs, 0 to 1; a
-            pair without a proposed anchor in the text counts as 0.
-        exact: share of the pairs, 0 to 1, in which the first anchor is an editor's anchor.
-        found: share of the pairs, 0 to 1, with an anchor in the text.
-        good: share of the pairs, 0 to 1, whose first anchor is good enough for a run to propose it.
-        verbatim: share of the anchors marked as verbatim, 0 to 1, that are in the text at their position.
-        lengths: shares of the first anchors by their number of words, as `LENGTHS` has them.
-        editors_lengths: shares of the editors' anchors, likewise.
-        by_language: the same of the pages of each language, if the pairs are in several.
-    """
-
-    pairs: int
+    pairs: int  # count of linked pairs of pages whose anchor is in the source's main content
+    # count of the pages that they start from; the intervals allow for pairs of one page being alike
     sources: int
-    absent: int
+    absent: int  # count of linked pairs whose anchor isn't there; they are not measured
+    # token F1 of the first anchor and the most similar of the editors' anchors, mean over the pairs, 0 to 1; a pair
+    # without a proposed anchor in the text counts as 0
     f1: Estimate
-    exact: Estimate
-    found: Estimate
-    good: Estimate
+    exact: Estimate  # share of the pairs, 0 to 1, in which the first anchor is an editor's anchor
+    found: Estimate  # share of the pairs, 0 to 1, with an anchor in the text
+    good: Estimate  # share of the pairs, 0 to 1, whose first anchor is good enough for a run to propose it
+    # share of the anchors marked as verbatim, 0 to 1, that are in the text at their position
     verbatim: Estimate
-    lengths: Sequence[Estimate]
-    editors_lengths: Sequence[Estimate]
+    lengths: Sequence[Estimate]  # shares of the first anchors by their number of words, as `LENGTHS` has them
+    editors_lengths: Sequence[Estimate]  # shares of the editors' anchors, likewise
+    # the same of the pages of each language, if the pairs are in several
     by_language: Mapping[str, "Agreement"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """The anchors of the links that a run proposes, each link's first one.
+    """The anchors of the links that a run proposes, each link's first one."""
 
-    Attributes:
-        pairs: count of the proposed links.
-        anchors: count of those with an anchor in the text.
-        found: their share of the pairs, 0 to 1.
-        lengths: shares of the anchors in the text by their number of words, as `LENGTHS` has them.
-        hygiene: what is wrong with anchors.
-    """
-
-    pairs: int
-    anchors: int
-    found: Estimate
+    pairs: int  # count of the proposed links
+    anchors: int  # count of those with an anchor in the text
+    found: Estimate  # their share of the pairs, 0 to 1
+    # shares of the anchors in the text by their number of words, as `LENGTHS` has them
     lengths: Sequence[Estimate]
-    hygiene: Hygiene
+    hygiene: Hygiene  # what is wrong with anchors
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,18 +28,12 @@ _OFF_THE_LIST = ("from a page that is not listed", "to a page that is not listed
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Changes of a site's links between two dates; a link is a pair of pages, with any anchors.
+    """Changes of a site's links between two dates; a link is a pair of pages, with any anchors."""
 
-    Attributes:
-        added: count of the links at the later date only.
-        removed: count of the links at the earlier date only.
-        left_out: count of the added links that no run could have proposed, by reason.
-        links: anchors of all other added links, by the rows of source and target.
-    """
-
-    added: int
-    removed: int
-    left_out: Mapping[str, int]
+    added: int  # count of the links at the later date only
+    removed: int  # count of the links at the earlier date only
+    left_out: Mapping[str, int]  # count of the added links that no run could have proposed, by reason
+    # anchors of all other added links, by the rows of source and target
     links: Mapping[tuple[int, int], Sequence[str]]
 
     @property

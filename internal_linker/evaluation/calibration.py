@@ -34,34 +34,21 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Precision and recall at a threshold.
+    """Precision and recall at a threshold."""
 
-    Attributes:
-        threshold: the least strength.
-        pairs: count of the labelled pairs at or above the threshold.
-        precision: share of the pairs at or above the threshold that are good.
-        recall: share of the good pairs that are at or above the threshold.
-    """
-
-    threshold: float
-    pairs: int
-    precision: Share
-    recall: Share
+    threshold: float  # the least strength
+    pairs: int  # count of the labelled pairs at or above the threshold
+    precision: Share  # share of the pairs at or above the threshold that are good
+    recall: Share  # share of the good pairs that are at or above the threshold
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Labelled pairs; all arrays are (n,).
+    """Labelled pairs; all arrays are (n,)."""
 
-    Attributes:
-        strengths: strengths, 0 to 1.
-        weights: how many pairs of the site each pair represents.
-        good: whether each pair is good.
-    """
-
-    strengths: Vectors
-    weights: Vectors
-    good: Bools = field(repr=False)
+    strengths: Vectors  # strengths, 0 to 1
+    weights: Vectors  # how many pairs of the site each pair represents
+    good: Bools = field(repr=False)  # whether each pair is good
 
 
 def draw(pairs: Sequence[Pair], drawn: Iterable[Pair], count: int) -> list[Pair]:

@@ -1,7 +1,7 @@
 """Hold-out evaluation: hide links that editors made, and measure how many of them each way of ranking finds."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -23,10 +23,11 @@ from internal_linker.core.records import (
 from internal_linker.embeddings.embed import all_texts
 from internal_linker.ranking.adaptation import TOO_FEW, Adaptation, adapted
 from internal_linker.ranking.learned import by_features
-from internal_linker.ranking.metrics import Measured, measure, reach, text_digest
+from internal_linker.ranking.metrics import Measured, estimates, measure, reach, text_digest
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.simulated_arrivals import simulated_arrivals
 from internal_linker.text.spans import without_anchors
 
 # One target in five is cold: about four fifths of the links remain to learn from.
@@ -58,34 +59,22 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a run expects of m pairs of pages whose sources have hidden links.
+    """What a run expects of m pairs of pages whose sources have hidden links."""
 
-    Attributes:
-        probability: (m,) how probable it is that editors add the link, 0 to 1.
-        is_link: (m,) which pairs are hidden links.
-    """
-
-    probability: Vectors
-    is_link: Bools
+    probability: Vectors  # (m,) how probable it is that editors add the link, 0 to 1
+    is_link: Bools  # (m,) which pairs are hidden links
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """A site with some of its links hidden.
+    """A site with some of its links hidden."""
 
-    Attributes:
-        pages: the pages; if requested, the anchors of the links between them are cut from their text.
-        visible: the links that may be known.
-        truth: hidden targets of each source, with URLs in the user's spelling.
-        pairs: count of the hidden links.
-        queries: the known main queries, by the page's key.
-    """
-
+    # the pages; if requested, the anchors of the links between them are cut from their text
     pages: Sequence[Page]
-    visible: Sequence[ExistingLink]
-    truth: Truth
-    pairs: int
-    queries: Mapping[str, str] = field(default_factory=dict)
+    visible: Sequence[ExistingLink]  # the links that may be known
+    truth: Truth  # hidden targets of each source, with URLs in the user's spelling
+    pairs: int  # count of the hidden links
+    queries: Mapping[str, str] = field(default_factory=dict)  # the known main queries, by the page's key
 
     @cached_property
     def sources(self) -> tuple[Source, ...]:
@@ -305,3 +294,57 @@ def as_proposed(
 def judge(name: str, truth: Truth, orders: Orders) -> Row:
     """Measure how well one way of ranking finds the hidden links."""
     return Row(name, measure(truth, orders), reach(truth, orders, REACH))
+
+
+def arrivals(collected: Collected, *, cut_anchors: bool) -> Iterator[Hidden]:
+    """Yield the site as it was before each group of its pages was new; all with the same texts.
+
+    Args:
+        collected: the pages and their links.
+        cut_anchors: whether to cut the anchors of all links between the pages from their text.
+    """
+    pages = readable(collected, cut_anchors=cut_anchors)
+    for found in simulated_arrivals(collected.rows, collected.links):
+        truth: defaultdict[str, set[str]] = defaultdict(set)
+        for source, target in ((collected.page(one), collected.page(other)) for one, other in found.added):
+            if source.lang == target.lang and target.issue is None:
+                truth[source.url].add(target.url)
+        if truth:
+            yield Hidden(pages, found.known, dict(truth), sum(map(len, truth.values())), collected.queries)
+
+
+def together(groups: Sequence[tuple[Hidden, Sequence[Row]]]) -> list[Row]:
+    """Return the figures over several groups of new pages; those of a page are the mean of its groups.
+
+    Ways of ranking that some groups lack are left out, unless they would be the same as another way there.
+
+    Args:
+        groups: the site before each group was new, with the figures of each way of ranking.
+    """
+    by_name = [{row.name: row for row in rows} for _, rows in groups]
+    pairs = [hidden.pairs for hidden, _ in groups]
+    found = []
+    names = dict.fromkeys(name for rows in sorted(by_name, key=len, reverse=True) for name in rows)
+    for name in names:
+        known = [row for each in by_name if (row := _found(name, each))]
+        if len(known) == len(groups):
+            found.append(_mean(name, known, pairs))
+    return found
+
+
+def _found(name: str, rows: Mapping[str, Row]) -> Row | None:
+    """Return the figures of a way, or of the one that is the same where there is nothing to learn from."""
+    return rows.get(name) or (_found(SAME[name], rows) if name in SAME else None)
+
+
+def _mean(name: str, rows: Sequence[Row], pairs: Sequence[int]) -> Row:
+    """Return one way's figures over all groups, which have so many links to be found."""
+    each = defaultdict[str, list[Vectors]](list)
+    for row in rows:
+        for source, values in zip(row.measured.sources, row.measured.each, strict=True):
+            each[source].append(values)
+    sources = tuple(sorted(each))
+    values = np.array([np.mean(each[source], axis=0) for source in sources])
+    hit, recall, ndcg, mrr = estimates(values)
+    reach = sum(row.reach * count for row, count in zip(rows, pairs, strict=True)) / sum(pairs)
+    return Row(name, Measured(sources, hit, recall, ndcg, mrr, values), reach)

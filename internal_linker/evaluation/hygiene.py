@@ -109,17 +109,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Hygiene:
-    """Counts of the anchors that have each flaw; an anchor may have several.
+    """Counts of the anchors that have each flaw; an anchor may have several."""
 
-    Attributes:
-        counts: the count of anchors by flaw, every flaw included.
-        long: the count of anchors of more than five words; they may be right.
-        examples: up to five anchors of each flaw that occurs.
-    """
-
-    counts: Mapping[Flaw, int]
-    long: int
-    examples: Mapping[Flaw, Sequence[Example]]
+    counts: Mapping[Flaw, int]  # the count of anchors by flaw, every flaw included
+    long: int  # the count of anchors of more than five words; they may be right
+    examples: Mapping[Flaw, Sequence[Example]]  # up to five anchors of each flaw that occurs
 
 
 def hygiene(site: Collected, proposed: Iterable[Proposed], brands: Mapping[str, Sequence[str]]) -> Hygiene:

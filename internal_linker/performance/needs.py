@@ -1,6 +1,7 @@
-"""A page's need for links: what better positions would earn, few in-links, and age."""
+"""A page's need for links: what better positions would earn by the site's click curve, few in-links, and age."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from math import ceil
 from typing import TYPE_CHECKING
@@ -8,10 +9,121 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.core.needs import LEVELS, PageNeeds
+from internal_linker.core.needs import LEVELS, PageNeeds, QueryGain
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+# Shares of searchers who click the results at positions 1 to 20: about what published studies of Google's results
+# report for the first page (28% to 2.5%), and a slow decline after it. Only their ratio to one another matters much:
+# where a site has impressions, its own rows outweigh them.
+PRIOR = np.array(
+    [
+        *(0.28, 0.15, 0.11, 0.08, 0.065, 0.05, 0.04, 0.033, 0.028, 0.025),
+        *(0.012, 0.011, 0.010, 0.009, 0.008, 0.007, 0.0065, 0.006, 0.0055, 0.005),
+    ]
+)
+# The prior counts as so many impressions at each position: at position 8 it expects 16 clicks of them, which vary by
+# a quarter.
+PRIOR_IMPRESSIONS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ClickCurve:
+    """Shares of searchers who click, by position."""
+
+    rates: Vectors  # (20,) float64 at positions 1 to 20, 0 to 1, falling
+    impressions: Vectors  # (20,) int64 the site's own impressions that each is estimated from
+
+    def at(self, positions: Vectors) -> Vectors:
+        """Return the shares at any positions, linear between two of the curve; that of position 20 beyond it."""
+        found: Vectors = np.interp(positions, np.arange(1, len(self.rates) + 1), self.rates)
+        return found
+
+
+def click_curve(rows: "DataFrame") -> ClickCurve:
+    """Estimate the curve from a site's rows, without those of its brand: searchers for a brand click anywhere.
+
+    Each share is that of the rows at the position, shrunk to `PRIOR` as if that were `PRIOR_IMPRESSIONS` more, and no
+    position has a larger share than a better one (isotonic regression, weighted by impressions).
+
+    Args:
+        rows: columns `clicks`, `impressions` and `position`, from 1, of any days.
+    """
+    from scipy.optimize import isotonic_regression
+
+    places = np.rint(rows["position"].to_numpy(np.float64)).astype(np.int64) - 1
+    here = (places >= 0) & (places < len(PRIOR))
+    clicks, impressions = (
+        np.bincount(places[here], rows[name].to_numpy(np.float64)[here], minlength=len(PRIOR))
+        for name in ("clicks", "impressions")
+    )
+    weights = impressions + PRIOR_IMPRESSIONS
+    shares = (clicks + PRIOR_IMPRESSIONS * PRIOR) / weights
+    falling = isotonic_regression(shares, weights=weights, increasing=False).x
+    return ClickCurve(np.clip(falling, 0.0, 1.0), impressions.astype(np.int64))
+
+
+# Positions that links may improve: the first three are hard to improve, and results beyond the second page are hardly
+# seen.
+BEST, WORST = 4.0, 20.0
+# How many positions better a page is assumed to become, for all alike: a measure to compare pages by, not a forecast.
+STEP = 3.0
+# The last days that count: weeks average out weekdays and single events, and a season is no older than that.
+WINDOW_DAYS = 84
+# Figures are those of so many days, as in Search Console's own reports.
+PERIOD_DAYS = 28
+
+
+def last_days(rows: "DataFrame") -> "DataFrame":
+    """Return the rows of the last `WINDOW_DAYS` days that have any."""
+    if rows.empty:
+        return rows
+    first = rows["date"].max() - np.timedelta64(WINDOW_DAYS - 1, "D")
+    return rows[rows["date"] >= first]
+
+
+def clicks_to_gain(rows: "DataFrame", curve: ClickCurve) -> "DataFrame":
+    """Return what each page would earn from each query at a position that is `STEP` better.
+
+    Args:
+        rows: the columns `date`, `page`, `query`, `clicks`, `impressions` and `position` of `SearchTable.QUERIES`, or
+            those of `SearchTable.PAGES`, which have no query.
+        curve: the site's click curve.
+
+    Returns:
+        Columns `page`, `query` ("" without queries), `clicks`, `impressions` and `gain`, each for `PERIOD_DAYS` days,
+        and `position`, the mean by impressions; only positions from `BEST` to `WORST`, largest gain first.
+    """
+    by = ["page", "query"] if "query" in rows else ["page"]
+    weighted = rows.assign(position=rows["position"] * rows["impressions"])
+    found = weighted.groupby(by, observed=True, as_index=False)[["clicks", "impressions", "position"]].sum()
+    found = found[found["impressions"] > 0]
+    found["position"] /= found["impressions"]
+    found = found[found["position"].between(BEST, WORST)].copy()
+    if rows.empty:
+        return found.assign(query="", gain=0.0)
+    days = max(PERIOD_DAYS, (rows["date"].max() - rows["date"].min()).days + 1)
+    found[["clicks", "impressions"]] *= PERIOD_DAYS / days
+    position = found["position"].to_numpy()
+    better = curve.at(np.maximum(position - STEP, 1.0)) - curve.at(position)
+    found["gain"] = found["impressions"] * better
+    found["page"] = found["page"].astype(str)
+    found["query"] = found["query"].astype(str) if "query" in found else ""
+    return found.sort_values(["gain", "page", "query"], ascending=[False, True, True], ignore_index=True)
+
+
+def gains(found: "DataFrame", most: int) -> list[QueryGain]:
+    """Return the first rows of `clicks_to_gain` as records, those that would gain at least half a click."""
+    some = found[found["gain"] >= 0.5].head(most)
+    names = "page", "query", "clicks", "impressions", "position", "gain"
+    return [QueryGain(*values) for values in zip(*(some[name].tolist() for name in names), strict=True)]
+
+
+def last_day(rows: "DataFrame") -> date | None:
+    """Return the last day of the rows; None without any."""
+    return None if rows.empty else rows["date"].max().date()
+
 
 # What the parts of a need weigh. Searchers who see a page and don't click are the surest sign that better positions
 # would earn something; few in-links say that links can still be had, and age that nobody can know yet.

@@ -1,12 +1,13 @@
-"""Which page of the site each URL of the search data is: rows under several spellings of a URL become one."""
+"""Which site search data are about, and which of its pages each URL is."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.search_data import SearchTable
-from internal_linker.core.urls import NormalForms
+from internal_linker.core.urls import NormalForms, normal_form, within_site
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -16,25 +17,16 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class MatchedPages:
-    """Search data of the pages of a site.
+    """Search data of the pages of a site."""
 
-    Attributes:
-        rows: the rows of known pages, whose `page` is the page's key; one row for each page (and query) and day.
-        pages: how many pages have rows.
-        spellings: how many URLs were another spelling of a page that had one already.
-        unknown_urls: how many URLs are no page of the site, or no URL.
-        unknown_rows: how many rows they have.
-        unknown_count: the sum of their clicks, or of their sessions.
-        unknown_examples: up to ten of them, those with the largest counts first.
-    """
-
+    # the rows of known pages, whose `page` is the page's key; one row for each page (and query) and day
     rows: "DataFrame"
-    pages: int
-    spellings: int = 0
-    unknown_urls: int = 0
-    unknown_rows: int = 0
-    unknown_count: int = 0
-    unknown_examples: tuple[str, ...] = ()
+    pages: int  # how many pages have rows
+    spellings: int = 0  # how many URLs were another spelling of a page that had one already
+    unknown_urls: int = 0  # how many URLs are no page of the site, or no URL
+    unknown_rows: int = 0  # how many rows they have
+    unknown_count: int = 0  # the sum of their clicks, or of their sessions
+    unknown_examples: tuple[str, ...] = ()  # up to ten of them, those with the largest counts first
 
 
 def match_pages(
@@ -96,3 +88,47 @@ def _merged(table: SearchTable, rows: "DataFrame", pages: Collection[str]) -> "D
         merged["position"] /= merged["impressions"]
     every = pd.concat([rows[~several], merged[[*rows.columns]]], ignore_index=True)
     return every.sort_values("date", kind="stable")
+
+
+_DOMAIN = "sc-domain:"
+
+
+def property_of(text: str) -> str:
+    """Return a property as Search Console spells it: "sc-domain:example.com" or "https://www.example.com/".
+
+    Raises:
+        ValueError: it is neither; the message says what to write.
+    """
+    given = text.strip()
+    kind, host = given[: len(_DOMAIN)].lower(), given[len(_DOMAIN) :].strip("/").lower()
+    if kind == _DOMAIN and host and "/" not in host:
+        return f"{_DOMAIN}{host}"
+    parts = urlsplit(given)
+    if parts.scheme.lower() in ("http", "https") and parts.hostname and not parts.query:
+        return f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path or '/'}"
+    host = given.partition("//")[2] or given
+    host = host.partition("/")[0] or "example.com"
+    raise ValueError(
+        f"name the property as Search Console does: {_DOMAIN}{host.removeprefix('www.')} for a domain property, or "
+        f"https://{host}/ for a URL prefix"
+    )
+
+
+def host_of(property_: str) -> str:
+    """Return the host of a property without www.; "" for anything else."""
+    if property_.startswith(_DOMAIN):
+        return property_.removeprefix(_DOMAIN)
+    return (urlsplit(property_).hostname or "").removeprefix("www.")
+
+
+def holds(property_: str, url: str) -> bool:
+    """Return whether a URL is part of a property; http and https, and www., make no difference."""
+    try:
+        key = normal_form(url)
+    except ValueError:
+        return False
+    if property_.startswith(_DOMAIN):
+        return within_site(key, property_.removeprefix(_DOMAIN))
+    prefix = normal_form(property_)
+    inside, of = (one.partition("://")[2].removeprefix("www.").rstrip("/") for one in (key, prefix))
+    return inside == of or inside.startswith((f"{of}/", f"{of}?"))

@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.analysis.audit.actions import actions
-from internal_linker.analysis.audit.adoption import Proposals
-from internal_linker.analysis.audit.audit import Material, inspect, page_row
-from internal_linker.analysis.audit.link_details import link_details
-from internal_linker.analysis.audit.opportunities import (
+from internal_linker.adapters.html.report_file import ReportFile
+from internal_linker.analysis.audit.actions import (
     MOST_OPPORTUNITIES,
     SOURCES_SHOWN,
+    ProposedLinks,
+    actions,
     opportunities,
 )
-from internal_linker.analysis.audit.outputs import audit_sinks
-from internal_linker.analysis.audit.proposed_links import ProposedLinks
-from internal_linker.analysis.audit.records import ADOPTIONS, Audit, Finding, Limits, Rule
-from internal_linker.analysis.graph.site_graph import adopted, shortest_path
+from internal_linker.analysis.audit.audit import Material, inspect, page_row
+from internal_linker.analysis.audit.graph_exports import EdgesCsv, GraphmlFile, NodesCsv
+from internal_linker.analysis.audit.links import Proposals, link_details
+from internal_linker.analysis.audit.records import ADOPTIONS, Audit, AuditSink, Finding, Limits, Rule
+from internal_linker.analysis.audit.report.html import AuditHtml
+from internal_linker.analysis.audit.workbook import AuditXlsx
+from internal_linker.analysis.graph import adopted, shortest_path
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import is_link, with_hosts
 from internal_linker.core.errors import ConfigurationError, InputError
@@ -51,19 +53,14 @@ _COMPARED_RUNS = 2
 
 @dataclass(frozen=True, repr=False)
 class AuditResult(Result):
-    """An audit of a site's links.
+    """An audit of a site's links."""
 
-    Attributes:
-        audit: all that it found.
-        failed: rules of `fail_on` whose bound was reached: the bound and the number of findings.
-        unknown: rules of `fail_on` that could not be checked, because no links or no home page are known.
-        files: the files of files/ that were written.
-    """
-
-    audit: Audit
+    audit: Audit  # all that it found
+    # rules of `fail_on` whose bound was reached: the bound and the number of findings
     failed: dict[Rule, tuple[int, int]] = field(default_factory=dict)
+    # rules of `fail_on` that could not be checked, because no links or no home page are known
     unknown: tuple[Rule, ...] = ()
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # the files of files/ that were written
 
     def tables(self) -> dict[str, Columns]:
         """Return `findings`, the worst first; `summary` before and after adoption; `pages` with their figures.
@@ -113,15 +110,10 @@ def _opportunity_columns(found: Audit) -> Columns:
 
 @dataclass(frozen=True, repr=False)
 class LinkPaths(Result):
-    """Shortest paths of links between two pages.
+    """Shortest paths of links between two pages."""
 
-    Attributes:
-        today: URLs from the first page to the last; empty if no path leads there.
-        after: the same with the proposed links adopted.
-    """
-
-    today: Sequence[str]
-    after: Sequence[str]
+    today: Sequence[str]  # URLs from the first page to the last; empty if no path leads there
+    after: Sequence[str]  # the same with the proposed links adopted
 
     def tables(self) -> dict[str, Columns]:
         """`path`: the pages of both paths in their order."""
@@ -297,7 +289,15 @@ def _detailed(project: Project, found: Audit, collected: Collected, *, report: b
 
 def _written(project: Project, found: Audit, options: AuditOptions, progress: Progress) -> tuple[str, ...]:
     """Write all files; return their names."""
-    sinks = audit_sinks(project.root / "files", report=options.report)
+    files = project.root / "files"
+    sinks: list[AuditSink] = [AuditXlsx(files / "audit.xlsx")]
+    if options.report:
+        sinks += [
+            AuditHtml(ReportFile(files / "audit.html")),
+            GraphmlFile(files / "audit.graphml"),
+            NodesCsv(files / "audit_nodes.csv"),
+            EdgesCsv(files / "audit_edges.csv"),
+        ]
     for sink in sinks:
         progress.start("Writing", 0, "")
         remarks = sink.write(found)

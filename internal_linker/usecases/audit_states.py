@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from internal_linker.adapters.files.array_file import read_arrays, write_arrays
 from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
-from internal_linker.analysis.audit.state_sheets import state_sheets
 from internal_linker.analysis.audit.states import (
     STATES,
     ActionLink,
@@ -23,7 +22,8 @@ from internal_linker.analysis.audit.states import (
     StateMeasure,
     states_of,
 )
-from internal_linker.analysis.graph.site_graph import SiteGraph
+from internal_linker.analysis.audit.workbook import state_sheets
+from internal_linker.analysis.graph import SiteGraph
 from internal_linker.core.ports import Progress
 from internal_linker.core.progress import Stop, Tracker
 from internal_linker.usecases.audit import audits_of_states

@@ -45,30 +45,20 @@ LEAST_LABELS = 50
 
 @dataclass(frozen=True, repr=False)
 class Calibration(Result):
-    """How good links are from each strength on, and the thresholds that follow from it.
+    """How good links are from each strength on, and the thresholds that follow from it."""
 
-    Attributes:
-        pairs: rows of files/labels.csv.
-        labelled: how many of them are labelled.
-        new: how many of them were drawn just now.
-        by_labels: whether labels were used; if there are too few, editors' links stand in for them.
-        gone: labelled pairs that are no longer candidates; they count with the strength in their row.
-        strict: precision and recall by threshold, good links only; empty if there is nothing to learn from.
-        mild: the same for good or borderline links; without labels, the same as `strict`.
-        tier_inline, tier_sidebar: the proposed settings; NaN if no strength is good enough.
-        remarks: what was unusual when labels.csv was written, one sentence each.
-    """
-
-    pairs: int
-    labelled: int
-    new: int
-    by_labels: bool
-    gone: int
+    pairs: int  # rows of files/labels.csv
+    labelled: int  # how many of them are labelled
+    new: int  # how many of them were drawn just now
+    by_labels: bool  # whether labels were used; if there are too few, editors' links stand in for them
+    gone: int  # labelled pairs that are no longer candidates; they count with the strength in their row
+    # precision and recall by threshold, good links only; empty if there is nothing to learn from
     strict: Sequence[Point]
-    mild: Sequence[Point]
+    mild: Sequence[Point]  # the same for good or borderline links; without labels, the same as `strict`
+    # tier_inline, tier_sidebar: the proposed settings; NaN if no strength is good enough
     tier_inline: float
     tier_sidebar: float
-    remarks: Sequence[str] = ()
+    remarks: Sequence[str] = ()  # what was unusual when labels.csv was written, one sentence each
 
     def tables(self) -> dict[str, Columns]:
         """`thresholds`: precision and recall with 95% Wilson intervals, 0 to 1."""

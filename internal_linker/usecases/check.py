@@ -23,7 +23,7 @@ from internal_linker.embeddings.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.ingest.collect import collect, other_forms, without_queries
 from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.ingest.staging import host_hint
-from internal_linker.performance.properties import host_of
+from internal_linker.performance.page_keys import host_of
 from internal_linker.pipeline.plan import duration
 from internal_linker.ranking.fusion_choice import FUSION, FusionEvidence
 from internal_linker.serp.search import require_site

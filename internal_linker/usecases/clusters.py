@@ -1,17 +1,36 @@
-"""Group similar pages into named clusters, and write them to files/."""
+"""Group a project's pages into clusters: as files, and kept so that they can be shown and renamed."""
 
 import json
+import threading
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
+from typing import Any, TextIO
 
 import numpy as np
 
+from internal_linker.adapters.files.array_file import read_arrays, write_arrays
+from internal_linker.adapters.files.atomic import replace_whole, require_in_place
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.analysis.similarity.chosen_names import ChosenName, renamed
-from internal_linker.analysis.similarity.cluster_records import PageMap
-from internal_linker.analysis.similarity.cluster_tables import missing_sheet, page_sheet, summary_sheet
+from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
+from internal_linker.analysis.similarity.cluster_records import (
+    ChosenName,
+    Cluster,
+    ClusteredPage,
+    MissingLink,
+    MissingLinks,
+    PageMap,
+    SiteClusters,
+    is_same,
+    missing_sheet,
+    page_sheet,
+    renamed,
+    summary_sheet,
+    urls_of,
+)
 from internal_linker.analysis.similarity.clusters import (
     METHODS,
     Clustering,
@@ -21,10 +40,13 @@ from internal_linker.analysis.similarity.clusters import (
     k_means,
 )
 from internal_linker.analysis.similarity.outputs import rows_of, write_cluster_page, write_tables
+from internal_linker.analysis.similarity.report.html import ClusterPart, chart_data, parts
 from internal_linker.analysis.similarity.similarity import ComparedPages
 from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
+from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.urls import NormalForms
 from internal_linker.usecases.compare import compare
 from internal_linker.usecases.import_crawl import compared_site
@@ -151,3 +173,182 @@ def _copies(project: Project, compared: ComparedPages) -> Ints:
         found = [(rows.get(forms[one.page]), rows.get(forms[one.canonical])) for one in kept]
     pairs = [(one, other) for one, other in found if one is not None and other is not None]
     return np.array([key for one, other in pairs for key in (one * n + other, other * n + one)], np.int64)
+
+
+# Characters of a name: more fit in no chart.
+_LONGEST_NAME = 80
+# Two changes at once would lose one of them, or write a file in two halves.
+_CHANGING = threading.Lock()
+
+
+@dataclass(frozen=True, repr=False)
+class ClusterView(Result):
+    """The clusters of a site with a map."""
+
+    made: str  # when the pages were grouped, as ISO 8601
+    found: SiteClusters  # the clusters, with the names that people chose
+    page_map: PageMap  # the pages on a map
+    computed: Sequence[str]  # k names as they were computed
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `clusters`, the largest first; `pages`, in the input's order; `missing_links`, cluster by cluster."""
+        return {
+            "clusters": columns_of(self.found.clusters, *Cluster.__dataclass_fields__),
+            "pages": columns_of(self.found.pages, *ClusteredPage.__dataclass_fields__),
+            "missing_links": columns_of(self.found.missing_links, *MissingLink.__dataclass_fields__),
+        }
+
+    def charts(self) -> Mapping[str, Any]:
+        """Return what a map and a tree show: `clusters`, `dots` and `branches`, as plain lists, numbers and texts."""
+        return chart_data(self.found, self.page_map)
+
+    def parts(self) -> Sequence[ClusterPart]:
+        """Return each cluster with its most central pages and the first links that it lacks."""
+        return parts(self.found)
+
+
+def clusters_file(project: Project) -> Path:
+    """Return where the result is kept."""
+    return project.file("clusters.npz")
+
+
+def group_pages(
+    project: Project, options: ClustersOptions, progress: Progress, should_stop: Stop = lambda: False
+) -> ClusterView:
+    """Group all pages, and keep the result in files/clusters.npz; vectors come from the cache or go into it.
+
+    Args:
+        project: whose pages.
+        options: how pages are compared and grouped.
+        progress: shows the steps.
+        should_stop: asked now and then; True ends the work, and an earlier result stays.
+
+    Raises:
+        ConfigurationError: an option is wrong.
+        InputError: there are fewer than two pages, or nothing to compare them by.
+        Interrupted: the work was stopped.
+        RunActive: a run holds the project.
+    """
+    from internal_linker.analysis.similarity.page_map import drawn, places
+
+    progress = Tracker(
+        progress, should_stop=should_stop, cancelled="Grouping was cancelled; the earlier result stays."
+    )
+    grouped = clusters(project, options, progress, write=False)
+    rows = drawn(grouped.found.labels, grouped.found.hubs)
+    progress.start("Map", 0, "pages")
+    page_map = PageMap(rows, places(grouped.points[rows]))
+    progress.finish(f"{len(rows)} pages")
+    made = datetime.now().astimezone().isoformat(timespec="seconds")
+    with _CHANGING:
+        # Clusters may have been renamed in the meantime.
+        computed = zip(grouped.found.clusters, grouped.computed, strict=True)
+        unnamed = replace(grouped.found, clusters=[replace(each, name=name) for each, name in computed])
+        view = ClusterView(made, renamed(unnamed, chosen_names(project)), page_map, grouped.computed)
+        _store(project, view)
+    return view
+
+
+def grouped_pages(project: Project) -> ClusterView | None:
+    """Return the result of the last `group_pages`, with the names chosen since; None without one."""
+    stored = read_arrays(clusters_file(project))
+    if stored is None:
+        return None
+    facts, arrays = stored
+    try:
+        values: dict[str, Any] = {name: facts[name] for name in ("site", "by", "urls", "titles")}
+        values |= {name: arrays[name] for name in ("labels", "distances", "hubs", "similarities")}
+        ends = arrays["sources"], arrays["targets"], arrays["reasons"]
+        found = SiteClusters(
+            **values,
+            clusters=[Cluster(**each) for each in facts["clusters"]],
+            missing=MissingLinks(*ends, facts["missing_left_out"]),
+        )
+        return ClusterView(
+            facts["made"], found, PageMap(arrays["map_rows"], arrays["places"]), facts["computed"]
+        )
+    except (KeyError, TypeError):  # a file of another version
+        return None
+
+
+def rename_cluster(project: Project, number: int, name: str) -> ClusterView:
+    """Give a cluster another name, which it keeps when the site is grouped again, here and by the command clusters.
+
+    Args:
+        project: whose clusters.
+        number: the cluster's number, from 1.
+        name: its name; "": the computed one.
+
+    Raises:
+        ConfigurationError: the name is too long, or another cluster has it.
+        InputError: there is no such cluster.
+        OutputError: the name can't be stored.
+    """
+    with _CHANGING:
+        return _renamed(project, number, name)
+
+
+def write_clusters(view: ClusterView, path: Path) -> list[str]:
+    """Write clusters, pages and missing links as a workbook; return what was unusual.
+
+    Raises:
+        OutputError: the file can't be written.
+    """
+    found = view.found
+    return list(ResultsXlsx(path).write([summary_sheet(found), page_sheet(found), missing_sheet(found)]))
+
+
+def _renamed(project: Project, number: int, name: str) -> ClusterView:
+    view = grouped_pages(project)
+    if view is None or not 1 <= number <= len(view.found.clusters):
+        raise InputError(f"There is no cluster {number}. Group the pages again.")
+    given = shortened(name, 10 * _LONGEST_NAME)
+    if len(given) > _LONGEST_NAME:
+        raise ConfigurationError(f"A cluster's name can have {_LONGEST_NAME} characters, not {len(given)}.")
+    given = given or view.computed[number - 1]
+    others = [each.name.casefold() for each in view.found.clusters if each.number != number]
+    if given.casefold() in others:
+        raise ConfigurationError(f"Another cluster is named {given} already. Choose another name.")
+    urls = urls_of(view.found, number - 1)
+    kept = [each for each in chosen_names(project) if not is_same(each.urls, urls)]
+    if given != view.computed[number - 1]:
+        kept.append(ChosenName(given, urls))
+    _store_names(project, kept)
+    clusters = [replace(each, name=given) if each.number == number else each for each in view.found.clusters]
+    view = replace(view, found=replace(view.found, clusters=clusters))
+    _store(project, view)
+    return view
+
+
+def _store_names(project: Project, names: Sequence[ChosenName]) -> None:
+    def write(file: TextIO) -> None:
+        json.dump([{"name": each.name, "urls": sorted(each.urls)} for each in names], file, indent=1)
+
+    path = names_file(project)
+    require_in_place(path, replace_whole(path, write))
+
+
+def _store(project: Project, view: ClusterView) -> None:
+    found = view.found
+    facts = {
+        "made": view.made,
+        "computed": list(view.computed),
+        "site": found.site,
+        "by": found.by,
+        "urls": list(found.urls),
+        "titles": list(found.titles),
+        "clusters": [asdict(each) for each in found.clusters],
+        "missing_left_out": found.missing.left_out,
+    }
+    arrays = {
+        "labels": found.labels,
+        "distances": found.distances,
+        "hubs": found.hubs,
+        "similarities": found.similarities,
+        "sources": found.missing.sources,
+        "targets": found.missing.targets,
+        "reasons": found.missing.reasons,
+        "map_rows": view.page_map.rows,
+        "places": view.page_map.places,
+    }
+    write_arrays(clusters_file(project), facts, arrays)

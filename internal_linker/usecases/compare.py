@@ -9,8 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from internal_linker.adapters.tables.columns import Kind, filled
-from internal_linker.analysis.similarity.fields import FIELDS, Encoders, field_similarity, field_texts
-from internal_linker.analysis.similarity.similarity import ComparedPages
+from internal_linker.analysis.similarity.similarity import (
+    FIELDS,
+    ComparedPages,
+    Encoders,
+    field_similarity,
+    field_texts,
+)
 from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Encoder, Progress

@@ -12,10 +12,9 @@ from internal_linker.core.records import AddedLink, Collected, ExistingLink, Tar
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.embeddings.embed import embed, encodable
 from internal_linker.evaluation.anchors import LENGTHS, Agreement, Proposals, agreement, proposals
-from internal_linker.evaluation.arrivals import arrivals, together
 from internal_linker.evaluation.backtest import Changes, as_it_was, compare, placed
 from internal_linker.evaluation.backtest import backtest as backtest_site
-from internal_linker.evaluation.holdout import HIDINGS, Expected, Hidden, Row, hide
+from internal_linker.evaluation.holdout import HIDINGS, Expected, Hidden, Row, arrivals, hide, together
 from internal_linker.evaluation.holdout import evaluate as evaluate_site
 from internal_linker.ingest.collect import gather, with_links
 from internal_linker.pipeline.context import RunContext
@@ -35,39 +34,26 @@ HIDDEN, ARRIVALS, ADDED = "hidden links", "simulated arrivals", "added links"
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """How well each way of ranking finds some links.
+    """How well each way of ranking finds some links."""
 
-    Attributes:
-        links: what was looked for: `HIDDEN`, `ARRIVALS` or `ADDED`.
-        pairs: count of these links; a link may be an arrival with its source and again with its target.
-        sources: count of the pages that they start from.
-        rows: the figures of each way of ranking.
-        adaptations: what the ranker gains from the other links, with each group of new pages if there are several;
-            None if there were too few.
-        reliability: expected probabilities of pairs, with the observed shares of links; () if none were computed.
-    """
-
-    links: str
-    pairs: int
-    sources: int
-    rows: Sequence[Row]
+    links: str  # what was looked for: `HIDDEN`, `ARRIVALS` or `ADDED`
+    pairs: int  # count of these links; a link may be an arrival with its source and again with its target
+    sources: int  # count of the pages that they start from
+    rows: Sequence[Row]  # the figures of each way of ranking
+    # what the ranker gains from the other links, with each group of new pages if there are several; None if there
+    # were too few
     adaptations: Sequence[Adaptation | None] = ()
+    # expected probabilities of pairs, with the observed shares of links; () if none were computed
     reliability: Sequence[Range] = ()
 
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Result):
-    """Relevance measured on hidden links.
+    """Relevance measured on hidden links."""
 
-    Attributes:
-        measurements: on simulated arrivals, and on all or half of the links.
-        encoder: the encoder's name.
-        keep_anchors: whether the links' anchors stayed in the text.
-    """
-
-    measurements: Sequence[Measurement]
-    encoder: str
-    keep_anchors: bool
+    measurements: Sequence[Measurement]  # on simulated arrivals, and on all or half of the links
+    encoder: str  # the encoder's name
+    keep_anchors: bool  # whether the links' anchors stayed in the text
 
     def tables(self) -> dict[str, Columns]:
         """`figures`: means and 95% intervals of each way of ranking, 0 to 1."""
@@ -76,23 +62,15 @@ class Evaluation(Result):
 
 @dataclass(frozen=True, repr=False)
 class Backtest(Result):
-    """Relevance measured on the links that were added between two dates.
+    """Relevance measured on the links that were added between two dates."""
 
-    Attributes:
-        measurement: on the added links.
-        added: each of these links with its position in the source's ranking, 0 if it is not among the candidates.
-        counts: what the two tables of links hold, by name.
-        encoder: the encoder's name.
-        keep_anchors: whether the links' anchors stayed in the text.
-        remarks: what was unusual when files/backtest.csv was written, one sentence each.
-    """
-
-    measurement: Measurement
+    measurement: Measurement  # on the added links
+    # each of these links with its position in the source's ranking, 0 if it is not among the candidates
     added: Sequence[AddedLink]
-    counts: Sequence[tuple[str, str]]
-    encoder: str
-    keep_anchors: bool
-    remarks: Sequence[str] = ()
+    counts: Sequence[tuple[str, str]]  # what the two tables of links hold, by name
+    encoder: str  # the encoder's name
+    keep_anchors: bool  # whether the links' anchors stayed in the text
+    remarks: Sequence[str] = ()  # what was unusual when files/backtest.csv was written, one sentence each
 
     def tables(self) -> dict[str, Columns]:
         """`figures` of each way of ranking, and the `links` that were added."""
@@ -104,16 +82,12 @@ class Backtest(Result):
 
 @dataclass(frozen=True, repr=False)
 class AnchorEvaluation(Result):
-    """How good the proposed anchors are.
+    """How good the proposed anchors are."""
 
-    Attributes:
-        agreement: of the first anchors with the editors', on pairs of pages that are linked; None if no link of the
-            editors has its anchor in the main content.
-        proposals: the anchors of the links that a run proposes.
-    """
-
+    # of the first anchors with the editors', on pairs of pages that are linked; None if no link of the editors has
+    # its anchor in the main content
     agreement: Agreement | None
-    proposals: Proposals
+    proposals: Proposals  # the anchors of the links that a run proposes
 
     def tables(self) -> dict[str, Columns]:
         """`shares`, 0 to 1, with 95% intervals; `lengths` of anchors; `hygiene` counts with `examples`."""

@@ -15,7 +15,7 @@ from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sections import section_of
 from internal_linker.core.sequences import counted
 from internal_linker.performance.impact.analysis import FEWEST_HELD, contamination, treated_pages
-from internal_linker.performance.impact.draw import BLOCK, drawn_at_random
+from internal_linker.performance.impact.matching import BLOCK, drawn_at_random
 from internal_linker.usecases.apply import accepted_links
 from internal_linker.usecases.impact import clicks_by_page, experiment_of, last_drawn, new_links
 from internal_linker.usecases.log import new_run_id
@@ -41,20 +41,13 @@ class PlanStatus(StrEnum):
 
 @dataclass(frozen=True, repr=False)
 class PlanResult(Result):
-    """An experiment that was planned or ended.
+    """An experiment that was planned or ended."""
 
-    Attributes:
-        status: what came of it.
-        sentence: the same for people.
-        drawn: the targets that were drawn, those to hold back first.
-        links: the accepted links that wait for the end, as source and target.
-        released: the accepted links to put live, to the other targets, as source and target.
-    """
-
-    status: PlanStatus
-    sentence: str
-    drawn: Sequence[DrawnTarget] = ()
-    links: Sequence[tuple[str, str]] = ()
+    status: PlanStatus  # what came of it
+    sentence: str  # the same for people
+    drawn: Sequence[DrawnTarget] = ()  # the targets that were drawn, those to hold back first
+    links: Sequence[tuple[str, str]] = ()  # the accepted links that wait for the end, as source and target
+    # the accepted links to put live, to the other targets, as source and target
     released: Sequence[tuple[str, str]] = ()
 
     def tables(self) -> dict[str, Columns]:
@@ -68,25 +61,16 @@ class PlanResult(Result):
 
 @dataclass(frozen=True, slots=True)
 class ExperimentStanding:
-    """The last experiment.
+    """The last experiment."""
 
-    Attributes:
-        drawn: the targets that were drawn, those to hold back first.
-        until: the day from which the links that it holds back may go live.
-        running: whether it holds links back today.
-        waiting: the accepted links that wait today, as source and target.
-        waiting_pages: how many pages these lead to.
-        released: the accepted links to its other targets that are not live yet, as source and target.
-        contaminated: how many targets got a new link although links to them were held back.
-    """
-
-    drawn: Sequence[DrawnTarget]
-    until: date
-    running: bool
-    waiting: Sequence[tuple[str, str]]
-    waiting_pages: int
+    drawn: Sequence[DrawnTarget]  # the targets that were drawn, those to hold back first
+    until: date  # the day from which the links that it holds back may go live
+    running: bool  # whether it holds links back today
+    waiting: Sequence[tuple[str, str]]  # the accepted links that wait today, as source and target
+    waiting_pages: int  # how many pages these lead to
+    # the accepted links to its other targets that are not live yet, as source and target
     released: Sequence[tuple[str, str]]
-    contaminated: int
+    contaminated: int  # how many targets got a new link although links to them were held back
 
     @property
     def first(self) -> date:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.analysis.similarity.fields import field_texts
+from internal_linker.analysis.similarity.similarity import field_texts
 from internal_linker.core.arrays import Bools, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
@@ -25,19 +25,12 @@ FILES = {"content": "vectorized_urls.csv", "title": "vectorized_titles.csv", "h1
 
 @dataclass(frozen=True, repr=False)
 class ExportResult(Result):
-    """The pages whose vectors were exported, and those that have none.
+    """The pages whose vectors were exported, and those that have none."""
 
-    Attributes:
-        urls: the n pages, in the input's order.
-        exported: (n,) for each page, whether its vector is in the file.
-        file: the file's name.
-        remarks: what was unusual about the writing, one sentence each.
-    """
-
-    urls: list[str]
-    exported: Bools
-    file: str = "vectorized_urls.csv"
-    remarks: tuple[str, ...] = ()
+    urls: list[str]  # the n pages, in the input's order
+    exported: Bools  # (n,) for each page, whether its vector is in the file
+    file: str = "vectorized_urls.csv"  # the file's name
+    remarks: tuple[str, ...] = ()  # what was unusual about the writing, one sentence each
 
     @property
     def found(self) -> int:

@@ -1,10 +1,13 @@
-"""Measure what links that went live did to the clicks, impressions and positions of their targets."""
+"""Measure what links that went live did to their targets; for the app, keep the result."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from internal_linker.adapters.files.array_file import read_arrays, write_arrays
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.core.applied_links import PageWrite
@@ -13,6 +16,7 @@ from internal_linker.core.edges import TIER_NAMES, Edge, is_link
 from internal_linker.core.errors import InputError
 from internal_linker.core.experiments import DrawnTarget
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
 from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.search_data import SearchTable
@@ -22,7 +26,7 @@ from internal_linker.ingest.search.exports import is_period_source
 from internal_linker.performance.impact.analysis import Experiment, treated_pages
 from internal_linker.performance.impact.analysis import impact as analysed
 from internal_linker.performance.impact.panel import panel_of
-from internal_linker.performance.impact.records import Findings, NewLink, Verdict
+from internal_linker.performance.impact.records import Estimate, Findings, MatchedPair, NewLink, Verdict
 from internal_linker.performance.impact.report.html import write_impact
 from internal_linker.performance.page_keys import match_pages
 from internal_linker.review.former_links import todays
@@ -46,19 +50,12 @@ _ONLY_SUMS = (
 
 @dataclass(frozen=True, repr=False)
 class ImpactResult(Result):
-    """What the links that went live did to their targets.
+    """What the links that went live did to their targets."""
 
-    Attributes:
-        findings: all that was found.
-        links: how many links went live.
-        remarks: what was unusual about the data, one sentence each.
-        files: the files of files/ that were written.
-    """
-
-    findings: Findings
-    links: int
-    remarks: Sequence[str] = ()
-    files: tuple[str, ...] = ()
+    findings: Findings  # all that was found
+    links: int  # how many links went live
+    remarks: Sequence[str] = ()  # what was unusual about the data, one sentence each
+    files: tuple[str, ...] = ()  # the files of files/ that were written
 
     @property
     def sentence(self) -> str:
@@ -265,3 +262,171 @@ def experiment_of(some: Sequence[DrawnTarget], hosts: CanonicalHosts) -> Experim
         first=some[0].first.toordinal(),
         until=some[0].until.toordinal(),
     )
+
+
+# Pairs that are kept: those with the most clicks.
+_MOST_PAIRS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEstimate:
+    """An effect with its 95% interval."""
+
+    outcome: str  # "clicks", "impressions" or "position"
+    group: str  # the targets that it is about: "all", or the name of a tier or kind of anchor
+    # effect, low, high: of clicks and impressions a share, 0.06 for 6% more; of positions a difference, below 0 for a
+    # better position
+    effect: float
+    low: float
+    high: float
+    verdict: str  # what can be said of it
+    # pages, controls: how many there are
+    pages: int
+    controls: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWeek:
+    """The targets' clicks relative to their controls' in a week, as shares; week 0 begins on the day of the link."""
+
+    week: int
+    effect: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPair:
+    """A target with its clicks a week before and after the link, and those that its controls let expect after it."""
+
+    page: str
+    live: str
+    tier: str
+    anchor: str
+    links: int
+    before: float
+    after: float
+    expected: float
+    control: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactView:
+    """What the links that went live did to their targets; see `Findings`."""
+
+    made: str  # when it was measured, as ISO 8601
+    days: int  # how many days after the links were compared
+    experiment: bool  # whether targets that were held back at random are the controls
+    links: int  # how many links went live
+    verdict: str  # what can be said of the clicks
+    thin: bool  # whether there are too few data to say anything
+    sentence: str  # the answer
+    # the effects on all targets, clicks first; then by tier and kind of anchor
+    estimates: Sequence[ShownEstimate]
+    placebo: ShownEstimate | None  # the "effect" on similar pages that got no link; None: unknown
+    weeks: Sequence[ShownWeek]  # the weeks before and after the links
+    # how probable differences before the links as large as those found are by chance; None: unknown
+    pre_trend: float | None
+    detectable: float | None  # the smallest effect that would probably be seen, as a share; None: unknown
+    pages_needed: int  # how many targets would show an effect of 5%; 0: unknown
+    # the change of the targets' clicks without controls, as a share; None: unknown
+    before_after: float | None
+    compared: int  # how many targets are compared
+    pairs: Sequence[ShownPair]  # those of them with the most clicks
+    remarks: Sequence[str]  # what was left out and why, and what weakens the comparison
+
+
+def impact_file(project: Project) -> Path:
+    """Return where the result is kept."""
+    return project.file("impact.npz")
+
+
+def measure_impact(
+    project: Project, options: ImpactOptions, progress: Progress, should_stop: Stop = lambda: False
+) -> ImpactView:
+    """Measure the impact, and keep it in files/impact.npz.
+
+    Args:
+        project: whose links and search data.
+        options: what is compared.
+        progress: shows the steps.
+        should_stop: asked at each step; True ends the work, and an earlier result stays.
+
+    Raises:
+        InputError: the table of pages is missing or can't be read, or no experiment was planned.
+        Interrupted: the work was stopped.
+    """
+    stoppable = Tracker(
+        progress, should_stop=should_stop, cancelled="Measuring was cancelled; the earlier result stays."
+    )
+    view = _view(impact(project, options, stoppable))
+    stoppable.check()
+    write_arrays(impact_file(project), asdict(view), {})
+    return view
+
+
+def last_impact(project: Project) -> ImpactView | None:
+    """Return the result of the last `measure_impact`; None without one."""
+    stored = read_arrays(impact_file(project))
+    if stored is None:
+        return None
+    facts: dict[str, Any] = stored[0]
+    try:
+        placebo = facts["placebo"] and ShownEstimate(**facts["placebo"])
+        made = {
+            "estimates": [ShownEstimate(**each) for each in facts["estimates"]],
+            "weeks": [ShownWeek(**each) for each in facts["weeks"]],
+            "pairs": [ShownPair(**each) for each in facts["pairs"]],
+        }
+        return ImpactView(**{**facts, **made, "placebo": placebo})
+    except (KeyError, TypeError):  # a file of another version
+        return None
+
+
+def _view(result: ImpactResult) -> ImpactView:
+    found = result.findings
+    thin = found.verdict is Verdict.THIN
+    pairs = sorted(found.pairs, key=lambda one: -one.expected_after)[:_MOST_PAIRS]
+    # Otherwise the remarks say it.
+    dropped = [f"{counted(count, 'target')} left out: {one.value}." for one, count in found.dropped.items()]
+    return ImpactView(
+        made=datetime.now().astimezone().isoformat(timespec="seconds"),
+        days=found.days,
+        experiment=found.randomised,
+        links=result.links,
+        verdict=str(found.verdict),
+        thin=thin,
+        sentence=found.sentence,
+        estimates=[_estimate(one) for one in found.estimates],
+        placebo=_estimate(found.placebo) if found.placebo else None,
+        weeks=[ShownWeek(one.week, *one.shown) for one in found.events],
+        pre_trend=_known(found.pre_trend),
+        detectable=_known(found.detectable),
+        pages_needed=found.pages_needed,
+        before_after=_known(found.before_after_share),
+        compared=len(found.pairs),
+        pairs=[_pair(one) for one in pairs],
+        remarks=[*result.remarks, *found.remarks, *(dropped if thin else ())],
+    )
+
+
+def _estimate(one: Estimate) -> ShownEstimate:
+    return ShownEstimate(str(one.outcome), one.group, *one.shown, one.judgement, one.pages, one.controls)
+
+
+def _pair(one: MatchedPair) -> ShownPair:
+    return ShownPair(
+        one.page,
+        date.fromordinal(one.day).isoformat(),
+        one.tier,
+        one.anchor,
+        one.links,
+        one.before,
+        one.after,
+        one.expected_after,
+        one.controls[0],
+    )
+
+
+def _known(value: float) -> float | None:
+    return value if isfinite(value) else None

@@ -15,8 +15,7 @@ from internal_linker.core.results import Columns, Result
 from internal_linker.core.search_data import RowProblem, SearchTable, first_kept_day, sound_rows
 from internal_linker.core.sequences import counted
 from internal_linker.ingest.collect import collect
-from internal_linker.performance.page_keys import MatchedPages, match_pages
-from internal_linker.performance.properties import holds, property_of
+from internal_linker.performance.page_keys import MatchedPages, holds, match_pages, property_of
 from internal_linker.usecases.options.imports import SearchConsoleOptions
 from internal_linker.usecases.project import Project
 

@@ -1,10 +1,16 @@
-"""Find pairs of similar pages, and write them to files/."""
+"""Find similar pages: as files, and kept so that a cut-off can be moved over them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from internal_linker.adapters.files.array_file import read_arrays, write_arrays
+from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
+from internal_linker.analysis.similarity.cut_off import LOWEST, MOST_MATCHES, STEPS, SimilarityView
 from internal_linker.analysis.similarity.outputs import require_matrix, rows_of, write_matrix, write_tables
 from internal_linker.analysis.similarity.pairs import (
     SimilarPages,
@@ -17,11 +23,12 @@ from internal_linker.analysis.similarity.pairs import (
 from internal_linker.analysis.similarity.similarity import Similarity
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.ports import Progress
+from internal_linker.core.progress import Stop, Tracker
 from internal_linker.core.sections import sections_of
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.compare import compare
 from internal_linker.usecases.import_crawl import compared_site
-from internal_linker.usecases.options.similarity import PairsOptions
+from internal_linker.usecases.options.similarity import CompareOptions, PairsOptions
 from internal_linker.usecases.project import Project
 
 
@@ -100,3 +107,88 @@ def _tiles(similarity: Similarity, progress: Progress) -> Iterator[Vectors]:
     for _, _, scores in similarity.tiles():
         yield scores
         progress.advance(len(scores))
+
+
+_ARRAYS = ("first", "second", "scores", "links", "linked", "histogram")
+_FACTS = ("made", "by", "encoder", "urls", "titles", "left_out")
+
+
+def similar_file(project: Project) -> Path:
+    """Return where the result is kept."""
+    return project.file("similar_pages.npz")
+
+
+def find_similar(
+    project: Project, options: CompareOptions, progress: Progress, should_stop: Stop = lambda: False
+) -> SimilarityView:
+    """Compare all pages, and keep the result in files/similar_pages.npz; vectors come from the cache or go into it.
+
+    Args:
+        project: whose pages.
+        options: how pages are compared; `files` must be empty.
+        progress: shows the steps.
+        should_stop: asked now and then; True ends the work, and an earlier result stays.
+
+    Raises:
+        ConfigurationError: an option is wrong.
+        InputError: there are fewer than two pages.
+        Interrupted: the work was stopped.
+        RunActive: a run holds the project.
+    """
+    progress = Tracker(
+        progress, should_stop=should_stop, cancelled="The comparison was cancelled; the earlier result stays."
+    )
+    with project.lock():
+        compared = compare(project, options, progress)
+        progress.start("Pairs", len(compared.pages), "pages")
+        found = similar_pairs(
+            compared.similarity,
+            compared.languages,
+            LOWEST,
+            MOST_MATCHES,
+            progress.advance,
+            gives=compared.gives,
+            takes=compared.takes,
+            sections=np.unique(sections_of([page.key for page in compared.pages]), return_inverse=True)[1],
+            bars=STEPS,
+        )
+        progress.finish(counted(found.found, "pair"))
+        view = SimilarityView(
+            made=datetime.now().astimezone().isoformat(timespec="seconds"),
+            by=[field.name for field in compared.similarity.fields],
+            encoder=options.encoder,
+            urls=[page.url for page in compared.pages],
+            titles=list(compared.titles),
+            first=found.first,
+            second=found.second,
+            scores=found.scores,
+            links=compared.linked(found.first, found.second),
+            linked=compared.linked(found.second, found.first),
+            histogram=found.histogram,
+            left_out=dict(compared.left_out),
+        )
+        facts = {name: getattr(view, name) for name in _FACTS}
+        write_arrays(similar_file(project), facts, {name: getattr(view, name) for name in _ARRAYS})
+    return view
+
+
+def similar_pages(project: Project) -> SimilarityView | None:
+    """Return the result of the last `find_similar`; None without one."""
+    stored = read_arrays(similar_file(project))
+    if stored is None:
+        return None
+    facts, arrays = stored
+    values: dict[str, Any] = {**facts, **arrays}
+    if not all(name in values for name in (*_ARRAYS, *_FACTS)):
+        return None
+    return SimilarityView(**{name: values[name] for name in (*_FACTS, *_ARRAYS)})
+
+
+def write_similar(view: SimilarityView, path: Path, cut_off: float, *, unlinked: bool = False) -> list[str]:
+    """Write the pairs and the off-topic pages of a cut-off as a workbook; return what was unusual.
+
+    Raises:
+        ConfigurationError: the cut-off is out of range.
+        OutputError: the file can't be written.
+    """
+    return list(ResultsXlsx(path).write(view.sheets(cut_off, unlinked=unlinked)))

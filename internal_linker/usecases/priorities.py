@@ -13,16 +13,16 @@ from internal_linker.core.records import Collected
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sequences import counted
 from internal_linker.matching.url_dates import days
-from internal_linker.performance.click_curve import click_curve
-from internal_linker.performance.clicks_to_gain import (
+from internal_linker.performance.main_queries import site_names, without_names
+from internal_linker.performance.needs import (
     WINDOW_DAYS,
+    click_curve,
     clicks_to_gain,
     gains,
     last_day,
     last_days,
+    page_needs,
 )
-from internal_linker.performance.name_queries import site_names, without_names
-from internal_linker.performance.needs import page_needs
 from internal_linker.performance.page_keys import MatchedPages, match_pages
 from internal_linker.text.brands import found_brands
 

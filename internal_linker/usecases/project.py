@@ -49,7 +49,7 @@ from internal_linker.core.urls import NormalForms
 from internal_linker.embeddings.embed import Shortened
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
-from internal_linker.performance.properties import host_of
+from internal_linker.performance.page_keys import host_of
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.ranking.last_resort import LastResortRules
 from internal_linker.ranking.rules import LinkRules
@@ -72,7 +72,7 @@ from internal_linker.usecases.settings.settings import (
 from internal_linker.usecases.site_languages import SAMPLED_BYTES, suited_model
 
 if TYPE_CHECKING:
-    from internal_linker.evaluation.labels_csv import LabelsCsv
+    from internal_linker.evaluation.labels import LabelsCsv
 
 
 @dataclass(frozen=True)
@@ -371,7 +371,7 @@ class Project:
 
     def labels_csv(self) -> "LabelsCsv":
         """Return the file that `calibrate` reads and extends."""
-        from internal_linker.evaluation.labels_csv import LabelsCsv
+        from internal_linker.evaluation.labels import LabelsCsv
 
         return LabelsCsv(self.file("labels.csv"))
 

@@ -16,8 +16,7 @@ from internal_linker.core.results import Columns, Result
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sequences import counted
 from internal_linker.core.urls import NormalForms
-from internal_linker.performance.main_queries import MainQueries, main_queries
-from internal_linker.performance.name_queries import site_names
+from internal_linker.performance.main_queries import MainQueries, main_queries, site_names
 from internal_linker.performance.page_keys import match_pages
 from internal_linker.text.brands import found_brands
 from internal_linker.usecases.options.performance import QueriesOptions

@@ -6,8 +6,17 @@ from itertools import permutations
 import pytest
 
 from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.evaluation.arrivals import arrivals, together
-from internal_linker.evaluation.holdout import ALL_SIGNALS, HIDINGS, NO_LINKS, Hidden, Row, hide, judge
+from internal_linker.evaluation.holdout import (
+    ALL_SIGNALS,
+    HIDINGS,
+    NO_LINKS,
+    Hidden,
+    Row,
+    arrivals,
+    hide,
+    judge,
+    together,
+)
 from internal_linker.ranking.simulated_arrivals import simulated_arrivals
 from tests.support.builders import page, url
 

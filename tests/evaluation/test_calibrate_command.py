@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core.errors import ExitCode
-from internal_linker.evaluation.labels_csv import LabelsCsv
+from internal_linker.evaluation.labels import LabelsCsv
 from internal_linker.usecases.calibrate import LEAST_LABELS
 from tests.support.sites import make_project, read_csv
 from tests.support.small_project import command, snapshot, write_csv, write_text

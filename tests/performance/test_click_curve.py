@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from internal_linker.performance.click_curve import PRIOR, click_curve
+from internal_linker.performance.needs import PRIOR, click_curve
 
 
 def rows(positions: Sequence[float], impressions: Sequence[int], clicks: Sequence[int]) -> pd.DataFrame:

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from internal_linker.core.search_data import SearchTable, empty
-from internal_linker.performance.click_curve import ClickCurve
-from internal_linker.performance.clicks_to_gain import clicks_to_gain, gains, last_days
+from internal_linker.performance.needs import ClickCurve, clicks_to_gain, gains, last_days
 
 # 20% at position 1, then a point less at each.
 CURVE = ClickCurve(np.arange(0.20, 0.0, -0.01), np.zeros(20, np.int64))

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import pytest
 
-from internal_linker.performance.main_queries import main_queries
-from internal_linker.performance.name_queries import is_home, site_names
+from internal_linker.performance.main_queries import is_home, main_queries, site_names
 
 SITE = "https://www.slowkettle.example"
 HOME, TEA, POTS = f"{SITE}/", f"{SITE}/tea", f"{SITE}/pots"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from internal_linker.performance.properties import holds, property_of
+from internal_linker.performance.page_keys import holds, property_of
 
 
 @pytest.mark.parametrize(

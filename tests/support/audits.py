@@ -7,10 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from internal_linker.analysis.audit.actions import actions
-from internal_linker.analysis.audit.adoption import Proposals
+from internal_linker.analysis.audit.actions import ProposedLinks, actions
 from internal_linker.analysis.audit.audit import Material, inspect
-from internal_linker.analysis.audit.proposed_links import ProposedLinks
+from internal_linker.analysis.audit.links import Proposals
 from internal_linker.analysis.audit.records import Adoption, Audit, Limits
 from internal_linker.core.arrays import Ints
 from internal_linker.core.edges import Anchor, Edge, strength, tier_of

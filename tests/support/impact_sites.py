@@ -6,7 +6,7 @@ import numpy as np
 
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.performance.impact.analysis import Experiment, impact
-from internal_linker.performance.impact.draw import drawn_at_random
+from internal_linker.performance.impact.matching import drawn_at_random
 from internal_linker.performance.impact.panel import Panel
 from internal_linker.performance.impact.records import Findings, Treated
 

@@ -8,9 +8,9 @@ import openpyxl
 import pytest
 
 from internal_linker.core.errors import ConfigurationError, InputError, Interrupted
-from internal_linker.usecases.clusters import clusters
-from internal_linker.usecases.group_pages import (
+from internal_linker.usecases.clusters import (
     ClusterView,
+    clusters,
     group_pages,
     grouped_pages,
     rename_cluster,

@@ -23,8 +23,7 @@ from internal_linker.ingest.search.exports import period_source
 from internal_linker.performance.impact.records import Verdict
 from internal_linker.usecases.apply import Outcome, accepted_links, apply
 from internal_linker.usecases.experiments import PlanStatus, end_experiment, last_experiment, plan_experiment
-from internal_linker.usecases.impact import ImpactResult, impact
-from internal_linker.usecases.impact_view import ImpactView, measure_impact
+from internal_linker.usecases.impact import ImpactResult, ImpactView, impact, measure_impact
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.project import open_project

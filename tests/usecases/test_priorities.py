@@ -12,7 +12,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from internal_linker.analysis.audit.opportunities import GAIN_MEANS
+from internal_linker.analysis.audit.actions import GAIN_MEANS
 from internal_linker.core.search_data import SearchTable
 from internal_linker.usecases.audit import audit
 from internal_linker.usecases.options.evaluation import AuditOptions

@@ -14,9 +14,8 @@ from internal_linker.analysis.similarity.pairs import similar_pairs
 from internal_linker.analysis.similarity.similarity import Field, Similarity
 from internal_linker.core.errors import ConfigurationError, Interrupted
 from internal_linker.usecases.options.similarity import CompareOptions, PairsOptions
-from internal_linker.usecases.pairs import pairs
+from internal_linker.usecases.pairs import find_similar, pairs, similar_pages, write_similar
 from internal_linker.usecases.project import Project, open_project
-from internal_linker.usecases.similar import find_similar, similar_pages, write_similar
 from tests.support.builders import Told
 from tests.support.small_project import forget_settings, make_project
 

@@ -22,14 +22,14 @@ from internal_linker.core.sections import section_of
 from internal_linker.usecases import jobs
 from internal_linker.usecases.apply_steps import apply_shown, show_changes
 from internal_linker.usecases.audit_states import audit_in_states
-from internal_linker.usecases.group_pages import group_pages
-from internal_linker.usecases.impact_view import measure_impact
+from internal_linker.usecases.clusters import group_pages
+from internal_linker.usecases.impact import measure_impact
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.options.similarity import ClustersOptions, CompareOptions
+from internal_linker.usecases.pairs import find_similar
 from internal_linker.usecases.project import Project, open_project
-from internal_linker.usecases.similar import find_similar
 from internal_linker.usecases.source_folder import choose_source_folder
 from internal_linker.usecases.uploads import received
 from tests.support.app_browser import Scheme, open_browser

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from internal_linker.adapters.files.array_file import write_arrays
-from internal_linker.usecases.impact_view import impact_file, last_impact
+from internal_linker.usecases.impact import impact_file, last_impact
 from internal_linker.usecases.project import open_project
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, running_app

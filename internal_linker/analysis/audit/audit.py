@@ -5,13 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan, nan
 from urllib.parse import unquote
 
 import numpy as np
 
-from internal_linker.analysis.audit.adoption import Proposals, Proposed, proposed_links
-from internal_linker.analysis.audit.figures import figures, summary
-from internal_linker.analysis.audit.links import SiteLinks, site_links
+from internal_linker.analysis.audit.links import Proposals, Proposed, SiteLinks, proposed_links, site_links
 from internal_linker.analysis.audit.page_clusters import PageClusters, page_clusters
 from internal_linker.analysis.audit.records import (
     OF_SOURCES,
@@ -21,30 +20,38 @@ from internal_linker.analysis.audit.records import (
     Finding,
     GraphFigures,
     Limits,
+    Measure,
     Rule,
     SectionMatrix,
 )
-from internal_linker.analysis.audit.rules_anchors import (
-    ambiguous_anchors,
-    misleading_anchors,
-    repeated_anchors,
-)
-from internal_linker.analysis.audit.rules_links import multiplied_findings, near_threshold_findings
-from internal_linker.analysis.audit.rules_pages import (
+from internal_linker.analysis.audit.rules import (
     States,
+    ambiguous_anchors,
     circle_findings,
     dense_findings,
+    duplicate_findings,
+    exact_copies,
+    misleading_anchors,
+    multiplied_findings,
+    near_threshold_findings,
     page_findings,
     reciprocal_findings,
+    repeated_anchors,
+    target_findings,
 )
-from internal_linker.analysis.audit.rules_targets import duplicate_findings, exact_copies, target_findings
-from internal_linker.analysis.graph.site_graph import (
+from internal_linker.analysis.graph import (
     SiteGraph,
+    across,
     adopted,
     between,
+    click_depth,
     closed_circles,
+    components,
     degrees,
+    gini,
+    pagerank,
     reciprocal_pairs,
+    top_share,
 )
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
@@ -52,6 +59,73 @@ from internal_linker.core.records import Collected, Duplicate, Page
 from internal_linker.core.sections import grouped, sections_of
 from internal_linker.core.urls import keys_meant, within_site
 from internal_linker.text.words import word_count, words
+
+
+def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) -> GraphFigures:
+    """Compute the figures of a graph of n pages.
+
+    Args:
+        graph: the links.
+        n: the number of pages.
+        home: row of the home page; -1: clicks are unknown.
+        wanted: (n,) whether a page without inlinks is an orphan.
+        labels: (n,) each page's cluster, or -1.
+    """
+    inlinks, outlinks = degrees(graph, n)
+    depth, rank = click_depth(graph, n, home), pagerank(graph, n)
+    reached = depth[depth > 0]
+    return GraphFigures(
+        inlinks=inlinks,
+        outlinks=outlinks,
+        depth=depth,
+        pagerank=rank,
+        orphans=np.flatnonzero(wanted & (inlinks == 0)),
+        gini=gini(rank),
+        top_share=top_share(rank),
+        mean_depth=nan if home < 0 else float(reached.mean()) if len(reached) else 0.0,
+        max_depth=nan if home < 0 else float(depth.max()),
+        unreachable=nan if home < 0 else float((depth < 0).sum()),
+        reciprocal=len(reciprocal_pairs(graph, n)),
+        components=components(graph, n),
+        unfollowed=int((graph.weights == 0).sum()),
+        cross_cluster=float(across(graph, labels).mean()) if len(graph.sources) else 0.0,
+    )
+
+
+def summary(
+    before: GraphFigures, after: GraphFigures, limits: Limits, *, links_known: bool = True
+) -> list[Measure]:
+    """Return the before/after table; without links today, only the number of pages is known."""
+
+    def row(key: str, name: str, of: Callable[[GraphFigures], float], decimals: int = 0) -> Measure:
+        if not links_known:
+            return Measure(name, nan, nan, decimals, key)
+        return Measure(name, float(of(before)), float(of(after)), decimals, key)
+
+    def deep(state: GraphFigures) -> float:
+        return nan if isnan(state.max_depth) else float((state.depth > limits.clicks).sum())
+
+    few = f"Pages with fewer than {limits.min_inlinks} inlinks"
+    weightless = row("unfollowed", "Links with nofollow, ugc or sponsored", lambda state: state.unfollowed)
+    return [
+        Measure("Pages", len(before.depth), len(after.depth), key="pages"),
+        row("links", "Links", lambda state: state.outlinks.sum()),
+        *([weightless] if before.unfollowed else []),
+        row("links-per-page", "Links per page, mean", lambda state: state.outlinks.mean(), 2),
+        row("orphans", "Orphans", lambda state: len(state.orphans)),
+        row("few-inlinks", few, lambda state: (state.inlinks < limits.min_inlinks).sum()),
+        row("no-outlinks", "Pages without links to other pages", lambda state: (state.outlinks == 0).sum()),
+        row("unreachable", "Pages unreachable from the home page", lambda state: state.unreachable),
+        row("depth", "Clicks from the home page, mean", lambda state: state.mean_depth, 2),
+        row("max-depth", "Clicks from the home page, maximum", lambda state: state.max_depth),
+        row("deep", f"Pages deeper than {limits.clicks} clicks", deep),
+        row("gini", "Gini of PageRank", lambda state: state.gini, 3),
+        row("top-share", "PageRank share of the top 10% of pages", lambda state: state.top_share, 3),
+        row("reciprocal", "Pairs that link to each other", lambda state: state.reciprocal),
+        row("crossing", "Share of links across clusters", lambda state: state.cross_cluster, 3),
+        row("groups", "Separate groups of pages", lambda state: state.components),
+    ]
+
 
 # The file that a server sends for a folder.
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|xhtml|shtml|php[0-9]?|aspx?|jsp|cfm)$", re.IGNORECASE)
@@ -61,34 +135,26 @@ _BINS = 40
 
 @dataclass(frozen=True)
 class Material:
-    """The input of an audit.
+    """The input of an audit."""
 
-    Attributes:
-        collected: the pages, and the links with their targets as written, without following redirects.
-        proposals: the links of the last run, and editors' decisions.
-        duplicates: the last run's near-duplicates; None: the audit finds pages with exactly the same text.
-        excluded: returns the pattern that forbids links to one of these URLs, "" for none.
-        site: host, or host and folder, of the site; "", or one that no page is of: the host of most pages.
-        home: URL of the home page; "": it is detected.
-        limits: the limits beyond which the audit reports a finding.
-        similar: returns (m,) the clusters of m pages and the field that they were compared by; None: too many pages.
-        languages: returns m language codes of pages, "" where unknown.
-        gives: whether a page's section gets links, by its key; findings are about such pages only.
-        takes: whether links may lead to a page's section, by its key; likewise.
-        earlier: how many links pages had in their text at an earlier run, by key.
-    """
-
+    # the pages, and the links with their targets as written, without following redirects
     collected: Collected
-    proposals: Proposals
+    proposals: Proposals  # the links of the last run, and editors' decisions
+    # the last run's near-duplicates; None: the audit finds pages with exactly the same text
     duplicates: Iterable[Duplicate] | None
-    excluded: Callable[..., str]
-    site: str
-    home: str
-    limits: Limits
+    excluded: Callable[..., str]  # returns the pattern that forbids links to one of these URLs, "" for none
+    site: str  # host, or host and folder, of the site; "", or one that no page is of: the host of most pages
+    home: str  # URL of the home page; "": it is detected
+    limits: Limits  # the limits beyond which the audit reports a finding
+    # returns (m,) the clusters of m pages and the field that they were compared by; None: too many pages
     similar: Callable[[Sequence[Page]], tuple[Ints, str] | None]
+    # returns m language codes of pages, "" where unknown
     languages: Callable[[Sequence[Page]], Sequence[str]] = lambda pages: [page.lang for page in pages]
+    # whether a page's section gets links, by its key; findings are about such pages only
     gives: Callable[[str], bool] = lambda _: True
+    # whether links may lead to a page's section, by its key; likewise
     takes: Callable[[str], bool] = lambda _: True
+    # how many links pages had in their text at an earlier run, by key
     earlier: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -10,9 +10,9 @@ from xml.sax.saxutils import escape
 
 from internal_linker.adapters.files.atomic import remarks_on, replace_whole
 from internal_linker.adapters.tables.csv_writer import write_rows
-from internal_linker.analysis.audit.link_details import UNKNOWN, number
-from internal_linker.analysis.audit.records import Audit
-from internal_linker.analysis.graph.site_graph import SiteGraph
+from internal_linker.analysis.audit.links import number
+from internal_linker.analysis.audit.records import UNKNOWN, Audit
+from internal_linker.analysis.graph import SiteGraph
 
 Cell = str | int | float | None
 

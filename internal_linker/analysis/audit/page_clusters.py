@@ -9,8 +9,7 @@ from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils.extmath import randomized_svd
 
-from internal_linker.analysis.graph.communities import communities
-from internal_linker.analysis.graph.site_graph import SiteGraph
+from internal_linker.analysis.graph import SiteGraph, communities
 from internal_linker.analysis.similarity.cluster_names import cluster_names
 from internal_linker.core.arrays import Ints, Vectors, units
 from internal_linker.core.records import Page
@@ -33,17 +32,11 @@ _FEW = 10
 
 @dataclass(frozen=True, slots=True)
 class PageClusters:
-    """The clusters of n pages.
+    """The clusters of n pages."""
 
-    Attributes:
-        labels: (n,) clusters from 0, the largest first; -1 for a page in none.
-        names: their names, all different.
-        by: what they were grouped by: "content", "title", "h1" or "links".
-    """
-
-    labels: Ints
-    names: Sequence[str]
-    by: str
+    labels: Ints  # (n,) clusters from 0, the largest first; -1 for a page in none
+    names: Sequence[str]  # their names, all different
+    by: str  # what they were grouped by: "content", "title", "h1" or "links"
 
 
 def page_clusters(

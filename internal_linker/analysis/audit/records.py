@@ -1,14 +1,14 @@
 """The records of an audit: the figures of a site's link graph, its rules, and their findings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import nan
 from typing import Literal, Protocol, Self
 
 import numpy as np
 
-from internal_linker.analysis.audit.link_details import LinkDetails
-from internal_linker.analysis.graph.site_graph import SiteGraph
+from internal_linker.analysis.graph import SiteGraph
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.balance import Balance
 from internal_linker.core.edges import Status, Tier, score_of
@@ -25,51 +25,29 @@ Standing = Literal["resolved", "stays", "new"]
 
 @dataclass(frozen=True, slots=True)
 class GraphFigures:
-    """The figures of n pages in one state of their links.
+    """The figures of n pages in one state of their links."""
 
-    Attributes:
-        inlinks: (n,) number of pages that link to each page, with links that pass weight.
-        outlinks: (n,) number of pages that each page links to.
-        depth: (n,) clicks from the home page; -1 for an unreachable page.
-        pagerank: (n,) weighted PageRank; sums to 1.
-        orphans: rows of the pages that no other page links to, ascending, without the home page.
-        gini: Gini coefficient of the PageRank, 0 (all pages equal) to below 1 (one page has it all).
-        top_share: share of the PageRank of the best tenth of the pages, 0 to 1.
-        mean_depth: mean `depth` of the reachable pages; 0 without any, NaN without a home page.
-        max_depth: largest `depth`; NaN without a home page.
-        unreachable: pages that can't be reached from the home page; NaN without one.
-        reciprocal: pairs of pages that link to each other.
-        components: weakly connected components: groups of pages without a link to or from other pages.
-        unfollowed: links that pass no weight: nofollow, ugc or sponsored.
-        cross_cluster: share of the links that lead from one cluster to another, 0 to 1; 0 without links.
-    """
-
-    inlinks: Ints
-    outlinks: Ints
-    depth: Ints
-    pagerank: Vectors
-    orphans: Ints
-    gini: float
-    top_share: float
-    mean_depth: float
-    max_depth: float
-    unreachable: float
-    reciprocal: int
-    components: int
-    unfollowed: int
-    cross_cluster: float
+    inlinks: Ints  # (n,) number of pages that link to each page, with links that pass weight
+    outlinks: Ints  # (n,) number of pages that each page links to
+    depth: Ints  # (n,) clicks from the home page; -1 for an unreachable page
+    pagerank: Vectors  # (n,) weighted PageRank; sums to 1
+    orphans: Ints  # rows of the pages that no other page links to, ascending, without the home page
+    gini: float  # Gini coefficient of the PageRank, 0 (all pages equal) to below 1 (one page has it all)
+    top_share: float  # share of the PageRank of the best tenth of the pages, 0 to 1
+    mean_depth: float  # mean `depth` of the reachable pages; 0 without any, NaN without a home page
+    max_depth: float  # largest `depth`; NaN without a home page
+    unreachable: float  # pages that can't be reached from the home page; NaN without one
+    reciprocal: int  # pairs of pages that link to each other
+    components: int  # weakly connected components: groups of pages without a link to or from other pages
+    unfollowed: int  # links that pass no weight: nofollow, ugc or sponsored
+    cross_cluster: float  # share of the links that lead from one cluster to another, 0 to 1; 0 without links
 
 
 class Rule(StrEnum):
-    """The rules of an audit, in the order of the findings' sheets; the values are the names in --fail-on.
+    """The rules of an audit, in the order of the findings' sheets; the values are the names in --fail-on."""
 
-    Attributes:
-        severity: how bad a finding is.
-        message: what a finding means.
-    """
-
-    severity: Severity
-    message: str
+    severity: Severity  # how bad a finding is
+    message: str  # what a finding means
 
     def __new__(cls, name: str, severity: Severity, message: str) -> Self:
         """Name the rule."""
@@ -121,21 +99,13 @@ OF_SOURCES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding of an audit.
+    """A finding of an audit."""
 
-    Attributes:
-        rule: the rule that the page or link breaks.
-        page: the page's URL in the user's own spelling.
-        detail: one sentence about it.
-        other: URL of a second page, or "".
-        standing: what adoption of the proposed links does to it.
-    """
-
-    rule: Rule
-    page: str
-    detail: str
-    other: str = ""
-    standing: Standing = "stays"
+    rule: Rule  # the rule that the page or link breaks
+    page: str  # the page's URL in the user's own spelling
+    detail: str  # one sentence about it
+    other: str = ""  # URL of a second page, or ""
+    standing: Standing = "stays"  # what adoption of the proposed links does to it
 
     @property
     def severity(self) -> Severity:
@@ -145,147 +115,94 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A row of the before/after table.
+    """A row of the before/after table."""
 
-    Attributes:
-        name: what people call it.
-        before, after: its figures; NaN means "unknown".
-        decimals: their decimal places.
-        key: a short name for programs.
-    """
-
-    name: str
+    name: str  # what people call it
+    # before, after: its figures; NaN means "unknown"
     before: float
     after: float
-    decimals: int = 0
-    key: str = ""
+    decimals: int = 0  # their decimal places
+    key: str = ""  # a short name for programs
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterLinks:
-    """A cluster of pages, in today's links and after adoption.
+    """A cluster of pages, in today's links and after adoption."""
 
-    Attributes:
-        name: what its pages are about.
-        pages: the number of its pages.
-        hub: row of its page with the highest PageRank today.
-        inner: links between its pages, before and after.
-        outer: links between its pages and other clusters in either direction, before and after.
-    """
-
-    name: str
-    pages: int
-    hub: int
-    inner: tuple[int, int]
-    outer: tuple[int, int]
+    name: str  # what its pages are about
+    pages: int  # the number of its pages
+    hub: int  # row of its page with the highest PageRank today
+    inner: tuple[int, int]  # links between its pages, before and after
+    outer: tuple[int, int]  # links between its pages and other clusters in either direction, before and after
 
 
 @dataclass(frozen=True, slots=True)
 class SectionMatrix:
-    """The number of links from section to section.
+    """The number of links from section to section."""
 
-    Attributes:
-        names: the s largest sections, largest first; the last one is "other" if there are more.
-        before: (s, s) today's links from the row's section to the column's.
-        after: (s, s) links after adoption of the proposed ones.
-    """
-
-    names: Sequence[str]
-    before: Ints
-    after: Ints
+    names: Sequence[str]  # the s largest sections, largest first; the last one is "other" if there are more
+    before: Ints  # (s, s) today's links from the row's section to the column's
+    after: Ints  # (s, s) links after adoption of the proposed ones
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits beyond which an audit reports a finding.
+    """The limits beyond which an audit reports a finding."""
 
-    Attributes:
-        min_inlinks: number of pages that should link to every page.
-        max_inlinks: inlinks beyond which a page is a hub, as a multiple of the mean; 0: no page is a hub.
-        clicks: clicks from the home page beyond which a page is deep. Crawlers seldom visit pages deeper than 3 or 4
-            clicks, and people hardly ever do.
-        density: links on a page and per 100 words of its text. Google once stopped reading after 100, and readers still
-            do; every twentieth word is many, as in Wikipedia's leads.
-        same_anchor: links to one target with the same anchor that are fine.
-        sidebar: strength from which a proposed link is good for a sidebar, 0 to 1.
-        inline: strength from which a proposed link is good for the text, 0 to 1.
-    """
-
-    min_inlinks: int = 2
+    min_inlinks: int = 2  # number of pages that should link to every page
+    # inlinks beyond which a page is a hub, as a multiple of the mean; 0: no page is a hub
     max_inlinks: float = 10.0
+    # clicks from the home page beyond which a page is deep. Crawlers seldom visit pages deeper than 3 or 4 clicks,
+    # and people hardly ever do.
     clicks: int = 4
+    # links on a page and per 100 words of its text. Google once stopped reading after 100, and readers still do;
+    # every twentieth word is many, as in Wikipedia's leads.
     density: LinkDensity = field(default_factory=LinkDensity)
-    same_anchor: int = 3
-    sidebar: float = 0.65
-    inline: float = 0.80
+    same_anchor: int = 3  # links to one target with the same anchor that are fine
+    sidebar: float = 0.65  # strength from which a proposed link is good for a sidebar, 0 to 1
+    inline: float = 0.80  # strength from which a proposed link is good for the text, 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedLink:
-    """A proposed link as people read it.
+    """A proposed link as people read it."""
 
-    Attributes:
-        source, target: rows of the pages.
-        strength: 0 to 1.
-        tier: where the link belongs.
-        anchor: its text, "" if there is none.
-        sentence: the sentence around the anchor, or the paragraph in which the link fits best; "" if unknown.
-        why: the reason in one or two sentences, after a warning if the anchor can't be linked in the text.
-        status: "proposed", "accepted" or "edited".
-    """
-
+    # source, target: rows of the pages
     source: int
     target: int
-    strength: float
-    tier: Tier
-    anchor: str = ""
+    strength: float  # 0 to 1
+    tier: Tier  # where the link belongs
+    anchor: str = ""  # its text, "" if there is none
+    # the sentence around the anchor, or the paragraph in which the link fits best; "" if unknown
     sentence: str = ""
+    # the reason in one or two sentences, after a warning if the anchor can't be linked in the text
     why: str = ""
-    status: Status = "proposed"
+    status: Status = "proposed"  # "proposed", "accepted" or "edited"
 
 
 @dataclass(frozen=True, slots=True)
 class Opportunity:
-    """What a page would earn from a query at a better position; counts are those of 28 days.
+    """What a page would earn from a query at a better position; counts are those of 28 days."""
 
-    Attributes:
-        page: the page's row.
-        query: the query; "" if the search data have none.
-        impressions: how often searchers saw the page.
-        clicks: how often they clicked it.
-        position: its mean position, weighted by impressions.
-        gain: clicks that a position three places better would add, by the site's own click curve.
-        sources: rows of up to three pages that should link to it and don't yet, the best first.
-    """
-
-    page: int
-    query: str
-    impressions: float
-    clicks: float
-    position: float
-    gain: float
-    sources: tuple[int, ...]
+    page: int  # the page's row
+    query: str  # the query; "" if the search data have none
+    impressions: float  # how often searchers saw the page
+    clicks: float  # how often they clicked it
+    position: float  # its mean position, weighted by impressions
+    gain: float  # clicks that a position three places better would add, by the site's own click curve
+    sources: tuple[int, ...]  # rows of up to three pages that should link to it and don't yet, the best first
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something useful to do.
+    """Something useful to do."""
 
-    Attributes:
-        rule: the rule whose findings it mends; None: it mends none, but adds a strong link.
-        pages: how many pages it helps.
-        what: what to do, in one sentence without a full stop.
-        where: URLs of the pages to change, if `what` doesn't name them.
-        detail: why, in a sentence or two; "" if the rule says it.
-        links: the links to add.
-    """
-
-    rule: Rule | None
-    pages: int
-    what: str
-    where: tuple[str, ...] = ()
-    detail: str = ""
-    links: tuple[ProposedLink, ...] = ()
+    rule: Rule | None  # the rule whose findings it mends; None: it mends none, but adds a strong link
+    pages: int  # how many pages it helps
+    what: str  # what to do, in one sentence without a full stop
+    where: tuple[str, ...] = ()  # URLs of the pages to change, if `what` doesn't name them
+    detail: str = ""  # why, in a sentence or two; "" if the rule says it
+    links: tuple[ProposedLink, ...] = ()  # the links to add
 
     @property
     def severity(self) -> Severity:
@@ -294,66 +211,68 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkDetail:
+    """A link of an audit; "" and NaN where something is unknown, as it is for links that no run proposed."""
+
+    kind: str = ""  # "contextual", "taxonomy" or "recommendation"
+    anchor: str = ""  # its text, or the proposed one
+    followed: bool = True  # whether it passes weight
+    status: str = ""  # "proposed", "accepted", "edited", "live", ...
+    tier: str = ""  # "inline", "sidebar" or "review"
+    model: str = ""  # provider, model and recipe of the vectors
+    run: str = ""  # the run that proposed it last
+    # inline, sidebar: the thresholds of the tiers at that time, 0 to 1
+    inline: float = nan
+    sidebar: float = nan
+    approver: str = ""  # who accepted it
+    approved_at: str = ""  # when, ISO 8601, UTC
+
+
+UNKNOWN = LinkDetail()
+
+LinkDetails = Mapping[tuple[int, int], LinkDetail]
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
-    """The result of an audit; lists by page are in the order of the n pages.
+    """The result of an audit; lists by page are in the order of the n pages."""
 
-    Attributes:
-        run_id: the run that proposed the links; "" without proposed links.
-        site: the site's host, with the folder if the audit is of one.
-        home: row of the home page; -1: it is not among the pages, and click figures are unknown.
-        links_known: whether any link between the pages is known today; if not, figures of links are unknown.
-        urls: n URLs in the user's own spelling.
-        titles: n titles, else H1s, else "".
-        sections: n folders of the paths ("/blog"); "/" for pages without a folder.
-        clusters: n names of clusters, each one of `cluster_links`; "" for a page in none.
-        cluster_links: the clusters, largest first.
-        clusters_by: what pages were grouped by: "content", "title", "h1" or "links".
-        summary: the before/after table.
-        before, offered, after: figures of today's links, of the proposed links alone, and of both.
-        after_by: which of the proposed links are adopted "after".
-        existing, proposed: today's links, and the adopted ones that don't exist yet.
-        candidates: all proposed links that don't exist yet and that no editor rejected.
-        counted_today, counted_new: how the numbers of `existing` and `proposed` links come about.
-        tiers: the number of candidates for the text, for a place beside it, and of the others.
-        findings: the findings by severity, then rule, then page.
-        histogram: (bins + 1) edges from 0 to 1 and (bins) counts of the proposed links' strengths.
-        thresholds: strengths from which a link is good for a sidebar, and for the text.
-        section_matrix: the number of links between sections.
-        details: what is known about single links, by the rows of source and target.
-        links: the proposed links that are shown, strongest first.
-        actions: the most useful actions, best first.
-        opportunities: pages that would earn clicks at better positions, the largest gain first; empty without search
-            data.
-    """
-
-    run_id: str
-    site: str
-    home: int
+    run_id: str  # the run that proposed the links; "" without proposed links
+    site: str  # the site's host, with the folder if the audit is of one
+    home: int  # row of the home page; -1: it is not among the pages, and click figures are unknown
+    # whether any link between the pages is known today; if not, figures of links are unknown
     links_known: bool
-    urls: Sequence[str]
-    titles: Sequence[str]
-    sections: Sequence[str]
-    clusters: Sequence[str]
-    cluster_links: Sequence[ClusterLinks]
-    clusters_by: str
-    summary: Sequence[Measure]
+    urls: Sequence[str]  # n URLs in the user's own spelling
+    titles: Sequence[str]  # n titles, else H1s, else ""
+    sections: Sequence[str]  # n folders of the paths ("/blog"); "/" for pages without a folder
+    clusters: Sequence[str]  # n names of clusters, each one of `cluster_links`; "" for a page in none
+    cluster_links: Sequence[ClusterLinks]  # the clusters, largest first
+    clusters_by: str  # what pages were grouped by: "content", "title", "h1" or "links"
+    summary: Sequence[Measure]  # the before/after table
+    # before, offered, after: figures of today's links, of the proposed links alone, and of both
     before: GraphFigures
     offered: GraphFigures
     after: GraphFigures
-    after_by: Adoption
+    after_by: Adoption  # which of the proposed links are adopted "after"
+    # existing, proposed: today's links, and the adopted ones that don't exist yet
     existing: SiteGraph
     proposed: SiteGraph
-    candidates: SiteGraph
+    candidates: SiteGraph  # all proposed links that don't exist yet and that no editor rejected
+    # counted_today, counted_new: how the numbers of `existing` and `proposed` links come about
     counted_today: Balance
     counted_new: Balance
+    # the number of candidates for the text, for a place beside it, and of the others
     tiers: tuple[int, int, int]
-    findings: Sequence[Finding]
+    findings: Sequence[Finding]  # the findings by severity, then rule, then page
+    # (bins + 1) edges from 0 to 1 and (bins) counts of the proposed links' strengths
     histogram: tuple[Vectors, Ints]
-    thresholds: tuple[float, float]
-    section_matrix: SectionMatrix
+    thresholds: tuple[float, float]  # strengths from which a link is good for a sidebar, and for the text
+    section_matrix: SectionMatrix  # the number of links between sections
+    # what is known about single links, by the rows of source and target
     details: LinkDetails = field(default_factory=dict)
-    links: Sequence[ProposedLink] = ()
-    actions: Sequence[Action] = ()
+    links: Sequence[ProposedLink] = ()  # the proposed links that are shown, strongest first
+    actions: Sequence[Action] = ()  # the most useful actions, best first
+    # pages that would earn clicks at better positions, the largest gain first; empty without search data
     opportunities: Sequence[Opportunity] = ()
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from internal_linker.analysis.audit.actions import RULE
 from internal_linker.analysis.audit.records import Action, Audit, GraphFigures, Opportunity, Rule, Severity
-from internal_linker.analysis.graph.site_graph import (
+from internal_linker.analysis.graph import (
     SiteGraph,
     across,
     adopted,
@@ -44,21 +44,13 @@ Sort = Literal["", "url", "inlinks", "outlinks", "depth", "pagerank"]
 
 @dataclass(frozen=True, slots=True)
 class StateMeasure:
-    """A figure in the three states; None: unknown.
+    """A figure in the three states; None: unknown."""
 
-    Attributes:
-        key: names it.
-        name: what people call it.
-        decimals: decimal places.
-        values: the figure in each of `STATES`.
-        rows_are: what the rows behind it are.
-    """
-
-    key: str
-    name: str
-    decimals: int
-    values: tuple[float | None, float | None, float | None]
-    rows_are: RowsAre
+    key: str  # names it
+    name: str  # what people call it
+    decimals: int  # decimal places
+    values: tuple[float | None, float | None, float | None]  # the figure in each of `STATES`
+    rows_are: RowsAre  # what the rows behind it are
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,41 +155,27 @@ class StateFigures:
 
 @dataclass(frozen=True, repr=False)
 class AuditStates(Result):
-    """An audit of a site's n pages in three states of its links.
+    """An audit of a site's n pages in three states of its links."""
 
-    Attributes:
-        made: when, as ISO 8601.
-        site: the site's host.
-        home: the URL of the home page; "": it is not among the pages.
-        links_known: whether any link between the pages is known today.
-        run: the run that proposed the links; "" without one.
-        urls, titles, sections, clusters: of the pages; "" for a page in no cluster.
-        min_inlinks: pages that should link to every page.
-        clicks: clicks beyond which a page is deep.
-        figures: by state.
-        graphs: the links by state; a weight is 1 today, 0 for a link that passes none, a strength for a new link.
-        measures: the figures of the site.
-        findings: the findings by rule.
-        actions: the most useful actions, best first.
-        opportunities: what pages would earn at better positions, the largest gain first; empty without search data.
-    """
-
-    made: str
-    site: str
-    home: str
-    links_known: bool
-    run: str
+    made: str  # when, as ISO 8601
+    site: str  # the site's host
+    home: str  # the URL of the home page; "": it is not among the pages
+    links_known: bool  # whether any link between the pages is known today
+    run: str  # the run that proposed the links; "" without one
+    # urls, titles, sections, clusters: of the pages; "" for a page in no cluster
     urls: Sequence[str]
     titles: Sequence[str]
     sections: Sequence[str]
     clusters: Sequence[str]
-    min_inlinks: int
-    clicks: int
-    figures: Mapping[State, StateFigures]
+    min_inlinks: int  # pages that should link to every page
+    clicks: int  # clicks beyond which a page is deep
+    figures: Mapping[State, StateFigures]  # by state
+    # the links by state; a weight is 1 today, 0 for a link that passes none, a strength for a new link
     graphs: Mapping[State, SiteGraph]
-    measures: Sequence[StateMeasure]
-    findings: Sequence[StateFinding]
-    actions: Sequence[ShownAction]
+    measures: Sequence[StateMeasure]  # the figures of the site
+    findings: Sequence[StateFinding]  # the findings by rule
+    actions: Sequence[ShownAction]  # the most useful actions, best first
+    # what pages would earn at better positions, the largest gain first; empty without search data
     opportunities: Sequence[ShownOpportunity]
 
     def tables(self) -> dict[str, Columns]:

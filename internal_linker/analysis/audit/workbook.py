@@ -1,7 +1,8 @@
-"""Writes audit.xlsx: the before/after table, one sheet of findings per rule, clusters, and all pages."""
+"""Writes audit.xlsx, and the sheets of a workbook with an audit in one state of the links."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from math import isnan
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,10 +19,10 @@ from internal_linker.adapters.tables.xlsx_writer import (
     open_book,
     put_row,
 )
-from internal_linker.analysis.audit.actions import link_text
-from internal_linker.analysis.audit.opportunities import GAIN_MEANS, SOURCES_SHOWN
+from internal_linker.analysis.audit.actions import GAIN_MEANS, SOURCES_SHOWN, link_text
 from internal_linker.analysis.audit.records import Audit, Finding, Rule
-from internal_linker.analysis.audit.report.charts import readable
+from internal_linker.analysis.audit.report.html import readable
+from internal_linker.analysis.audit.states import STATES, AuditStates, State
 from internal_linker.core.edges import TIER_NAMES, score_of
 from internal_linker.review.rows import anchor_span
 
@@ -236,3 +237,77 @@ def _pages(audit: Audit) -> Iterator[Sequence[Cell]]:
         ),
         strict=True,
     )
+
+
+NAMES: dict[State, str] = {"today": "Today", "accepted": "Accepted only", "all": "Everything proposed"}
+_BY_STATE = tuple(Column(name, 20) for name in NAMES.values())
+_RULES = Column("Finding", 24), Column("Severity", 10), Column("Meaning", 60), *_BY_STATE
+_STATE_FINDINGS = Column("Finding", 24), *_FINDINGS[:3]
+_STATE_PAGES = (
+    *(*_PAGES[:5], Column("Own links"), Column("Clicks")),
+    Column("PageRank x n", 12, "bar"),
+)
+_NEW_LINKS = (
+    *(Column("Source title", 36), Column("Target title", 36), Column("Score", 8)),
+    *(Column("Source", 50, "link"), Column("Target", 50, "link")),
+)
+
+
+def state_sheets(found: AuditStates, state: State) -> list[Sheet]:
+    """Return actions, opportunities, the figures of all states, and the findings, pages and new links of one state."""
+    sheets = [
+        Sheet("Actions", _ACTIONS, [*_state_actions(found)]),
+        Sheet("Figures", (Column("Figure", 46), *_BY_STATE), [*_figures(found)]),
+        Sheet(
+            "Findings by rule",
+            _RULES,
+            [(one.rule, one.severity, one.message, *one.counts) for one in found.rules],
+        ),
+        Sheet(
+            "Findings",
+            _STATE_FINDINGS,
+            [(one.rule, one.page, one.other, one.detail) for one in found.found(state)],
+        ),
+        Sheet("Pages", _STATE_PAGES, [*_state_pages(found, state)]),
+    ]
+    if found.opportunities:
+        sheets.insert(1, Sheet("Opportunities", OPPORTUNITIES, [*_state_opportunities(found)]))
+    if state != "today":
+        sheets.append(Sheet("New links", _NEW_LINKS, [*_new_links(found, state)]))
+    return sheets
+
+
+def _state_actions(found: AuditStates) -> Iterator[tuple[Cell, ...]]:
+    for one in found.actions:
+        pages = dict.fromkeys([*one.where, *(link.source for link in one.links)])
+        yield one.what, one.pages, one.rule, one.detail, "\n".join(pages)
+
+
+def _state_opportunities(found: AuditStates) -> Iterator[tuple[Cell, ...]]:
+    for one in found.opportunities:
+        lacking = [""] * (SOURCES_SHOWN - len(one.sources))
+        counts = one.position, one.impressions, one.clicks, one.gain
+        yield one.page, one.query, *counts, *one.sources, *lacking
+
+
+def _figures(found: AuditStates) -> Iterator[tuple[Cell, ...]]:
+    for one in found.measures:
+        values = ["unknown" if value is None else round(value, one.decimals) for value in one.values]
+        yield one.name, *values[: len(STATES)]
+
+
+def _state_pages(found: AuditStates, state: State) -> Iterator[tuple[Cell, ...]]:
+    for one in found.pages(state):
+        # Without links their counts are unknown, not 0.
+        counts = (
+            (one.inlinks, one.outlinks, one.depth if one.depth >= 0 else "", round(one.pagerank, 3))
+            if found.links_known
+            else ("", "", "", "")
+        )
+        yield one.url, one.title, one.section, one.cluster, *counts
+
+
+def _new_links(found: AuditStates, state: State) -> Iterator[tuple[Cell, ...]]:
+    for one in takewhile(lambda link: link.new, found.links(state)):
+        score = "" if one.score is None else one.score
+        yield one.source_title, one.target_title, score, one.source, one.target

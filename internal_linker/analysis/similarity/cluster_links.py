@@ -23,16 +23,11 @@ _LEAST_RANGE = 0.4
 
 @dataclass(frozen=True, slots=True)
 class InnerLinks:
-    """The links within k clusters.
+    """The links within k clusters."""
 
-    Attributes:
-        hubs: (k,) the row of each cluster's hub.
-        links: (k,) links from one page of the cluster to another.
-        densities: (k,) float64: these as a share of all possible links, 0 to 1; NaN in a cluster of one page.
-    """
-
-    hubs: Ints
-    links: Ints
+    hubs: Ints  # (k,) the row of each cluster's hub
+    links: Ints  # (k,) links from one page of the cluster to another
+    # (k,) float64: these as a share of all possible links, 0 to 1; NaN in a cluster of one page
     densities: Vectors
 
 

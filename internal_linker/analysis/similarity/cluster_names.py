@@ -67,20 +67,14 @@ def named_shares(
 
 @dataclass(slots=True)
 class _Found:
-    """A term in some pages of a cluster.
+    """A term in some pages of a cluster."""
 
-    Attributes:
-        term: an example.
-        titles: (m,) whether a page's title or first heading has it.
-        contents: (m,) whether the beginning of a page's content has it.
-        spellings: how often it is spelled in which way, case ignored.
-        cased: how titles, or else contents, write each spelling.
-    """
-
-    term: Term
-    titles: Bools
-    contents: Bools
+    term: Term  # an example
+    titles: Bools  # (m,) whether a page's title or first heading has it
+    contents: Bools  # (m,) whether the beginning of a page's content has it
+    # how often it is spelled in which way, case ignored
     spellings: Counter[str] = field(default_factory=Counter)
+    # how titles, or else contents, write each spelling
     cased: dict[str, Counter[str]] = field(default_factory=dict)
 
     @property
@@ -106,32 +100,20 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Some pages of a cluster.
+    """Some pages of a cluster."""
 
-    Attributes:
-        terms: their terms.
-        pages: m, how many they are.
-        size: how many pages the cluster has.
-        example: the first title, or `UNTITLED`.
-    """
-
-    terms: Mapping[Stems, _Found]
-    pages: int
-    size: int
-    example: str
+    terms: Mapping[Stems, _Found]  # their terms
+    pages: int  # m, how many they are
+    size: int  # how many pages the cluster has
+    example: str  # the first title, or `UNTITLED`
 
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """The shares of a site's pages that have a term, 0 to 1.
+    """The shares of a site's pages that have a term, 0 to 1."""
 
-    Attributes:
-        titles: in title or first heading.
-        contents: at the beginning of the content.
-    """
-
-    titles: Mapping[Stems, float]
-    contents: Mapping[Stems, float]
+    titles: Mapping[Stems, float]  # in title or first heading
+    contents: Mapping[Stems, float]  # at the beginning of the content
 
 
 def cluster_names(labels: Ints, pages: Sequence[Page], titles: Sequence[str], reader: Reader) -> list[str]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.analysis.graph.communities import communities as graph_communities
-from internal_linker.analysis.graph.site_graph import SiteGraph
+from internal_linker.analysis.graph import SiteGraph
+from internal_linker.analysis.graph import communities as graph_communities
 from internal_linker.analysis.similarity.cluster_links import InnerLinks, inner_links, missing_links
 from internal_linker.analysis.similarity.cluster_names import cluster_names, named_shares
 from internal_linker.analysis.similarity.cluster_records import (
@@ -43,23 +43,14 @@ _COUNT = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
 @dataclass(frozen=True, repr=False)
 class Clustering(Result):
-    """The clusters of a site's pages.
+    """The clusters of a site's pages."""
 
-    Attributes:
-        compared: the pages.
-        tried: the numbers of clusters that were tried, language by language.
-        found: the clusters.
-        points: (n, d) float32 unit rows, or zeros: what the pages were grouped by.
-        computed: k names as they were computed; `found` has those that people chose.
-        files: the files of files/ that were written.
-    """
-
-    compared: ComparedPages
-    tried: "Sequence[Tried]"
-    found: SiteClusters
-    points: Vectors
-    computed: Sequence[str]
-    files: tuple[str, ...] = ()
+    compared: ComparedPages  # the pages
+    tried: "Sequence[Tried]"  # the numbers of clusters that were tried, language by language
+    found: SiteClusters  # the clusters
+    points: Vectors  # (n, d) float32 unit rows, or zeros: what the pages were grouped by
+    computed: Sequence[str]  # k names as they were computed; `found` has those that people chose
+    files: tuple[str, ...] = ()  # the files of files/ that were written
 
     @property
     def clusters(self) -> Sequence[Cluster]:

@@ -25,74 +25,44 @@ MOST_MATCHES = 20
 
 @dataclass(frozen=True, slots=True)
 class OffTopicPage:
-    """A page without a match.
+    """A page without a match."""
 
-    Attributes:
-        url: its URL.
-        title: its title without brand.
-        best: the similarity of its best match, `LOWEST` to 1; None: lower, or there is none.
-        match: the URL of that match; "" without one.
-    """
-
-    url: str
-    title: str
-    best: float | None
-    match: str
+    url: str  # its URL
+    title: str  # its title without brand
+    best: float | None  # the similarity of its best match, `LOWEST` to 1; None: lower, or there is none
+    match: str  # the URL of that match; "" without one
 
 
 @dataclass(frozen=True, slots=True)
 class CutOff:
-    """What a cut-off means.
+    """What a cut-off means."""
 
-    Attributes:
-        cut_off: the lowest similarity of a pair, `LOWEST` to 1.
-        pairs: how many pairs are similar enough.
-        listed: how many of them can be listed: those among the best matches of one of their pages; without the
-            linked ones, if only unlinked ones were asked for.
-        off_topic: how many pages have no match.
-        shown: the listed pairs, the most similar first.
-        alone: the pages without a match, the most isolated first.
-    """
-
-    cut_off: float
-    pairs: int
+    cut_off: float  # the lowest similarity of a pair, `LOWEST` to 1
+    pairs: int  # how many pairs are similar enough
+    # how many of them can be listed: those among the best matches of one of their pages; without the linked ones, if
+    # only unlinked ones were asked for
     listed: int
-    off_topic: int
-    shown: Sequence[PagePair]
-    alone: Sequence[OffTopicPage]
+    off_topic: int  # how many pages have no match
+    shown: Sequence[PagePair]  # the listed pairs, the most similar first
+    alone: Sequence[OffTopicPage]  # the pages without a match, the most isolated first
 
 
 @dataclass(frozen=True, repr=False)
 class SimilarityView(Result):
-    """The similarities of n pages.
+    """The similarities of n pages."""
 
-    Attributes:
-        made: when they were computed, as ISO 8601.
-        by: the fields that the pages were compared by.
-        encoder: the encoder that was asked for; "": the one in the settings.
-        urls: n URLs.
-        titles: n titles without brand.
-        first: (p,) rows of the listed pairs, the most similar first.
-        second: (p,) rows.
-        scores: (p,) float32 similarities.
-        links: (p,) whether the first page links to the second.
-        linked: (p,) whether the second page links to the first.
-        histogram: (2, `STEPS`) counts of all pairs by similarity: within sections, and across.
-        left_out: how many pages were not compared, by the reason.
-    """
-
-    made: str
-    by: Sequence[str]
-    encoder: str
-    urls: Sequence[str]
-    titles: Sequence[str]
-    first: Ints
-    second: Ints
-    scores: Vectors
-    links: Bools
-    linked: Bools
-    histogram: Ints
-    left_out: Mapping[str, int]
+    made: str  # when they were computed, as ISO 8601
+    by: Sequence[str]  # the fields that the pages were compared by
+    encoder: str  # the encoder that was asked for; "": the one in the settings
+    urls: Sequence[str]  # n URLs
+    titles: Sequence[str]  # n titles without brand
+    first: Ints  # (p,) rows of the listed pairs, the most similar first
+    second: Ints  # (p,) rows
+    scores: Vectors  # (p,) float32 similarities
+    links: Bools  # (p,) whether the first page links to the second
+    linked: Bools  # (p,) whether the second page links to the first
+    histogram: Ints  # (2, `STEPS`) counts of all pairs by similarity: within sections, and across
+    left_out: Mapping[str, int]  # how many pages were not compared, by the reason
 
     def tables(self) -> dict[str, Columns]:
         """Return `pairs`: the listed pairs, best first."""

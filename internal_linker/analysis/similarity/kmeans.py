@@ -32,30 +32,20 @@ _STARTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Clusters of n pages.
+    """Clusters of n pages."""
 
-    Attributes:
-        labels: (n,) each page's cluster, from 0 for the largest; -1 for a page in none.
-        centres: (k, d) float32 unit rows: the means of the clusters' points.
-        distances: (n,) float32, 1 - the cosine of a page and its cluster's centre, 0 to 2; NaN for a page in none.
-    """
-
-    labels: Ints
-    centres: Vectors
+    labels: Ints  # (n,) each page's cluster, from 0 for the largest; -1 for a page in none
+    centres: Vectors  # (k, d) float32 unit rows: the means of the clusters' points
+    # (n,) float32, 1 - the cosine of a page and its cluster's centre, 0 to 2; NaN for a page in none
     distances: Vectors
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Numbers of clusters that were tried for the pages of one language, and how well each separates them.
+    """Numbers of clusters that were tried for the pages of one language, and how well each separates them."""
 
-    Attributes:
-        counts: numbers of clusters, ascending.
-        silhouettes: the mean silhouette by cosine distance of each number, -1 to 1.
-    """
-
-    counts: Sequence[int]
-    silhouettes: Sequence[float]
+    counts: Sequence[int]  # numbers of clusters, ascending
+    silhouettes: Sequence[float]  # the mean silhouette by cosine distance of each number, -1 to 1
 
     @property
     def best(self) -> int:

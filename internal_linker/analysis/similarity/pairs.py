@@ -28,26 +28,17 @@ _BARS = 20
 
 @dataclass(frozen=True, slots=True)
 class SimilarPairs:
-    """Pairs of pages by their rows, the most similar first.
+    """Pairs of pages by their rows, the most similar first."""
 
-    Attributes:
-        first: (p,) rows.
-        second: (p,) rows, each above the one in `first`.
-        scores: (p,) float32 similarities, -1 to 1.
-        found: how many pairs are similar enough; more than p if the matches of a page are limited.
-        nearly: how many further pairs are nearly similar enough: less than `NEARLY` below.
-        histogram: (2, bars) counts of all pairs of pages by similarity, in bars of equal width from 0 to 1 (the first
-            has those below 0, too): pairs within a section, and pairs across sections.
-        alone: (a,) rows of pages without a match.
-    """
-
-    first: Ints
-    second: Ints
-    scores: Vectors
-    found: int
-    nearly: int
+    first: Ints  # (p,) rows
+    second: Ints  # (p,) rows, each above the one in `first`
+    scores: Vectors  # (p,) float32 similarities, -1 to 1
+    found: int  # how many pairs are similar enough; more than p if the matches of a page are limited
+    nearly: int  # how many further pairs are nearly similar enough: less than `NEARLY` below
+    # (2, bars) counts of all pairs of pages by similarity, in bars of equal width from 0 to 1 (the first has those
+    # below 0, too): pairs within a section, and pairs across sections
     histogram: Ints
-    alone: Ints
+    alone: Ints  # (a,) rows of pages without a match
 
 
 def similar_pairs(
@@ -163,44 +154,26 @@ def _too_many(at_least: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PagePair:
-    """Two similar pages.
+    """Two similar pages."""
 
-    Attributes:
-        page: URL of the page that comes first in the input.
-        title: its title without brand.
-        match: URL of the other page.
-        match_title: its title without brand.
-        similarity: -1 to 1.
-        links: whether the page links to its match today.
-        linked: whether the match links to the page.
-    """
-
-    page: str
-    title: str
-    match: str
-    match_title: str
-    similarity: float
-    links: bool
-    linked: bool
+    page: str  # URL of the page that comes first in the input
+    title: str  # its title without brand
+    match: str  # URL of the other page
+    match_title: str  # its title without brand
+    similarity: float  # -1 to 1
+    links: bool  # whether the page links to its match today
+    linked: bool  # whether the match links to the page
 
 
 @dataclass(frozen=True, repr=False)
 class SimilarPages(Result):
-    """All pairs of similar pages of a site, and the pages without any.
+    """All pairs of similar pages of a site, and the pages without any."""
 
-    Attributes:
-        compared: the pages.
-        found: their pairs, by rows.
-        links: (p,) for each pair, whether the first page links to the second.
-        linked: (p,) for each pair, whether the second page links to the first.
-        files: the files of files/ that were written.
-    """
-
-    compared: ComparedPages
-    found: SimilarPairs
-    links: Bools
-    linked: Bools
-    files: tuple[str, ...] = ()
+    compared: ComparedPages  # the pages
+    found: SimilarPairs  # their pairs, by rows
+    links: Bools  # (p,) for each pair, whether the first page links to the second
+    linked: Bools  # (p,) for each pair, whether the second page links to the first
+    files: tuple[str, ...] = ()  # the files of files/ that were written
 
     @property
     def pairs(self) -> Sequence[PagePair]:

@@ -1,15 +1,20 @@
-"""The similarity of pages by several fields, computed tile by tile: the full matrix is never in memory."""
+"""The similarity of pages by title, first heading and content, computed tile by tile."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from internal_linker.core.arrays import Bools, Ints, Vectors, is_in
-from internal_linker.core.records import Page
+from internal_linker.core.arrays import Bools, Ints, Vectors, is_in, unit_rows
+from internal_linker.core.ports import Encoder, Progress, VectorCache
+from internal_linker.core.records import Page, Text
+from internal_linker.core.sequences import Lazy
+from internal_linker.embeddings.embed import embed, encodable
+from internal_linker.text.stemming import stem
+from internal_linker.text.words import words
 
 # Numbers in a tile of similarities; about five such arrays exist at a time, 16 MB each.
 TILE = 4_000_000
@@ -22,21 +27,14 @@ Rows: TypeAlias = Vectors | sparse.csr_matrix
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of n pages. Its rows have unit length, or are zeros for a page without that field.
+    """One field of n pages. Its rows have unit length, or are zeros for a page without that field."""
 
-    Attributes:
-        name: "title", "h1" or "content".
-        weight: its weight beside other fields, above 0.
-        meaning: (n, d) float32 embeddings; None if pages are not compared by meaning.
-        words: (n, v) float32 TF-IDF rows, dense or sparse; None if pages are not compared by words.
-        lift: how much words count beside the meaning, 0 to 1.
-    """
-
-    name: str
-    weight: float
-    meaning: Vectors | None = None
+    name: str  # "title", "h1" or "content"
+    weight: float  # its weight beside other fields, above 0
+    meaning: Vectors | None = None  # (n, d) float32 embeddings; None if pages are not compared by meaning
+    # (n, v) float32 TF-IDF rows, dense or sparse; None if pages are not compared by words
     words: Rows | None = None
-    lift: float = 1.0
+    lift: float = 1.0  # how much words count beside the meaning, 0 to 1
 
 
 class Similarity:
@@ -99,9 +97,9 @@ class Similarity:
         return np.concatenate(found)
 
     def _weighted(self) -> Iterator[Rows]:
-        for field in self.fields:
-            there = [rows for rows in (field.meaning, field.words) if rows is not None]
-            yield from (rows * np.float32(np.sqrt(field.weight / len(there))) for rows in there)
+        for each in self.fields:
+            there = [rows for rows in (each.meaning, each.words) if rows is not None]
+            yield from (rows * np.float32(np.sqrt(each.weight / len(there))) for rows in there)
 
     def _tile(self, at: int, rows: slice, first: int) -> tuple[Vectors, Bools]:
         field, turned, columns = self.fields[at], self._turned[at], slice(first, None)
@@ -170,34 +168,133 @@ def _products(rows: Any, ours: Ints, others: Ints) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ComparedPages:
-    """A site's pages and how similar they are.
+    """A site's pages and how similar they are."""
 
-    Attributes:
-        pages: n of them.
-        titles: n titles without brand.
-        similarity: the pages' similarity.
-        languages: (n,) language codes, -1 where unknown.
-        brands: the brands removed from the titles.
-        gives: (n,) whether each page gets links, by its role and section.
-        takes: (n,) whether links may lead to it.
-        links: keys of the links between the pages, source * n + target, ascending.
-        followed: keys of those that pass weight, likewise.
-        left_out: how many pages neither get links nor may be linked to, by the reason; they are not compared.
-        gaps: what is missing, one sentence each.
-    """
-
-    pages: Sequence[Page]
-    titles: Sequence[str]
-    similarity: Similarity
-    languages: Ints
-    gives: Bools
-    takes: Bools
-    brands: Sequence[str]
-    links: Ints
-    followed: Ints
+    pages: Sequence[Page]  # n of them
+    titles: Sequence[str]  # n titles without brand
+    similarity: Similarity  # the pages' similarity
+    languages: Ints  # (n,) language codes, -1 where unknown
+    gives: Bools  # (n,) whether each page gets links, by its role and section
+    takes: Bools  # (n,) whether links may lead to it
+    brands: Sequence[str]  # the brands removed from the titles
+    links: Ints  # keys of the links between the pages, source * n + target, ascending
+    followed: Ints  # keys of those that pass weight, likewise
+    # how many pages neither get links nor may be linked to, by the reason; they are not compared
     left_out: Counter[str]
-    gaps: Sequence[str]
+    gaps: Sequence[str]  # what is missing, one sentence each
 
     def linked(self, sources: Ints, targets: Ints) -> Bools:
         """Return (p,) whether each of these rows links to the other one today."""
         return is_in(sources.astype(np.int64) * len(self.pages) + targets, self.links)
+
+
+# A word in more of the titles tells nothing; among a handful of titles, a share tells nothing.
+_COMMON, _FEW = 0.3, 10
+
+
+def title_words(titles: Sequence[Sequence[str]]) -> sparse.csr_matrix:
+    """Return (n, v) float32 TF-IDF rows of unit length; zeros for a title without a word that tells anything."""
+    n = len(titles)
+    of, columns = _numbered(titles)
+    frequency = np.bincount(columns, minlength=1)
+    idf = 1 + np.log((1 + n) / (1 + frequency))
+    idf[frequency > max(_FEW, _COMMON * n)] = 0
+    kept = idf[columns] > 0
+    weights = idf[columns[kept]]
+    lengths = np.sqrt(np.bincount(of[kept], weights**2, n))
+    values = (weights / lengths[of[kept]]).astype(np.float32)
+    return sparse.csr_matrix((values, (of[kept], columns[kept])), (n, len(frequency)))
+
+
+def _numbered(titles: Sequence[Sequence[str]]) -> tuple[Ints, Ints]:
+    """Return the row and the column of each word of each title, once per title."""
+    numbers: dict[str, int] = {}
+    rows = [[numbers.setdefault(word, len(numbers)) for word in dict.fromkeys(title)] for title in titles]
+    columns = np.array([number for row in rows for number in row], np.int64)
+    return np.repeat(np.arange(len(rows)), [len(row) for row in rows]), columns
+
+
+# Default weights of the fields. On 18f-blog's editors' links, titles beside contents cost no NDCG@5 up to a share of a
+# fifth, 0.01 with 3 in 10, 0.06 with half.
+FIELDS: Mapping[str, float] = {"title": 1.0, "h1": 1.0, "content": 4.0}
+
+
+@dataclass(frozen=True)
+class Encoders:
+    """The encoders by which pages are compared."""
+
+    encoder: Encoder | None  # encodes the meaning; None: pages are compared by words only
+    cache: VectorCache  # keeps the encoder's vectors
+    words: Encoder  # encodes contents by their words
+    # how much words count beside the meaning, 0 to 1, by field; None: only words count
+    lifts: Mapping[str, float | None] = field(default_factory=dict)
+
+
+def field_similarity(
+    pages: Sequence[Page],
+    titles: Sequence[str],
+    fields: Mapping[str, float],
+    encoders: Encoders,
+    progress: Progress,
+) -> tuple[Similarity, list[str]]:
+    """Encode each field of all pages.
+
+    Args:
+        pages: n pages.
+        titles: n titles without brand.
+        fields: the fields to compare by ("title", "h1", "content") and their weights, above 0.
+        encoders: by which the fields are compared.
+        progress: shows the steps.
+
+    Returns:
+        The pages' similarity, and what is missing, one sentence each.
+    """
+    compared: list[Field] = []
+    gaps: list[str] = []
+    for name, weight in fields.items():
+        texts = field_texts(name, pages, titles)
+        lift = encoders.lifts.get(name, 1.0)
+        meaning = None
+        if encoders.encoder and lift is not None:
+            known, left_out = encodable(texts, [page.lang for page in pages], encoders.encoder)
+            if left_out:
+                progress.warn(left_out)
+            embedded = embed(known, encoders.encoder, encoders.cache, progress)
+            gaps += [embedded.problem] if embedded.problem else []
+            meaning = unit_rows(embedded.vectors)
+        by_words = meaning is None or lift
+        rows = _words(name, pages, texts, encoders, progress) if by_words else None
+        compared.append(Field(name, weight, meaning, rows, lift or 0.0))
+    return Similarity(compared), gaps
+
+
+def field_texts(name: str, pages: Sequence[Page], titles: Sequence[str]) -> Sequence[Text]:
+    """Return the text of each page for a field; its hash identifies its vector in the cache."""
+    return Lazy(len(pages), _Texts(name, pages, titles))
+
+
+class _Texts:
+    """Makes the text of a page for one field."""
+
+    def __init__(self, name: str, pages: Sequence[Page], titles: Sequence[str]) -> None:
+        self._name, self._pages, self._titles = name, pages, titles
+
+    def __call__(self, row: int) -> Text:
+        page, title, body = self._pages[row], self._titles[row], ""
+        if self._name == "h1":
+            title = page.h1
+        elif self._name == "content":
+            body = str(page.content).strip()
+            title = (title or page.h1) if body else ""
+        return Text(title.strip(), body, page.key)
+
+
+def _words(
+    name: str, pages: Sequence[Page], texts: Sequence[Text], encoders: Encoders, progress: Progress
+) -> Rows:
+    if name == "content":
+        return unit_rows(embed(texts, encoders.words, encoders.cache, progress).vectors)
+    stemmed = (
+        [stem(word, page.lang) for word in words(text.title)] for page, text in zip(pages, texts, strict=True)
+    )
+    return title_words(list(stemmed))

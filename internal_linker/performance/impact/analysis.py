@@ -14,9 +14,9 @@ from internal_linker.performance.impact.estimate import (
     before_after,
     detectable,
     estimate,
+    event_study,
     pages_needed,
 )
-from internal_linker.performance.impact.event_study import event_study
 from internal_linker.performance.impact.matching import Matches, history, level, matched
 from internal_linker.performance.impact.panel import Panel
 from internal_linker.performance.impact.records import (
@@ -51,16 +51,11 @@ _SEED = 20_240_229
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """Targets whose links were held back at random.
+    """Targets whose links were held back at random."""
 
-    Attributes:
-        held: the keys of the targets that were held back.
-        released: the keys of the others that were drawn from.
-        first, until: the first day, and the day from which held-back links may go live, as ordinal numbers.
-    """
-
-    held: frozenset[str]
-    released: frozenset[str]
+    held: frozenset[str]  # the keys of the targets that were held back
+    released: frozenset[str]  # the keys of the others that were drawn from
+    # first, until: the first day, and the day from which held-back links may go live, as ordinal numbers
     first: int
     until: int
 
@@ -83,18 +78,12 @@ def contamination(count: int, held: int) -> str:
 
 @dataclass(frozen=True)
 class ClickEffect:
-    """What new links did to clicks.
+    """What new links did to clicks."""
 
-    Attributes:
-        treated: the targets that were looked at.
-        matches: those that could be compared, with their controls.
-        thin: why there are too few data to say; "": there are enough.
-        clicks, details: the effect and what it depends on; None if there are too few data.
-    """
-
-    treated: Sequence[Treated]
-    matches: Matches
-    thin: str
+    treated: Sequence[Treated]  # the targets that were looked at
+    matches: Matches  # those that could be compared, with their controls
+    thin: str  # why there are too few data to say; "": there are enough
+    # clicks, details: the effect and what it depends on; None if there are too few data
     clicks: Estimate | None = None
     details: Influence | None = None
 

@@ -1,6 +1,6 @@
-"""Difference in differences between targets and their controls, with intervals by a bootstrap over pages."""
+"""Difference in differences between targets and their controls, in all and by week, with intervals by a bootstrap."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy.special import ndtri, stdtrit
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.performance.impact.matching import Matches, history, level
 from internal_linker.performance.impact.panel import Panel
-from internal_linker.performance.impact.records import Estimate, Outcome
+from internal_linker.performance.impact.records import DAYS_A_WEEK, WEEKS_BEFORE, Estimate, EventWeek, Outcome
 
 # Resamples of the pages.
 RESAMPLES = 999
@@ -40,21 +40,13 @@ def resamples(pages: int) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class Influence:
-    """How an effect depends on each page.
+    """How an effect depends on each page."""
 
-    Attributes:
-        effect: the effect.
-        pages: the pages' rows in the panel, (p,).
-        of_page: each page's share of the effect's error, (p,).
-        is_target: whether a page is a target, (p,); one that is also another's control counts as one.
-        expected: what each set's target would have had without its link, (s,).
-    """
-
-    effect: float
-    pages: Ints
-    of_page: Vectors
-    is_target: Bools
-    expected: Vectors
+    effect: float  # the effect
+    pages: Ints  # the pages' rows in the panel, (p,)
+    of_page: Vectors  # each page's share of the effect's error, (p,)
+    is_target: Bools  # whether a page is a target, (p,); one that is also another's control counts as one
+    expected: Vectors  # what each set's target would have had without its link, (s,)
 
     @property
     def error(self) -> float:
@@ -258,3 +250,54 @@ def before_after(panel: Panel, matches: Matches) -> float:
     after = panel.weekly(Outcome.CLICKS, matches.rows, matches.days, 0, int(matches.weeks.min()))
     half = 0.5 / 4
     return float(np.mean(np.log((after + half) / (before + half))))
+
+
+# Weeks before those that targets and controls were matched by, as far as there are data of all of them.
+_MORE_WEEKS = 4
+
+
+def event_study(
+    panel: Panel, matches: Matches, rng: np.random.Generator
+) -> tuple[Sequence[EventWeek], float]:
+    """Compare the clicks of targets and controls in each week, relative to the weeks before the link.
+
+    Args:
+        panel: the search data.
+        matches: the targets and their controls.
+        rng: draws the resamples.
+
+    Returns:
+        The weeks, the earliest first; and how probable differences before the link as large as these are by chance.
+    """
+    room = int(((matches.days - panel.first) // DAYS_A_WEEK).min())
+    weeks = range(-min(room, WEEKS_BEFORE + _MORE_WEEKS), int(matches.weeks.min()))
+    found = {week: one for week in weeks if (one := _of_week(panel, matches, week))}
+    effects = np.array([one.effect for one in found.values()])
+    shares = np.stack([one.of_page for one in found.values()])  # (weeks, pages)
+    errors = np.sqrt(np.square(shares).sum(axis=1))
+    before = np.array([*found]) < 0
+    shown = [
+        EventWeek(week=week, effect=effect, low=effect - 1.96 * error, high=effect + 1.96 * error)
+        for week, effect, error in zip(found, effects.tolist(), errors.tolist(), strict=True)
+    ]
+    return shown, _chance(effects[before] / errors[before], shares[before] / errors[before, None], rng)
+
+
+def _chance(sizes: Vectors, shares: Vectors, rng: np.random.Generator) -> float:
+    """Return how often the largest of several differences is by chance as large as it is, in standard errors."""
+    pages, found, as_large = shares.shape[1], np.abs(sizes).max(), 0
+    for some in resamples(pages):
+        signs = rng.choice(np.array([-1.0, 1.0]), (some.stop - some.start, pages))
+        as_large += int((np.abs(signs @ shares.T).max(axis=1) >= found).sum())
+    return (1 + as_large) / (1 + RESAMPLES)
+
+
+def _of_week(panel: Panel, matches: Matches, week: int) -> Influence | None:
+    """Return the effect in a week as `estimate` has it, adjusted to the past in the same way."""
+
+    def values(rows: Ints, days: Ints) -> Vectors:
+        now = panel.weekly(Outcome.CLICKS, rows, days, week, week + 1)
+        return np.column_stack([now, history(panel, Outcome.CLICKS, rows, days)])
+
+    own, others = values(matches.rows, matches.days), values(matches.controls, matches.days[matches.sets])
+    return influence(own, others, (matches.rows, matches.controls, matches.sets), is_ratio=True)

@@ -1,7 +1,7 @@
-"""Matched controls: for each target, pages of its section and language that fared alike before its link."""
+"""Matched controls, and controls drawn at random."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,29 +33,17 @@ _FEWEST_IN_STRATUM = 10
 
 @dataclass(frozen=True)
 class Matches:
-    """Targets with their controls, as m pairs of s sets.
+    """Targets with their controls, as m pairs of s sets."""
 
-    Attributes:
-        targets: the index of each set's target among the targets, (s,).
-        rows: the row of each set's target in the panel, (s,).
-        days: the day of its link, as an ordinal number, (s,).
-        weeks: how many weeks after it are compared, (s,).
-        sets: the set of each pair, ascending, (m,).
-        controls: the row of each pair's control in the panel, (m,), a set's most similar control first.
-        dropped: the counts of targets left out.
-        elsewhere: how many targets have controls from other sections or languages.
-        waiting: of each target that is too recent, the last day that search data are lacking of, as ordinal numbers,
-            ascending.
-    """
-
-    targets: Ints
-    rows: Ints
-    days: Ints
-    weeks: Ints
-    sets: Ints
-    controls: Ints
-    dropped: Counter[Dropped]
-    elsewhere: int = 0
+    targets: Ints  # the index of each set's target among the targets, (s,)
+    rows: Ints  # the row of each set's target in the panel, (s,)
+    days: Ints  # the day of its link, as an ordinal number, (s,)
+    weeks: Ints  # how many weeks after it are compared, (s,)
+    sets: Ints  # the set of each pair, ascending, (m,)
+    controls: Ints  # the row of each pair's control in the panel, (m,), a set's most similar control first
+    dropped: Counter[Dropped]  # the counts of targets left out
+    elsewhere: int = 0  # how many targets have controls from other sections or languages
+    # of each target that is too recent, the last day that search data are lacking of, as ordinal numbers, ascending
     waiting: Sequence[int] = ()
 
     def __len__(self) -> int:
@@ -190,3 +178,32 @@ def _nearest(features: Vectors, targets: Ints, pool: Ints) -> Sequence[Ints]:
     distances, places = tree.query(features[targets], k=most, distance_upper_bound=1.0)
     near = [pool[some[np.isfinite(far)]] for some, far in zip(places, distances, strict=True)]
     return [some if len(some) >= _FEWEST_CONTROLS else none for some in near]
+
+
+BLOCK = 5
+"""One of so many targets is drawn."""
+
+
+def drawn_at_random(
+    levels: Mapping[str, float], strata: Mapping[str, str], rng: np.random.Generator
+) -> Sequence[str]:
+    """Return one in five targets, drawn from blocks of similar ones.
+
+    Pages are drawn rather than links: what is measured, a page's clicks, can't be told apart by link.
+
+    Args:
+        levels: the clicks a week of each target; 0 where nobody knows.
+        strata: the section and language of each target.
+        rng: draws.
+    """
+    order = sorted(levels, key=lambda page: (strata.get(page, ""), -levels[page], page))
+    held = list[str]()
+    for start in range(0, len(order), BLOCK):
+        block = order[start : start + BLOCK]
+        # Of a last block that is not full, one is drawn as often as its size says.
+        at = int(rng.integers(BLOCK))
+        held += block[at : at + 1]
+    if order and not held:
+        # With fewer targets than a block has, most draws hold none back, and an experiment needs at least one.
+        held.append(order[int(rng.integers(len(order)))])
+    return held

@@ -16,22 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Panel:
-    """What n pages earned on each of d days.
+    """What n pages earned on each of d days."""
 
-    Attributes:
-        pages: the pages' keys.
-        first: the first day, as an ordinal number of `datetime.date`.
-        clicks, impressions: (n, d).
-        positions: the sum over impressions of their positions, (n, d).
-        absent: how many of the days no page has data of.
-    """
-
-    pages: tuple[str, ...]
-    first: int
+    pages: tuple[str, ...]  # the pages' keys
+    first: int  # the first day, as an ordinal number of `datetime.date`
+    # clicks, impressions: (n, d)
     clicks: Vectors
     impressions: Vectors
-    positions: Vectors
-    absent: int = 0
+    positions: Vectors  # the sum over impressions of their positions, (n, d)
+    absent: int = 0  # how many of the days no page has data of
 
     @property
     def end(self) -> int:

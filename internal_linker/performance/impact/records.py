@@ -46,62 +46,41 @@ class Dropped(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLink:
-    """A link that went live.
+    """A link that went live."""
 
-    Attributes:
-        target: the key of the page that it leads to.
-        day: the date on which it was first seen or written, as an ordinal number of `datetime.date`.
-        tier: the tier of the link, as people read it.
-        anchor: the kind of its anchor, as people read it.
-    """
-
-    target: str
-    day: int
-    tier: str
-    anchor: str
+    target: str  # the key of the page that it leads to
+    day: int  # the date on which it was first seen or written, as an ordinal number of `datetime.date`
+    tier: str  # the tier of the link, as people read it
+    anchor: str  # the kind of its anchor, as people read it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Treated:
-    """A page that links went live to.
+    """A page that links went live to."""
 
-    Attributes:
-        page: its key.
-        day: the date of its first new link, as an ordinal number.
-        links: how many links went live to it until the end of the comparison.
-        tier, anchor: those of the first link; "several" if links of the first day differ.
-    """
-
-    page: str
-    day: int
-    links: int = 1
+    page: str  # its key
+    day: int  # the date of its first new link, as an ordinal number
+    links: int = 1  # how many links went live to it until the end of the comparison
+    # tier, anchor: those of the first link; "several" if links of the first day differ
     tier: str = ""
     anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """An effect with its interval.
+    """An effect with its interval."""
 
-    Attributes:
-        outcome: what was measured.
-        group: the targets that it is about: "all", or the name of a tier or kind of anchor.
-        effect: of clicks and impressions, the natural logarithm of the ratio of what targets had and what they would
-            have had without the links; of positions, the difference: below 0 is a better position.
-        low, high: the interval that holds the true effect in 95 of 100 such comparisons.
-        error: the standard error of `effect`.
-        pages: how many targets.
-        controls: how many different control pages.
-    """
-
-    outcome: Outcome
-    group: str
+    outcome: Outcome  # what was measured
+    group: str  # the targets that it is about: "all", or the name of a tier or kind of anchor
+    # of clicks and impressions, the natural logarithm of the ratio of what targets had and what they would have had
+    # without the links; of positions, the difference: below 0 is a better position
     effect: float
+    # low, high: the interval that holds the true effect in 95 of 100 such comparisons
     low: float
     high: float
-    error: float
-    pages: int
-    controls: int
+    error: float  # the standard error of `effect`
+    pages: int  # how many targets
+    controls: int  # how many different control pages
 
     @property
     def is_ratio(self) -> bool:
@@ -132,14 +111,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventWeek:
-    """The targets compared with their controls in one week.
+    """The targets compared with their controls in one week."""
 
-    Attributes:
-        week: 0 is the week that begins on the day of the link; the one before it is -1.
-        effect, low, high: as in `Estimate`, relative to the weeks before the link.
-    """
-
-    week: int
+    week: int  # 0 is the week that begins on the day of the link; the one before it is -1
+    # effect, low, high: as in `Estimate`, relative to the weeks before the link
     effect: float
     low: float
     high: float
@@ -152,66 +127,47 @@ class EventWeek:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchedPair:
-    """A target beside the mean of its controls.
+    """A target beside the mean of its controls."""
 
-    Attributes:
-        page: the target's key.
-        day: the date of its link, as an ordinal number.
-        tier, anchor, links: as in `Treated`.
-        controls: the keys of its controls, the most similar first.
-        before, after: its clicks a week.
-        expected_before, expected_after: those of its controls; `expected_after` is adjusted to the target's own level
-            before the link.
-    """
-
-    page: str
-    day: int
+    page: str  # the target's key
+    day: int  # the date of its link, as an ordinal number
+    # tier, anchor, links: as in `Treated`
     tier: str
     anchor: str
     links: int
-    controls: Sequence[str]
+    controls: Sequence[str]  # the keys of its controls, the most similar first
+    # before, after: its clicks a week
     before: float
     after: float
+    # expected_before, expected_after: those of its controls; `expected_after` is adjusted to the target's own level
+    # before the link
     expected_before: float
     expected_after: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What the new links of a site did.
+    """What the new links of a site did."""
 
-    Attributes:
-        days: how many days after the links were compared.
-        verdict: what can be said of the clicks.
-        sentence: the same for people.
-        estimates: the effects on all targets, clicks first; then those by tier and kind of anchor.
-        events: the weeks before and after the link, for clicks.
-        pre_trend: how probable differences between targets and controls before the link, as large as those found,
-            are by chance, 0 to 1.
-        placebo: the "effect" on similar pages that got no link: it should be none.
-        before_after: the mean change of the targets' clicks without any controls, as a logarithm of a ratio.
-        detectable: the smallest effect that four of five such comparisons would find, as a share.
-        pages_needed: how many targets would show an effect of 5% in four of five comparisons.
-        pairs: the targets with their controls.
-        dropped: the counts of targets left out.
-        randomised: whether the controls are targets whose links were held back at random.
-        remarks: what weakens the comparison, one sentence each.
-    """
-
-    days: int
-    verdict: Verdict
-    sentence: str
+    days: int  # how many days after the links were compared
+    verdict: Verdict  # what can be said of the clicks
+    sentence: str  # the same for people
+    # the effects on all targets, clicks first; then those by tier and kind of anchor
     estimates: Sequence[Estimate] = ()
-    events: Sequence[EventWeek] = ()
+    events: Sequence[EventWeek] = ()  # the weeks before and after the link, for clicks
+    # how probable differences between targets and controls before the link, as large as those found, are by chance, 0
+    # to 1
     pre_trend: float = float("nan")
-    placebo: Estimate | None = None
+    placebo: Estimate | None = None  # the "effect" on similar pages that got no link: it should be none
+    # the mean change of the targets' clicks without any controls, as a logarithm of a ratio
     before_after: float = float("nan")
+    # the smallest effect that four of five such comparisons would find, as a share
     detectable: float = float("nan")
-    pages_needed: int = 0
-    pairs: Sequence[MatchedPair] = ()
-    dropped: Mapping[Dropped, int] = field(default_factory=dict)
-    randomised: bool = False
-    remarks: Sequence[str] = ()
+    pages_needed: int = 0  # how many targets would show an effect of 5% in four of five comparisons
+    pairs: Sequence[MatchedPair] = ()  # the targets with their controls
+    dropped: Mapping[Dropped, int] = field(default_factory=dict)  # the counts of targets left out
+    randomised: bool = False  # whether the controls are targets whose links were held back at random
+    remarks: Sequence[str] = ()  # what weakens the comparison, one sentence each
 
     @property
     def listed(self) -> Sequence[Estimate]:
@@ -226,17 +182,11 @@ class Findings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """The pages of a site, by row.
+    """The pages of a site, by row."""
 
-    Attributes:
-        strata: a number for each section and language, (n,) int64: controls come from the target's own.
-        first_links: the day of each page's first new link, (n,) int64; `NEVER` for none.
-        held: whether a page's links are held back for an experiment, (n,) bool.
-    """
-
-    strata: Ints
-    first_links: Ints
-    held: Bools
+    strata: Ints  # a number for each section and language, (n,) int64: controls come from the target's own
+    first_links: Ints  # the day of each page's first new link, (n,) int64; `NEVER` for none
+    held: Bools  # whether a page's links are held back for an experiment, (n,) bool
 
 
 # No day: pages to which no link went live.

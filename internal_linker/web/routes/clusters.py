@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException
 from fastapi.responses import FileResponse
 from pydantic import Field
 
-from internal_linker.usecases.group_pages import (
+from internal_linker.usecases.clusters import (
     ClusterView,
     clusters_file,
     group_pages,

@@ -11,7 +11,7 @@ from pydantic import Field
 from internal_linker.analysis.similarity.cut_off import LOWEST, STEPS, OffTopicPage, SimilarityView
 from internal_linker.analysis.similarity.pairs import PagePair
 from internal_linker.usecases.options.similarity import CompareOptions
-from internal_linker.usecases.similar import find_similar, similar_file, similar_pages, write_similar
+from internal_linker.usecases.pairs import find_similar, similar_file, similar_pages, write_similar
 from internal_linker.web.context import Body, EncoderName, OpenedProject, SharedState, require_known_encoder
 from internal_linker.web.tasks import TaskState
 from internal_linker.web.views import WORKBOOK, download

@@ -6,8 +6,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from internal_linker.analysis.audit.actions import MOST_OF_A_KIND, actions
-from internal_linker.analysis.audit.proposed_links import ProposedLinks
+from internal_linker.analysis.audit.actions import MOST_OF_A_KIND, ProposedLinks, actions
 from internal_linker.analysis.audit.records import Action, Audit, Finding, Rule
 from internal_linker.analysis.audit.workbook import AuditXlsx
 from internal_linker.core.edges import Anchor, Edge

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.analysis.audit.adoption import Proposals, Proposed, proposed_links
+from internal_linker.analysis.audit.links import Proposals, Proposed, proposed_links
 from internal_linker.analysis.audit.records import ADOPTIONS, Adoption, Limits
-from internal_linker.analysis.graph.site_graph import graph_of
+from internal_linker.analysis.graph import graph_of
 from internal_linker.core.balance import Balance, waiting
 from internal_linker.core.edges import Anchor, Edge, edge_id, strength
 from internal_linker.core.records import Candidate, Collected, Link, Recommendation, Source

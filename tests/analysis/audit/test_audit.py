@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect
+from internal_linker.analysis.audit.links import Proposals
 from internal_linker.analysis.audit.page_clusters import by_vectors, ordered, title_vectors
 from internal_linker.analysis.audit.records import Audit, Limits, Rule
 from internal_linker.api.decisions import decide, waiting_links

@@ -16,8 +16,7 @@ from selectolax.lexbor import LexborHTMLParser
 from internal_linker.adapters.html.document import number
 from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.analysis.audit.records import Audit, Measure, Rule
-from internal_linker.analysis.audit.report import charts
-from internal_linker.analysis.audit.report import tables as pages
+from internal_linker.analysis.audit.report import html as pages
 from internal_linker.analysis.audit.report.html import AuditHtml, change
 from internal_linker.core.errors import OutputError
 from tests.support.audits import audit, audited
@@ -116,7 +115,7 @@ def test_sections_and_clusters_beyond_the_first_go_together() -> None:
     """Tiles add up to all pages, regardless of the number of sections and clusters."""
     names = [f"/s{row % 40}" for row in range(400)]
     found = replace(audit(400), sections=names, clusters=[f"cluster {row % 37}" for row in range(400)])
-    tiles = charts.tiles(found)
+    tiles = pages.tiles(found)
     assert len(tiles) <= len(found.section_matrix.names)
     assert sum(tile.pages for tile in tiles) == 400
     assert all(sum(part.pages for part in tile.parts) == tile.pages for tile in tiles)
@@ -127,8 +126,8 @@ def test_the_curve_of_an_even_site_is_the_diagonal() -> None:
     """Of equal pages, the best x% have x% of the PageRank; if one page has all of it, the first has 100%."""
     even, one = audit(50).before.pagerank * 0 + 0.02, audit(50).before.pagerank * 0
     one[7] = 1.0
-    assert all(held == pytest.approx(share, abs=0.01) for share, held in charts.concentration(even))
-    assert [held for share, held in charts.concentration(one) if share >= 2] == [100.0] * 99
+    assert all(held == pytest.approx(share, abs=0.01) for share, held in pages.concentration(even))
+    assert [held for share, held in pages.concentration(one) if share >= 2] == [100.0] * 99
 
 
 def test_tiers_count_the_new_links(tmp_path: Path) -> None:

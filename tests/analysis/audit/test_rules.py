@@ -7,26 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.analysis.audit.adoption import Proposals
-from internal_linker.analysis.audit.audit import Material, inspect
-from internal_linker.analysis.audit.figures import figures
+from internal_linker.analysis.audit.audit import Material, figures, inspect
+from internal_linker.analysis.audit.links import Proposals
 from internal_linker.analysis.audit.records import Finding, GraphFigures, Limits, Rule
-from internal_linker.analysis.audit.rules_anchors import (
+from internal_linker.analysis.audit.rules import (
     AnchoredLinks,
-    ambiguous_anchors,
-    misleading_anchors,
-    repeated_anchors,
-)
-from internal_linker.analysis.audit.rules_links import near_threshold_findings
-from internal_linker.analysis.audit.rules_pages import (
     States,
+    ambiguous_anchors,
     circle_findings,
     dense_findings,
+    duplicate_findings,
+    exact_copies,
+    misleading_anchors,
+    near_threshold_findings,
     page_findings,
     reciprocal_findings,
+    repeated_anchors,
+    target_findings,
 )
-from internal_linker.analysis.audit.rules_targets import duplicate_findings, exact_copies, target_findings
-from internal_linker.analysis.graph.site_graph import (
+from internal_linker.analysis.graph import (
     SiteGraph,
     adopted,
     closed_circles,

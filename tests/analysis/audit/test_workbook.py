@@ -9,8 +9,8 @@ from typing import Any
 import openpyxl
 import pytest
 
-from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect
+from internal_linker.analysis.audit.links import Proposals
 from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
 from internal_linker.analysis.audit.workbook import AuditXlsx
 from internal_linker.core.errors import OutputError

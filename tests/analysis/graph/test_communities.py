@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from internal_linker.analysis.graph.communities import communities
-from internal_linker.analysis.graph.site_graph import SiteGraph, graph_of
+from internal_linker.analysis.graph import SiteGraph, communities, graph_of
 from tests.support.small_project import REPOSITORY, finish, start
 
 PRINT_A_DIGEST = "from tests.analysis.graph.test_communities import digest; print(digest())"

@@ -7,21 +7,24 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.analysis.graph.communities import communities
-from internal_linker.analysis.graph.pagerank import DAMPING, gini, pagerank, top_share
-from internal_linker.analysis.graph.site_graph import (
+from internal_linker.analysis.graph import (
+    DAMPING,
     SiteGraph,
     across,
     adopted,
     between,
     click_depth,
     closed_circles,
+    communities,
     components,
     degrees,
+    gini,
     graph_of,
     new_only,
+    pagerank,
     reciprocal_pairs,
     shortest_path,
+    top_share,
 )
 
 Links = list[tuple[int, int, float]]

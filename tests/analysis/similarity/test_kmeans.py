@@ -10,10 +10,9 @@ from internal_linker.analysis.similarity.cluster_links import (
     missing_links,
 )
 from internal_linker.analysis.similarity.clusters import count_bounds
-from internal_linker.analysis.similarity.fields import title_words
 from internal_linker.analysis.similarity.kmeans import MANY_PAGES, by_means, ordered, points_of, tries
 from internal_linker.analysis.similarity.page_map import drawn, places
-from internal_linker.analysis.similarity.similarity import Field, Similarity
+from internal_linker.analysis.similarity.similarity import Field, Similarity, title_words
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.errors import ConfigurationError
 

@@ -17,13 +17,13 @@ from selectolax.lexbor import LexborHTMLParser
 
 from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.analysis.similarity.cluster_records import Cluster, MissingLinks, PageMap, SiteClusters
-from internal_linker.analysis.similarity.report.charts import (
+from internal_linker.analysis.similarity.report.html import (
     MOST_BRANCHES,
     MOST_LEAVES,
     MOST_LINKS,
     MOST_PAGES,
+    write_clusters,
 )
-from internal_linker.analysis.similarity.report.html import write_clusters
 from internal_linker.core.errors import OutputError
 from tests.analysis.audit.test_report import EVIL, TITLES
 from tests.support.browser import rendered, screenshot

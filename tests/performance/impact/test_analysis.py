@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from internal_linker.performance.impact.analysis import impact, sentence, treated_pages
-from internal_linker.performance.impact.draw import drawn_at_random
 from internal_linker.performance.impact.estimate import detectable, pages_needed
+from internal_linker.performance.impact.matching import drawn_at_random
 from internal_linker.performance.impact.records import Dropped, Estimate, NewLink, Outcome, Treated, Verdict
 from tests.support.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 

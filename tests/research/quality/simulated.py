@@ -15,8 +15,7 @@ from dataclasses import replace
 from itertools import groupby
 from statistics import correlation, fmean
 
-from internal_linker.evaluation.arrivals import arrivals
-from internal_linker.evaluation.holdout import Hidden
+from internal_linker.evaluation.holdout import Hidden, arrivals
 from internal_linker.ranking.learned import WORDS_AND_PASSAGES
 from internal_linker.ranking.metrics import measure
 from internal_linker.ranking.rank import Ranking

@@ -1,8 +1,9 @@
-"""The graph of a site's links and its paths: click depth, shortest paths, and closed circles."""
+"""The graph of a site's links: paths, closed circles, PageRank and communities."""
 
 from dataclasses import dataclass
 
 import numpy as np
+from graspologic_native import leiden_csr
 from scipy import sparse
 from scipy.sparse import csgraph
 
@@ -11,16 +12,11 @@ from internal_linker.core.arrays import Bools, Ints, Vectors
 
 @dataclass(frozen=True, slots=True)
 class SiteGraph:
-    """The links between the n pages of a site in one state (existing, proposed, or both), each pair of pages once.
+    """The links between the n pages of a site in one state (existing, proposed, or both), each pair of pages once."""
 
-    Attributes:
-        sources: (e,) rows of the source pages.
-        targets: (e,) rows of the target pages, never the source itself.
-        weights: (e,) 1 for an existing link, 0 for one that passes no weight, the strength of a proposed one.
-    """
-
-    sources: Ints
-    targets: Ints
+    sources: Ints  # (e,) rows of the source pages
+    targets: Ints  # (e,) rows of the target pages, never the source itself
+    # (e,) 1 for an existing link, 0 for one that passes no weight, the strength of a proposed one
     weights: Vectors
 
 
@@ -149,3 +145,85 @@ def _matrix(graph: SiteGraph, n: int) -> sparse.csr_matrix:
     # Visitors follow links of any weight.
     ones = np.ones(len(graph.sources))
     return sparse.csr_matrix((ones, (graph.sources, graph.targets)), shape=(n, n))
+
+
+# The damping factor: the chance that a visitor follows a link instead of jumping to any page; Brin and Page's value.
+DAMPING = 0.85
+# Sum of all differences between two iterations at which they stop; 0.85 ** 150 is below it.
+_TOLERANCE = 1e-10
+_ROUNDS = 200
+
+
+def pagerank(graph: SiteGraph, n: int) -> Vectors:
+    """Return (n,) float64 PageRank, weighted, summing to 1.
+
+    From a page without links that pass weight, and now and then from any, the visitor goes to any page, all as likely.
+    """
+    if not n:
+        return np.empty(0)
+    total = np.bincount(graph.sources, graph.weights, minlength=n)
+    there = graph.weights > 0
+    shares = graph.weights[there] / total[graph.sources[there]]
+    links = sparse.csr_matrix((shares, (graph.targets[there], graph.sources[there])), shape=(n, n))
+    ends = total == 0
+    rank: Vectors = np.full(n, 1 / n)
+    for _ in range(_ROUNDS):
+        last = rank
+        rank = DAMPING * (links @ last + last[ends].sum() / n) + (1 - DAMPING) / n
+        rank /= rank.sum()
+        if np.abs(rank - last).sum() < _TOLERANCE:
+            break
+    return rank
+
+
+def gini(values: Vectors) -> float:
+    """Return the Gini coefficient of amounts of 0 or more: 0 if all are equal, nearly 1 if one has everything."""
+    n, total = len(values), float(values.sum())
+    if not n or total <= 0:
+        return 0.0
+    place = np.arange(1, n + 1)
+    # Rounding could push perfect equality below 0.
+    return max(0.0, float(2 * (place * np.sort(values)).sum() / (n * total) - (n + 1) / n))
+
+
+def top_share(values: Vectors, part: float = 0.1) -> float:
+    """Return the share of the largest tenth (at least one) of the amounts, 0 to 1; 0 if there are none."""
+    total = float(values.sum())
+    most = np.sort(values)[::-1][: max(1, round(part * len(values)))]
+    return float(most.sum()) / total if total > 0 else 0.0
+
+
+_SEED = 1
+# Each round starts from the communities of the last. One round reaches less modularity than the Louvain method, five
+# reach more on seven of eight graphs of two sites; ten gain at most 0.0006 more and take twice as long.
+_LEIDEN_ROUNDS = 5
+# Rounding errors could move a page back and forth between two equal communities forever. No graph needed ten sweeps.
+_SWEEPS = 100
+
+
+def communities(graph: SiteGraph, n: int) -> Ints:
+    """Find communities by the Leiden method; each is connected, and the result is deterministic.
+
+    Args:
+        graph: links between n pages; their weights count, their direction does not.
+        n: the number of pages.
+
+    Returns:
+        (n,) int64 labels from 0; a page without links is a community of its own.
+    """
+    if not len(graph.sources):
+        return np.arange(n)
+    # A link that passes no weight still says that two pages belong together.
+    weights = np.where(graph.weights > 0, graph.weights, 1.0)
+    links = sparse.csr_matrix((weights, (graph.sources, graph.targets)), shape=(n, n))
+    links = links + links.T
+    _, found = leiden_csr(
+        links.indptr.astype(np.int64),
+        links.indices.astype(np.int32),
+        links.data,
+        n,
+        iterations=_LEIDEN_ROUNDS,
+        seed=_SEED,
+        max_local_moving_iterations=_SWEEPS,
+    )
+    return np.fromiter((found[page] for page in range(n)), np.int64, n)

@@ -1,1 +1,0 @@
-"""The link graph and what is computed on it."""
