@@ -181,16 +181,11 @@ def test_a_misnamed_table_of_search_data_replaces_no_pages(
 ) -> None:
     """Search data without a column that they need are refused by its name; pages with their texts stay."""
     assert imported(project, crawl(tmp_path / "crawl.csv", *PAGES)) == 0
-    capsys.readouterr()
-    for name, header in (
-        ("Clicks", "Date,Page,Query,Klix,Impressions,Position"),
-        ("Impressions", "Date,Page,Query,Clicks,Views in Google,Position"),
-        ("Page", "Date,Seite im Web,Query,Clicks,Impressions,Position"),
-    ):
-        (tmp_path / "export.csv").write_text(f"{header}\n2026-11-01,{A},tea,1,10,2\n", "utf-8")
-        assert imported(project, str(tmp_path / "export.csv")) == 3
-        assert f"export.csv: the header row has no column '{name}' (it has: Date" in capsys.readouterr().err
-        assert pages(project) == PAGES
+    header = "Date,Page,Query,Klix,Impressions,Position"
+    (tmp_path / "export.csv").write_text(f"{header}\n2026-11-01,{A},tea,1,10,2\n", "utf-8")
+    assert imported(project, str(tmp_path / "export.csv")) == 3
+    assert "export.csv: the header row has no column 'Clicks' (it has: Date" in capsys.readouterr().err
+    assert pages(project) == PAGES
 
 
 def test_stored_rows_that_fewer_rows_replace_are_counted(

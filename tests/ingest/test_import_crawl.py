@@ -196,7 +196,11 @@ def test_a_run_reads_what_was_imported(project: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="a terminal as POSIX has it")
 @pytest.mark.parametrize(
     ("answer", "options", "done"),
-    [("n", (), 0), ("", (), 1), pytest.param(None, ("--yes",), 1, marks=pytest.mark.long)],
+    [
+        ("n", (), 0),
+        pytest.param("", (), 1, marks=pytest.mark.long),
+        pytest.param(None, ("--yes",), 1, marks=pytest.mark.long),
+    ],
 )
 def test_a_person_is_asked(
     answer: str | None, options: tuple[str, ...], done: bool, project: Path, tmp_path: Path

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from internal_linker.adapters.tables.lists_csv import VectorsCsv
+from internal_linker.ingest.crawl import vector_cell
 from tests.support.crawls import A, B, C, crawl, empty_project, imported, pages, table
 from tests.support.small_project import SITE, forget_settings, write_text
 
@@ -55,7 +56,6 @@ def test_our_own_vectors_come_back_byte_by_byte(
 
 BAD = {
     "words": ("Error: 429 Too many requests", "not a list of numbers"),
-    "another length": ("1,2", "has 2 dimensions, the first one 3"),
     "NaN": ("NaN,1,2", "not a list of numbers"),
     "infinite": ("[1e999, 1, 2]", "a number that is too large"),
     "beyond float32": ("1e39,1,2", "a number that is too large"),
@@ -70,15 +70,23 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_no_embedding_is_rejected(case: str, project: Path, tmp_path: Path) -> None:
-    """An invalid embedding is rejected with its reason; the page and the other embeddings are imported."""
+def test_what_is_no_embedding_has_a_reason(case: str) -> None:
+    """A cell that is no embedding is refused with the reason."""
     cell, reason = BAD[case]
-    file = crawl(tmp_path / "p.csv", ("URL", "Title", "Embeddings"), (A, "Tea", "1,2,3"), (B, "Pots", cell))
+    with pytest.raises(ValueError, match=reason):
+        vector_cell(cell)
+
+
+def test_what_is_no_embedding_is_rejected(project: Path, tmp_path: Path) -> None:
+    """An invalid embedding, and one of another length, is rejected; the page and the other embeddings are imported."""
+    rows = ((A, "Tea", "1,2,3"), (B, "Pots", "no"), (C, "Cups", "1,2"))
+    file = crawl(tmp_path / "p.csv", ("URL", "Title", "Embeddings"), *rows)
     assert imported(project, file) == 0
     assert table(project, VECTORS)[1:] == [(A, "[1, 2, 3]")]
-    assert pages(project)[1:] == [(A, "Tea"), (B, "Pots")]
-    (row,) = table(project, "rejected_rows.csv")[1:]
-    assert row[2] == B and reason in row[3]
+    assert pages(project)[1:] == [row[:2] for row in rows]
+    rejected = table(project, "rejected_rows.csv")[1:]
+    assert [row[2] for row in rejected] == [B, C]
+    assert "not a list of numbers" in rejected[0][3] and "has 2 dimensions, the first one 3" in rejected[1][3]
 
 
 def test_of_a_page_that_is_left_out_no_embedding_is_taken(project: Path, tmp_path: Path) -> None:

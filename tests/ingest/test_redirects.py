@@ -75,11 +75,11 @@ def test_a_circle_leads_nowhere() -> None:
     assert found.aliases == {D: url("e")}
 
 
-def test_a_long_chain_takes_no_time() -> None:
-    """Ten thousand consecutive redirects resolve in under a moment, in either row order."""
-    rows = [(url(n), "", "301", url(n + 1)) for n in range(10_000)]
+def test_a_long_chain_is_followed() -> None:
+    """More consecutive redirects than functions can call each other resolve, in either row order."""
+    rows = [(url(n), "", "301", url(n + 1)) for n in range(1_500)]
     for order in (rows, rows[::-1]):
-        assert set(site(*order).aliases.values()) == {url(10_000)}
+        assert set(site(*order).aliases.values()) == {url(1_500)}
 
 
 def test_a_page_that_answers_leads_nowhere_though_another_row_redirects() -> None:

@@ -1,12 +1,12 @@
 """Source and target pages by the filters of an import and the column Role of a run."""
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
 
 from tests.support.crawls import crawl, empty_project, imported, pages, table
+from tests.support.sites import read_csv
 from tests.support.small_project import (
     HEADER,
     SITE,
@@ -75,51 +75,33 @@ def test_a_role_of_the_table_stays(project: Path, tmp_path: Path) -> None:
     assert pages(project)[1:] == [(BLOG, "source"), (INFO, "target")]
 
 
-def run(folder: Path, *roles: str) -> dict[str, list[str]]:
-    """Run six pages with these roles and return the links by page."""
-    project = make_project(folder)
+def test_roles_decide_on_links(tmp_path: Path) -> None:
+    """A source gets links and none to it; a target gets none; an unknown role counts as both and is rejected.
+
+    An orphan may be linked from a source, and not from a target.
+    """
+    project = make_project(tmp_path)
     rows = [
         (url, slug, text, role)
-        for url, (slug, text), role in zip(URLS, TOPICS.items(), [*roles, *[""] * 6], strict=False)
+        for url, (slug, text), role in zip(
+            URLS, TOPICS.items(), ("source", "Target", "hub", "", "", ""), strict=True
+        )
     ]
     write_csv(project / "files/urls_rawdata.csv", [(*HEADER, "Role"), *rows])
+    write_csv(project / "files/existing_links.csv", [("Source", "Destination"), (URLS[3], URLS[2])])
     assert command("run", "--project", str(project)) == 0
-    with (project / "files/Output.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["URL"]: [row[f"Link {n}"] for n in range(1, 6)] for row in csv.DictReader(file)}
-
-
-def test_no_link_leads_to_a_source(tmp_path: Path) -> None:
-    """A source page gets links of its own but no links to it, and excluded_targets.csv gives the reason."""
-    found = run(tmp_path, "source")
-    assert len(found) == 6 and any(found[URLS[0]])
-    assert URLS[0] not in {link for links in found.values() for link in links}
-    with (tmp_path / "files/excluded_targets.csv").open(encoding="utf-8-sig", newline="") as file:
-        assert {"Source": "", "Target": URLS[0], "Reason": "its Role is source"} in list(csv.DictReader(file))
-
-
-def test_a_target_gets_no_links(tmp_path: Path) -> None:
-    """A target page gets no links of its own; the row of its main query says so; other pages link to it."""
-    found = run(tmp_path, "", "Target")
-    assert not any(found[URLS[1]]) and len(found) == 6
-    (row,) = [row for row in table(tmp_path, "Output.csv") if row[0] == URLS[1]]
-    assert row[-1] == "0 of 5 links: the page gets none (its Role is target)"
-    assert URLS[1] in {link for links in found.values() for link in links}
-
-
-def test_another_role_is_told_of(tmp_path: Path) -> None:
-    """A page with an unknown role counts as both, and the rejected rows report it."""
-    found = run(tmp_path, "", "", "hub")
-    assert len(found) == 6 and URLS[2] in {link for links in found.values() for link in links}
-    (row,) = table(tmp_path, "rejected_rows.csv")[1:]
+    output = {row["URL"]: row for row in read_csv(project / "files/Output.csv")}
+    found = {url: [row[f"Link {number}"] for number in range(1, 6)] for url, row in output.items()}
+    linked = {link for links in found.values() for link in links}
+    assert len(found) == 6 and any(found[URLS[0]]) and URLS[0] not in linked
+    excluded = read_csv(project / "files/excluded_targets.csv")
+    assert {"Source": "", "Target": URLS[0], "Reason": "its Role is source"} in excluded
+    assert not any(found[URLS[1]]) and URLS[1] in linked
+    assert [*output[URLS[1]].values()][-1] == "0 of 5 links: the page gets none (its Role is target)"
+    assert URLS[2] in linked
+    (row,) = table(project, "rejected_rows.csv")[1:]
     assert row[2:] == (URLS[2], "its Role is not source, target or both: it counts as both")
-
-
-def test_orphans_may_be_linked_from_a_source(tmp_path: Path) -> None:
-    """A page that is only a source may link to an orphan page; a page that is only a target may not."""
-    write_csv(tmp_path / "files/existing_links.csv", [("Source", "Destination"), (URLS[0], URLS[2])])
-    run(tmp_path, "source", "target")
-    rows = table(tmp_path, "orphans.csv")[1:]
-    places = {url for row in rows for url in row[1:]}
+    places = {url for row in table(project, "orphans.csv")[1:] for url in row[1:]}
     assert URLS[0] in places and URLS[1] not in places
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from internal_linker.cms.insertion import Refusal
 from internal_linker.core.edges import Edge
-from internal_linker.core.errors import CredentialsRefused, ServiceError
 from internal_linker.usecases.apply import ApplyResult, Outcome
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.targets import Left
@@ -129,18 +128,7 @@ add_filter( 'rest_pre_dispatch', function ( $result, $server, $request ) {
 REWRITES = r"""
 add_filter( 'content_save_pre', fn( $text ) => str_replace( '\"%s\">', '\"/go\">', $text ) );
 """
-GROWS = "add_filter( 'content_save_pre', fn( $text ) => $text . '<!-- saved -->' );"
 # Breaks the connection in the middle of the answer, after the post was saved.
-LOSES_REPLY = """
-add_action( 'rest_after_insert_post', function ( $post ) {
-	if ( %d === $post->ID && ! file_exists( '%s' ) ) {
-		touch( '%s' );
-		header( 'Content-Length: 100000' );
-		echo '{';
-		exit;
-	}
-} );
-"""
 WAITS_AFTER_SAVING = """
 add_action( 'rest_after_insert_post', function ( $post ) {
 	if ( %d === $post->ID ) {
@@ -157,11 +145,6 @@ add_filter( 'rest_pre_insert_post', function ( $post ) {
 		exit;
 	}
 	return $post;
-} );
-"""
-BUILDS = """
-add_filter( 'the_content', function ( $text ) {
-	return %d === get_the_ID() ? '<div data-elementor-type="wp-post">' . $text . '</div>' : $text;
 } );
 """
 
@@ -211,28 +194,6 @@ def test_plugins_that_rewrite_content_leave_no_trace(few: Path, wordpress: WordP
     assert not undone(few).kept and contents(wordpress) == before
 
 
-def test_a_post_that_cannot_be_put_back_keeps_its_backup(few: Path, wordpress: WordPress) -> None:
-    """If a plugin alters whatever is saved, the result names the post, and the store has its former content."""
-    before = contents(wordpress)
-    wordpress.plugin(GROWS)
-    only = [url(wordpress, 0)]
-    result = applied(few, wordpress.url, write=True, only=only)
-    assert reasons(wordpress, result, 0) == {Left.STAYS_ALTERED} and result.application == ""
-    with open_project(few).applications() as (_, store):
-        [row] = store.writes()
-        assert store.former(row).decode() == before[slug_of(0)]
-
-
-def test_a_lost_reply_is_no_lost_link(few: Path, wordpress: WordPress, tmp_path: Path) -> None:
-    """If the connection breaks after a post was saved, its links are applied, once, and can be taken back."""
-    before, lost = contents(wordpress), tmp_path / "lost"
-    wordpress.plugin(LOSES_REPLY % (wordpress.posts[slug_of(2)], lost, lost))
-    result = applied(few, wordpress.url, write=True)
-    assert lost.exists() and (result.files, result.gaps) == (SOME, [])
-    assert len(new_tags(wordpress, wordpress.content(wordpress.posts[slug_of(2)]), 2)) == 2
-    assert not undone(few).kept and contents(wordpress) == before
-
-
 _KILLED = """
 import sys
 from pathlib import Path
@@ -242,8 +203,9 @@ applied(Path(sys.argv[1]), sys.argv[2], write=True)
 """
 
 
-@pytest.mark.parametrize("plugin", [WAITS_AFTER_SAVING, SAVES_NOTHING], ids=["saved", "not saved"])
-@pytest.mark.parametrize("goes_on", [True, False], ids=["apply", "undo"])
+@pytest.mark.parametrize(
+    ("plugin", "goes_on"), [(WAITS_AFTER_SAVING, True), (SAVES_NOTHING, False)], ids=["saved", "not saved"]
+)
 def test_a_killed_application_is_found_out(
     few: Path, wordpress: WordPress, tmp_path: Path, plugin: str, goes_on: bool
 ) -> None:
@@ -286,38 +248,6 @@ def test_an_author_changes_own_posts_only(few: Path, wordpress: WordPress) -> No
     changed = {slug for slug, text in contents(wordpress).items() if text != before[slug]}
     assert changed == {slug_of(number) for number in found if found[number] == {Outcome.APPLIED}}
     assert not undone(few).kept and contents(wordpress) == before
-
-
-def test_a_subscriber_and_a_wrong_password_change_nothing(
-    few: Path, wordpress: WordPress, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A user who may edit nothing and a wrong password end apply and undo with a sentence that names the remedy."""
-    applied(few, wordpress.url, write=True)
-    after = contents(wordpress)
-    sign_in(few, wordpress.url, "sam", wordpress.passwords["sam"])
-    with pytest.raises(ServiceError, match="lacks the right"):
-        applied(few, wordpress.url, write=True)
-    assert {str(text.reason) for text in undone(few).texts} == {
-        "the user in config/wordpress.txt may not edit the post"
-    }
-    sign_in(few, wordpress.url, "admin", "wrong")
-    for call in (lambda: applied(few, wordpress.url, write=True), lambda: undone(few)):
-        with pytest.raises(CredentialsRefused, match=r"config/wordpress\.txt is wrong"):
-            call()
-    assert contents(wordpress) == after
-
-
-def test_posts_of_page_builders_are_left_alone(few: Path, wordpress: WordPress) -> None:
-    """Posts that a page builder shows or stores get no link, and are counted by builder."""
-    divi = wordpress.posts[slug_of(1)]
-    wordpress.edit(divi, content=f"[et_pb_section]{wordpress.content(divi)}[/et_pb_section]")
-    wordpress.plugin(BUILDS % wordpress.posts[slug_of(2)])
-    result = applied(few, wordpress.url, write=True)
-    assert reasons(wordpress, result, 1) == reasons(wordpress, result, 2) == {Left.BUILDER}
-    assert result.files == SOME - 2 and not result.gaps
-    [remark] = result.remarks
-    assert remark.startswith("2 posts left alone, made with a page builder: ")
-    assert "1 with Divi" in remark and "1 with Elementor" in remark
 
 
 def test_applied_links_become_live(project: Path, wordpress: WordPress) -> None:

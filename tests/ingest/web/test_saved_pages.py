@@ -1,6 +1,5 @@
 """`import` of saved HTML files: the text without menus, links with their positions, and the page's URL."""
 
-import csv
 import json
 import os
 from pathlib import Path
@@ -12,11 +11,7 @@ from internal_linker.text.html import read_html
 from tests.support.crawls import A, B, C, crawl, empty_project, imported, links, pages, table
 from tests.support.small_project import (
     SITE,
-    TOPICS,
-    URLS,
-    command,
     forget_settings,
-    write_settings,
     write_text,
 )
 from tests.support.web_sites import TEXT, html_page, menu_links, saved_as
@@ -233,41 +228,6 @@ def test_pages_and_tables_come_in_at_once(
     told = json.loads(capsys.readouterr().out)
     assert told["left_out"] == {"status is not 200": 1, "fewer than 20 words": 1}
     assert (told["pages"], told["merged"]) == (1, 1)
-
-
-def test_what_was_imported_imports_again_to_the_same(project: Path, tmp_path: Path) -> None:
-    """The tables written from saved pages and links can be imported again without changes."""
-    for name, url in (("a", A), ("b", B)):
-        write_text(
-            tmp_path / f"s/{name}.html", html_page(name, head=saved_as(url), links=[(C, '+1 = "tea"')])
-        )
-    assert imported(project, str(tmp_path / "s")) == 0
-    before = {path.name: path.read_bytes() for path in (project / "files").glob("*.csv")}
-    assert (
-        imported(project, *(str(project / "files" / name) for name in before if name != "rejected_rows.csv"))
-        == 0
-    )
-    assert {path.name: path.read_bytes() for path in (project / "files").glob("*.csv")} == before
-
-
-def test_a_run_reads_saved_pages(project: Path, tmp_path: Path) -> None:
-    """Links in the text are known and not proposed again; links in menus don't count."""
-    for number, (url, text) in enumerate(zip(URLS, TOPICS.values(), strict=True)):
-        known = [(URLS[1], "black tea")] if number == 0 else []
-        body = f"<p>{text}</p>"
-        page = html_page(url, head=saved_as(url), body=body, links=known).replace("/menu/", URLS[2])
-        write_text(tmp_path / f"s/{number}.html", page)
-    assert imported(project, str(tmp_path / "s")) == 0
-    write_settings(project, {})
-    assert command("run", "--project", str(project)) == 0
-    output, ours = project / "files/Output.csv", project / "files/urls_rawdata.csv"
-    with output.open(encoding="utf-8-sig", newline="") as file:
-        first = next(csv.DictReader(file))
-    proposed = {first[f"Link {number}"] for number in range(1, 6)}
-    assert first["URL"] == URLS[0] and URLS[1] not in proposed and URLS[2] in proposed
-    before = ours.read_bytes()
-    assert imported(project, str(ours), str(output)) == 0
-    assert ours.read_bytes() == before
 
 
 # -- a page's HTML ---------------------------------------------------------------------------------
