@@ -16,8 +16,9 @@ from internal_linker.usecases.options.stores import (
 
 # Each function imports its own use case: scikit-learn alone takes a second to load.
 if TYPE_CHECKING:
-    from internal_linker.usecases.cache import CopyResult, PruneResult, RestoreResult, VerifyResult
+    from internal_linker.usecases.cache import CopyResult, PruneResult, VerifyResult
     from internal_linker.usecases.check import CheckResult
+    from internal_linker.usecases.databases import RestoreResult
     from internal_linker.usecases.init import InitResult
 
 

@@ -1,5 +1,7 @@
 """The commands that look after the cache: cache verify and prune, store copy, backup and restore."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from internal_linker.cli.command import (
@@ -19,6 +21,9 @@ from internal_linker.usecases.options.stores import (
     VerifyCacheOptions,
 )
 
+if TYPE_CHECKING:
+    from internal_linker.usecases.databases import RestoreResult
+
 cache = typer.Typer(help="Verify or prune the cache.", no_args_is_help=True, rich_markup_mode=None)
 cache.callback()(group("Verify or prune the cache."))
 
@@ -28,32 +33,26 @@ cache.callback()(group("Verify or prune the cache."))
 def verify(context: typer.Context, project: ProjectOption = None, *, options: VerifyCacheOptions) -> None:
     """Check the cache and the link graph for damage, and repair it.
 
-    Read every row. Without --repair, nothing is changed. Runs fetch or compute again what is damaged of vectors,
-    search results and the like. Damaged links and runs come back from the newest backup that has them; those that no
-    backup has are moved to the table damaged_rows.
+    Read every row. Without --repair, nothing is changed. With it, damaged vectors, search results and the like are
+    removed: runs fetch or compute them again. If links or runs are damaged, the newest sound backup is restored.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases.cache import verify_cache
+    from internal_linker.usecases.databases import listed
 
     with reporting(stderr=False) as reporter:
         result = verify_cache(opened, options, reporter)
     if not result.damaged:
         typer.echo("The cache is not damaged.")
-    elif result.repaired is None:
-        damaged = ", ".join(f"{count} in {table}" for table, count in result.damaged.items())
+    elif not result.repaired:
         raise InputError(
-            f"The cache has damaged rows: {damaged}. Runs leave them out. `cache verify --repair` restores or replaces "
-            "them."
+            f"The cache has damaged rows: {listed(result.damaged)}. `cache verify --repair` removes those that runs "
+            "fetch or compute again; for links and runs, it restores the newest backup, as `store restore` does."
         )
-    for each in result.repaired or ():
-        counts = {
-            "removed; runs fetch or compute them again": each.removed,
-            "restored from a backup": each.restored,
-            "in no backup, moved to the table damaged_rows": each.set_aside,
-        }
-        typer.echo(
-            f"{each.table}: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-        )
+    elif result.restored:
+        _tell_restored(result.restored)
+    else:
+        typer.echo(f"Removed: {listed(result.damaged)}. Runs fetch or compute them again.")
 
 
 @cache.command("prune", cls=Command)
@@ -123,7 +122,10 @@ def restore(context: typer.Context, project: ProjectOption = None, *, options: R
     opened = opened_project(context, project)
     from internal_linker.usecases.cache import restore_store
 
-    result = restore_store(opened, options)
+    _tell_restored(restore_store(opened, options))
+
+
+def _tell_restored(result: "RestoreResult") -> None:
     typer.echo(f"The cache was restored from {result.backup}.")
     if result.former:
         typer.echo(f"The former cache is {result.former}.")

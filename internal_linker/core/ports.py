@@ -361,11 +361,11 @@ class RunStore(Protocol):
     def versions(self) -> Sequence[Version]:
         """Return the runs that are kept, the oldest first."""
 
-    def rows(self, run: str, *, damaged: bool = False) -> Iterator[VersionRow]:
+    def rows(self, run: str) -> Iterator[VersionRow]:
         """Yield the rows of a kept run in their order."""
 
     def lists(self, run: str) -> Iterator[StoredList]:
-        """Yield the lists of a kept run in their order, without damaged ones."""
+        """Yield the lists of a kept run in their order."""
 
     def duplicates(self) -> Sequence[Duplicate] | None:
         """Return the near-duplicates that the newest run found; None if it did not look for them."""

@@ -219,7 +219,7 @@ def last_matched(
     kept, found = rest.get("unchanged"), list[VersionRow]()
     same = kept and len(sources) == version.rows and still(kept) and runs.is_whole(version)
     if not same:
-        found = [*runs.rows(version.run, damaged=True)]
+        found = [*runs.rows(version.run)]
         # Parts that are damaged are missing.
         if [_named(row.recommendation.source) for row in found] != [*map(_named, sources)]:
             return None

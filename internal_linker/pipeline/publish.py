@@ -334,7 +334,7 @@ class Publication:
             facts={} if report.searched.problem or report.embedded.problem else asdict(facts) | fusion,
         )
         overlay = bool(versions) and (self.partial or bool(self.rules.renewed))
-        earlier = runs.rows(versions[-1].run, damaged=True) if overlay else ()
+        earlier = runs.rows(versions[-1].run) if overlay else ()
         before = rows_with(report.collected.hosts, earlier)
         stay = (row for row in before if not self._renews(row.end))
         # A run over some rows doesn't compare every page with all others.

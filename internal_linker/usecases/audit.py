@@ -415,7 +415,7 @@ def _earlier_outlinks(runs: RunStore, collected: Collected) -> dict[str, int]:
     """
     earlier: dict[str, int] = {}
     for version in runs.versions()[-_COMPARED_RUNS:]:
-        for row in runs.rows(version.run, damaged=True):
+        for row in runs.rows(version.run):
             if row.outlinks >= 0:
                 key = collected.hosts.restored(row.recommendation.source.key)
                 earlier[key] = min(row.outlinks, earlier.get(key, row.outlinks))

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from internal_linker.adapters.database.damage import Repaired
-from internal_linker.adapters.database.maintenance import Copied, Needless
+from internal_linker.adapters.database.maintenance import Copied, Needless, is_lasting
 from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.usecases.databases import RestoreResult
 from internal_linker.usecases.options.stores import (
     BackUpOptions,
     CopyStoreOptions,
@@ -20,11 +20,7 @@ from internal_linker.usecases.project import Project
 
 @dataclass(frozen=True, repr=False)
 class CopyResult(Result):
-    """A cache that was copied.
-
-    Attributes:
-        copied: how many rows of each table were read and copied.
-    """
+    """A cache that was copied: how many rows of each table were read and copied."""
 
     copied: Sequence[Copied]
 
@@ -35,52 +31,27 @@ class CopyResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class VerifyResult(Result):
-    """What can't be read of the cache and the link graph.
+    """What can't be read of the cache and the link graph."""
 
-    Attributes:
-        damaged: by table, the number of rows that could not be read; tables without any are left out.
-        repaired: what was done with them; None: nothing.
-    """
-
+    # By table, the number of rows that could not be read; tables without any are left out.
     damaged: Mapping[str, int]
-    repaired: Sequence[Repaired] | None = None
+    # Whether the rows that runs fetch or compute again were removed, and a backup restored if there were others.
+    repaired: bool = False
+    restored: RestoreResult | None = None
 
     @property
     def ok(self) -> bool:
         """Whether all rows can be read."""
-        return not self.damaged or self.repaired is not None
+        return not self.damaged or self.repaired
 
     def tables(self) -> dict[str, Columns]:
-        """Return `damaged`, the tables that had damaged rows and how many, and `repaired`, what became of them."""
-        damaged: Columns = {"table": list(self.damaged), "rows": list(self.damaged.values())}
-        return {
-            "damaged": damaged,
-            "repaired": columns_of(self.repaired or (), "table", "removed", "restored", "set_aside"),
-        }
-
-
-@dataclass(frozen=True)
-class RestoreResult:
-    """A backup that took the cache's place.
-
-    Attributes:
-        backup: the backup.
-        former: where the file is that was in its place; None if there was none.
-    """
-
-    backup: Path
-    former: Path | None
+        """Return `damaged`: the tables that had damaged rows, and how many."""
+        return {"damaged": {"table": list(self.damaged), "rows": list(self.damaged.values())}}
 
 
 @dataclass(frozen=True, repr=False)
 class PruneResult(Result):
-    """What no run needed for a while.
-
-    Attributes:
-        needless: the rows of each table and their size in bytes.
-        days: no run needed them for so many days.
-        removed: whether they were removed; otherwise they were only counted.
-    """
+    """What no run needed for so many days, and whether it was removed or only counted."""
 
     needless: Sequence[Needless]
     days: int
@@ -94,11 +65,6 @@ class PruneResult(Result):
 def copy_store(project: Project, options: CopyStoreOptions, progress: Progress) -> CopyResult:
     """Copy a cache into another database; of two answers to the same question the newer stays.
 
-    Args:
-        project: whose folder relative paths start at.
-        options: the two databases.
-        progress: shows the tables.
-
     Raises:
         ConfigurationError: an address is wrong, its database can't be opened or failed, or both are one.
         InputError: there is no cache at the source.
@@ -108,22 +74,22 @@ def copy_store(project: Project, options: CopyStoreOptions, progress: Progress) 
 
 
 def verify_cache(project: Project, options: VerifyCacheOptions, progress: Progress) -> VerifyResult:
-    """Read all that the cache and the link graph hold, and count what is damaged; repair it if asked to.
+    """Read all that the cache and the link graph hold, and count what is damaged.
 
-    Args:
-        project: whose cache.
-        options: whether to repair; nothing is changed otherwise.
-        progress: shows the tables.
+    `options.repair` removes damaged rows that runs fetch or compute again, and restores the newest sound backup if
+    there are others.
 
     Raises:
         ConfigurationError: the database is damaged as a whole, or can't be opened.
+        InputError: a backup is needed, and there is no sound one.
         RunActive: the cache is to be repaired, and a run holds the project folder.
     """
-    damaged = project.databases.verify(progress)
     if not options.repair:
-        return VerifyResult(damaged)
+        return VerifyResult(project.databases.verify(progress))
     with project.lock():
-        return VerifyResult(damaged, project.databases.repair(progress))
+        damaged = project.databases.verify(progress, drop=True)
+        is_lost = any(map(is_lasting, damaged))
+        return VerifyResult(damaged, True, project.databases.restore(None) if is_lost else None)
 
 
 def back_up_store(project: Project, options: BackUpOptions) -> Path:
@@ -147,7 +113,7 @@ def restore_store(project: Project, options: RestoreOptions) -> RestoreResult:
         OutputError: a file can't be written.
     """
     with project.lock():
-        return RestoreResult(*project.databases.restore(options.backup))
+        return project.databases.restore(options.backup)
 
 
 def prune_cache(project: Project, options: PruneCacheOptions) -> PruneResult:

@@ -1,6 +1,6 @@
-"""The project's database, and the work on databases as a whole: copy, verify, prune."""
+"""The project's database, and the work on databases as a whole: copy, verify, back up, restore, prune."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -8,78 +8,50 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from internal_linker.adapters.database import (
-    applied_links,
-    backups,
-    edges,
-    embeddings,
-    experiments,
-    fetched_pages,
-    llm_answers,
-    neighbours,
-    page_vectors,
-    runs,
-    search_days,
-    serp_results,
-)
-from internal_linker.adapters.database.damage import (
-    Repaired,
-    Stored,
-    damaged_rows,
-    file_damage,
-    repair,
-)
+from internal_linker.adapters.database import backups, page_vectors
+from internal_linker.adapters.database.answers import StoredPages
 from internal_linker.adapters.database.embeddings import EmbeddingCache
-from internal_linker.adapters.database.engine import file_of, noted_damage, open_database, unusable
+from internal_linker.adapters.database.engine import file_of, noted_damage, open_database, require_sound_file
 from internal_linker.adapters.database.maintenance import (
     Copied,
     Needless,
     copy_tables,
+    damaged_rows,
     give_room_back,
     needless,
     prune,
     require_cache,
 )
 from internal_linker.adapters.database.run_queue import file_lock
-from internal_linker.adapters.database.schema import Waste
+from internal_linker.adapters.database.search_days import SEARCH_DAYS
 from internal_linker.core.errors import ConfigurationError, InputError, RunActive
 from internal_linker.core.ports import Encoder, Progress
+from internal_linker.core.progress import Tracker
 from internal_linker.core.records import PageCache
+from internal_linker.core.sequences import counted
 from internal_linker.usecases.settings.settings import Settings
 
 # Half a year of weekly runs; whatever none of them needed is removed.
 KEPT_DAYS = 182
-# Chunks come before the joins that need them, and links before their runs, so that a copy that breaks off has none
-# without the other.
-_STORED = (
-    Stored(embeddings.EMBEDDINGS, embeddings.soundness),
-    Stored(serp_results.SERP, lambda _: serp_results.is_sound, dated=True),
-    Stored(llm_answers.ANSWERS, lambda _: llm_answers.is_sound),
-    Stored(neighbours.JOIN_CHUNKS, lambda _: lambda _: True),
-    Stored(neighbours.JOINS, neighbours.soundness),
-    Stored(edges.EDGES, lambda _: edges.is_sound, lasting=True),
-    Stored(applied_links.APPLIED_LINKS, lambda _: applied_links.is_sound, lasting=True),
-    Stored(experiments.DRAWN_TARGETS, lambda _: experiments.is_sound, lasting=True),
-    # Google forgets them after sixteen months, and exports may be gone sooner.
-    Stored(search_days.SEARCH_DAYS, lambda _: search_days.is_sound, lasting=True),
-    Stored(runs.RUN_LINKS, lambda _: runs.is_sound, lasting=True, part_of=runs.RUNS),
-    Stored(runs.RUNS, lambda _: runs.is_sound_run, lasting=True, mend=runs.mend_sequence),
-)
-# Work in progress, and pages that cost nothing: neither is worth copying.
-_NOT_COPIED = (
-    Stored(neighbours.JOIN_BLOCKS, lambda _: neighbours.is_sound_block),
-    Stored(fetched_pages.FETCHED_PAGES, lambda _: fetched_pages.is_sound),
-)
+
+
+def listed(damaged: Mapping[str, int]) -> str:
+    """Return counts of rows by table for people, such as "2 in edges, 1 in runs"."""
+    return ", ".join(f"{count} in {table}" for table, count in damaged.items())
+
+
+@dataclass(frozen=True)
+class RestoreResult:
+    """A backup that took the cache's place."""
+
+    backup: Path
+    # Where the file is that was in its place; None if there was none.
+    former: Path | None
 
 
 @dataclass(frozen=True)
 class Databases:
-    """The caches and the link graph of a project folder, and the work on databases as a whole.
-
-    Attributes:
-        settings: a project's settings.
-        root: the project's folder, where relative paths start.
-    """
+    """The database of a project in `root`, where relative paths start, and the work on databases as a whole."""
 
     settings: Settings
     root: Path
@@ -93,7 +65,7 @@ class Databases:
         """Open the cache of fetched pages."""
         engine = self.store()
         try:
-            yield fetched_pages.StoredPages(engine)
+            yield StoredPages(engine)
         finally:
             engine.dispose()
 
@@ -112,10 +84,10 @@ class Databases:
         with ExitStack() as closing:
             given = self._database(urls[0], read_only=True)
             closing.callback(given.dispose)
-            require_cache(given, [one.table for one in _STORED])  # before a destination is made for nothing
+            require_cache(given)  # before a destination is made for nothing
             taking = self._database(urls[1])
             closing.callback(taking.dispose)
-            return copy_tables(given, taking, _STORED, progress)
+            return copy_tables(given, taking, progress)
 
     def page_vectors(self) -> str | None:
         """Return why runs can't store page vectors for other programs; "" if they can, None for an SQLite file.
@@ -132,35 +104,18 @@ class Databases:
         finally:
             engine.dispose()
 
-    def verify(self, progress: Progress) -> dict[str, int]:
-        """Count the rows that can't be read, by table.
-
-        Raises:
-            ConfigurationError: the database is damaged, or can't be opened.
-        """
-        engine = self.store(read_only=True)
-        try:
-            _require_sound_file(engine)
-            return damaged_rows(engine, (*_STORED, *_NOT_COPIED), progress)
-        finally:
-            engine.dispose()
-
-    def repair(self, progress: Progress) -> list[Repaired]:
-        """Remove damaged rows; restore from backups, or set aside, what can't be fetched again.
+    def verify(self, progress: Progress, *, drop: bool = False) -> dict[str, int]:
+        """Count the rows that can't be read, by table; `drop` removes those that runs replace.
 
         Raises:
             ConfigurationError: the database is damaged as a whole, or can't be opened.
         """
-        with ExitStack() as closing:
-            engine = self.store()
-            closing.callback(engine.dispose)
-            _require_sound_file(engine)
-            copies = []
-            for one in backups.backups(self.file) if self.file else ():
-                if not self._problem_of(one):
-                    copies.append(self._database(f"sqlite:///{one.absolute()}", read_only=True))
-                    closing.callback(copies[-1].dispose)
-            return repair(engine, (*_STORED, *_NOT_COPIED), copies, progress)
+        engine = self.store(read_only=not drop)
+        try:
+            require_sound_file(engine)
+            return damaged_rows(engine, progress, drop=drop)
+        finally:
+            engine.dispose()
 
     @property
     def file(self) -> Path | None:
@@ -186,8 +141,8 @@ class Databases:
         """
         return backups.back_up_weekly(self.file, self.settings.store_backups) if self.file else None
 
-    def restore(self, backup: Path | None) -> tuple[Path, Path | None]:
-        """Put a backup in the place of the caches' file; return its path, and where the present file is now.
+    def restore(self, backup: Path | None) -> RestoreResult:
+        """Put a backup in the place of the caches' file.
 
         Args:
             backup: a copy of the caches' file; None: the newest sound one in its folder of backups.
@@ -209,7 +164,7 @@ class Databases:
         if not lock.take():
             raise RunActive(f"A run is using the cache: {lock.holder}. Wait until it has ended.")
         try:
-            return one, backups.restore(file, one)
+            return RestoreResult(one, backups.restore(file, one))
         finally:
             lock.release()
 
@@ -229,8 +184,10 @@ class Databases:
         except ConfigurationError as error:
             return str(error)
         try:
-            require_cache(engine, [one.table for one in _STORED])
-            return f"{backup} is damaged ({said})." if (said := file_damage(engine)) else ""
+            require_cache(engine)
+            require_sound_file(engine)
+            damaged = damaged_rows(engine, Tracker(), lasting=True)
+            return f"{backup} is damaged ({listed(damaged)})." if damaged else ""
         except (ConfigurationError, InputError) as error:
             return str(error)
         finally:
@@ -242,11 +199,12 @@ class Databases:
         Raises:
             ConfigurationError: the database failed, or can't be opened.
         """
+        before = datetime.now(UTC) - timedelta(days=days)
         engine = self.store(read_only=not apply)
         try:
             if not apply:
-                return needless(engine, _waste(engine, days))
-            found = prune(engine, _waste(engine, days), (*_STORED, *_NOT_COPIED))
+                return needless(engine, before)
+            found = prune(engine, before)
             give_room_back(engine)
             return found
         finally:
@@ -256,41 +214,20 @@ class Databases:
         """Mark the vectors that a whole run needed, and remove what no run needed for half a year."""
         cache = EmbeddingCache(engine, self.settings.embedding_storage)
         cache.note_used(encoder, [one for one in dict.fromkeys(hashes) if one])
-        prune(engine, _waste(engine, KEPT_DAYS), (*_STORED, *_NOT_COPIED))
+        prune(engine, datetime.now(UTC) - timedelta(days=KEPT_DAYS))
 
     def damage_met(self, engine: Engine) -> tuple[str, str]:
-        """Return a note on damaged rows that runs replace, and a gap for those that none can replace; "" for none."""
-        found = noted_damage(engine)
-        lasting = {one.table.name for one in _STORED if one.lasting}
-        lost = ", ".join(
-            f"{count} in {table}" for table, count in found.items() if count and table in lasting
-        )
-        replaced = ", ".join(
-            f"{count} in {table}" for table, count in found.items() if count and table not in lasting
-        )
+        """Return a note on damaged rows that runs replace, and a gap for days of search data; "" for none."""
+        replaced = dict(noted_damage(engine))
+        days = replaced.pop(SEARCH_DAYS.name, 0)
         return (
-            f"The cache had damaged rows, which were replaced: {replaced}." if replaced else "",
-            f"The cache has damaged rows, which were left out: {lost}. `cache verify --repair` restores them from a "
-            "backup, or sets them aside."
-            if lost
+            f"The cache had damaged rows, which were replaced: {listed(replaced)}." if replaced else "",
+            f"{counted(days, 'day')} of search data could not be read: import the data again, or put a backup back "
+            "with `store restore`."
+            if days
             else "",
         )
 
     def _database(self, url: str, *, read_only: bool = False) -> Engine:
         password = self.settings.store_password.get_secret_value()
         return open_database(url, self.root, password=password, read_only=read_only)
-
-
-def _require_sound_file(engine: Engine) -> None:
-    if said := file_damage(engine):
-        raise unusable(engine, f"the file is damaged: {said}")
-
-
-def _waste(engine: Engine, days: int) -> list[Waste]:
-    before = datetime.now(UTC) - timedelta(days=days)
-    stores = (
-        *(embeddings, serp_results, llm_answers, neighbours),
-        *(edges, applied_links, search_days, runs, fetched_pages),
-    )
-    found = [waste for store in stores for waste in store.waste(before)]
-    return [*found, *page_vectors.waste(engine, before)]

@@ -333,7 +333,7 @@ def _hosts(runs: RunStore) -> CanonicalHosts:
     """Return the form in which the site writes its hosts, as the last run learned it."""
     if not (versions := runs.versions()):
         return CanonicalHosts()
-    return hosts_of(row.recommendation.source.key for row in runs.rows(versions[-1].run, damaged=True))
+    return hosts_of(row.recommendation.source.key for row in runs.rows(versions[-1].run))
 
 
 def _allowed(row: VersionRow, rejected: Mapping[str, Collection[str]]) -> VersionRow:

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Engine
 
 from internal_linker.adapters.compute.memory import return_free_memory
+from internal_linker.adapters.database.answers import SerpResultCache, StoredAnswers
 from internal_linker.adapters.database.applied_links import AppliedLinks
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.experiments import Experiments
-from internal_linker.adapters.database.llm_answers import StoredAnswers
 from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.page_vectors import PageVectorTable
 from internal_linker.adapters.database.run_queue import turn
 from internal_linker.adapters.database.runs import RunStore
 from internal_linker.adapters.database.search_days import SearchDays, only_site
-from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.adapters.files.atomic import ReplaceWhole
 from internal_linker.adapters.files.index_folder import IndexFolder
 from internal_linker.adapters.files.locks import folder_lock

@@ -22,8 +22,7 @@ class SearchData(Result):
     totals: "DataFrame"  # what the whole property earned on each day
     sessions: "DataFrame"  # the visits that began at each page on each day, from GA4
     sources: dict[str, str]  # where each table is from, by its name; tables without days are missing
-    # How many stored days could not be read; `cache verify --repair` restores or removes them
-    damaged: int = 0
+    damaged: int = 0  # how many stored days could not be read
 
     def tables(self) -> dict[str, Columns]:
         """Return the tables `queries`, `pages`, `totals` and `sessions`."""

@@ -44,7 +44,7 @@ class Kept(StrEnum):
     NO_FOLDER = "the folder is gone: say where it is with --files"
     OUTSIDE = "its path leads out of the folder"
     UNWRITABLE = "the file can't be written: check its permissions"
-    DAMAGED = "its former text is damaged in the store: restore it with cache verify --repair"
+    DAMAGED = "its former text is damaged in the store: put back a backup with store restore"
     POST_GONE = "the post is gone"
     OTHER_SITE = "config/wordpress.txt has no account for its site"
     CLOSED = "the user in config/wordpress.txt may not edit the post"

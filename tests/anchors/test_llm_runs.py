@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from internal_linker.adapters.database.answers import StoredAnswers
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.adapters.database.llm_answers import StoredAnswers
 from internal_linker.core.edges import is_link
 from tests.standins import OpenAIStandIn, Reply
 from tests.standins.openai import CHAT

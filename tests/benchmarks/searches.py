@@ -4,8 +4,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from internal_linker.adapters.database.answers import SerpResultCache
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.adapters.http.limits import Budget
 from internal_linker.core.records import SerpMarket, Source, Targets
 from internal_linker.serp.search import SearchRules, search_all

@@ -36,7 +36,6 @@ OTHER_NAMES = {
     "weights_only",
     "run_main",
     "run_tests",
-    "damaged_rows",
     "ignore_robots",
     "maintenance_work_mem",
 }

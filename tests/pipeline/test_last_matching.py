@@ -162,16 +162,6 @@ def test_after_any_change_all_pages_are_matched_again(
     assert not done(open_project(project.root))[1]
 
 
-def test_a_damaged_result_is_found_again(project: Project) -> None:
-    """Where the stored links of the last run are damaged, the run matches all pages, and the next reuses its links."""
-    with sqlite3.connect(project.root / "files/cache.sqlite3") as database:
-        database.execute("UPDATE run_links SET content = x'00'")
-    before = (project.root / "files/Output.csv").read_bytes()
-    assert not done(project)[1]
-    assert (project.root / "files/Output.csv").read_bytes() == before
-    assert done(project)[1]
-
-
 def test_a_run_over_some_rows_is_no_result_for_the_whole_site(project: Project) -> None:
     """After a run over one page, the next whole run matches all pages."""
     run(project, RunOptions(only=(f"{SITE}/1/1/",)), Told())

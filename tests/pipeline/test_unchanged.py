@@ -280,16 +280,6 @@ def test_after_changes_only_the_links_near_them_are_read(root: Path, monkeypatch
     assert len(found.links) == 310
 
 
-def test_a_damaged_part_of_the_last_run_is_no_short_cut(root: Path) -> None:
-    """Where stored links of the last run can't be read, the run finds all links again."""
-    with sqlite3.connect(root / "files/cache.sqlite3") as database:
-        database.execute("UPDATE run_links SET content = x'00'")
-    before = (root / "files/Output.csv").read_bytes()
-    assert not done(root)[1]
-    assert (root / "files/Output.csv").read_bytes() == before
-    assert done(root)[1]
-
-
 def test_links_are_read_when_somebody_needs_them(root: Path) -> None:
     """The result of a run that took the short cut has its links with anchors, scores and reasons."""
     found, short = done(root)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from internal_linker.adapters.database.answers import SerpResultCache
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.adapters.http.json_client import MOST_BYTES
 from internal_linker.adapters.http.limits import ATTEMPTS, Budget
 from internal_linker.core.errors import (

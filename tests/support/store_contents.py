@@ -14,14 +14,13 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Engine
 
+from internal_linker.adapters.database.answers import SerpResultCache, StoredAnswers
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.adapters.database.llm_answers import StoredAnswers
 from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.runs import RunStore
 from internal_linker.adapters.database.search_days import SearchDays
-from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.arrays import Nearest, Neighbourhood, Vectors
 from internal_linker.core.edges import Anchor, Cells, Edge
 from internal_linker.core.records import Candidate, Link, Recommendation, SerpMarket, SerpPage, Source

@@ -7,38 +7,54 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, get_args
 
-from sqlalchemy import Column, ColumnElement, Connection, Engine, Row, Table, delete, func, select, update
-
-from internal_linker.adapters.database.engine import key_text, lacks, note_damage, transact, unusable, upsert
-from internal_linker.adapters.database.schema import (
-    METADATA,
-    CheckedBytes,
-    CheckedInteger,
-    CheckedString,
-    CheckedText,
-    Moment,
-    Waste,
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    Row,
+    String,
+    Table,
+    Text,
+    delete,
+    func,
+    select,
+    update,
 )
+
+from internal_linker.adapters.database.engine import (
+    UNREADABLE,
+    fetch,
+    key_text,
+    readable,
+    transact,
+    unusable,
+    upsert,
+)
+from internal_linker.adapters.database.schema import LASTING, METADATA, Moment, Waste
 from internal_linker.core.applied_links import PageWrite, WriteStatus, content_hash
 
 APPLIED_LINKS = Table(
     "applied_links",
     METADATA,
-    Column("site", CheckedString(200), primary_key=True),
-    Column("application", CheckedString(40), primary_key=True),
+    Column("site", String(200), primary_key=True),
+    Column("application", String(40), primary_key=True),
     # Orders the writes of a site, whatever the computers' clocks say.
-    Column("number", CheckedInteger, primary_key=True, autoincrement=False),
-    Column("page", CheckedText, nullable=False),
-    Column("page_url", CheckedText, nullable=False),
-    Column("home", CheckedText, nullable=False),
-    Column("place", CheckedText, nullable=False),
-    Column("links", CheckedText, nullable=False),  # JSON: a list of ids
-    Column("former", CheckedBytes, nullable=False),  # compressed by zlib
-    Column("hash_before", CheckedString(32), nullable=False),
-    Column("hash_after", CheckedString(32), nullable=False),
-    Column("who", CheckedText, nullable=False),
-    Column("status", CheckedString(10), nullable=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("page", Text, nullable=False),
+    Column("page_url", Text, nullable=False),
+    Column("home", Text, nullable=False),
+    Column("place", Text, nullable=False),
+    Column("links", Text, nullable=False),  # JSON: a list of ids
+    Column("former", LargeBinary, nullable=False),  # compressed by zlib
+    Column("hash_before", String(32), nullable=False),
+    Column("hash_after", String(32), nullable=False),
+    Column("who", Text, nullable=False),
+    Column("status", String(10), nullable=False),
     Column("written_at", Moment, nullable=False),
+    info={LASTING: True},
 )
 _STATUSES = frozenset(get_args(WriteStatus))
 # Bytes to which a text may decompress; larger texts are never written.
@@ -48,7 +64,7 @@ _LISTED = [column for column in APPLIED_LINKS.c if column.name != "former"]
 
 
 class AppliedLinks:
-    """The writes of a site in a database; reading skips damaged rows and counts them.
+    """The writes of a site in a database.
 
     Args:
         engine: from `open_database`.
@@ -65,30 +81,25 @@ class AppliedLinks:
             application: only those of one `apply`; "": of all.
             page: only those of one page, by its key; "": of all.
         """
-        if lacks(self._engine, APPLIED_LINKS):
-            return []
         some: list[ColumnElement[bool]] = [APPLIED_LINKS.c.site == self._site]
         some += [APPLIED_LINKS.c.application == application] if application else []
         some += [APPLIED_LINKS.c.page == page] if page else []
         wanted = select(*_LISTED).where(*some)
         wanted = wanted.order_by(APPLIED_LINKS.c.number, APPLIED_LINKS.c.application)
-        rows = transact(self._engine, lambda connection: connection.execute(wanted).all())
-        found = [*map(read_write, rows)]
-        note_damage(self._engine, APPLIED_LINKS, found.count(None))
-        return [one for one in found if one is not None]
+        return [*readable(self._engine, APPLIED_LINKS, fetch(self._engine, APPLIED_LINKS, wanted), _write)]
 
     def version(self) -> Sequence[tuple[str, int, int]]:
         """Return what changes whenever a write does: of each status, how many there are and the last one's number.
 
         Reading it takes far less than reading all writes. A status is never taken again, so no version comes back.
         """
-        if lacks(self._engine, APPLIED_LINKS):
-            return ()
         some = APPLIED_LINKS.c
-        wanted = select(some.status, func.count(), func.max(some.number)).where(some.site == self._site)
+        wanted = select(some.status, func.count().label("writes"), func.max(some.number).label("last")).where(
+            some.site == self._site
+        )
         wanted = wanted.group_by(some.status).order_by(some.status)
-        rows = transact(self._engine, lambda connection: connection.execute(wanted).all())
-        return tuple((str(status), count, number) for status, count, number in rows)
+        rows = fetch(self._engine, APPLIED_LINKS, wanted)
+        return [(str(row.status), row.writes, row.last) for row in rows]
 
     def begin(self, writes: Sequence[tuple[PageWrite, bytes]]) -> list[PageWrite]:
         """Store writes that are about to happen, each with the former text; return them with their numbers.
@@ -135,11 +146,12 @@ class AppliedLinks:
         Raises:
             ConfigurationError: the row is damaged.
         """
-        wanted = select(APPLIED_LINKS.c.former).where(*self._is(write))
-        content = transact(self._engine, lambda connection: connection.execute(wanted).scalar())
-        if (former := _unpacked(content, write.hash_before)) is None:
-            raise unusable(self._engine, f"the former text of {write.page_url} is damaged")
-        return former
+        wanted = select(APPLIED_LINKS).where(*self._is(write))
+        try:
+            (row,) = fetch(self._engine, APPLIED_LINKS, wanted)
+            return _former(row)
+        except UNREADABLE:
+            raise unusable(self._engine, f"the former text of {write.page_url} is damaged") from None
 
     def _is(self, write: PageWrite) -> list[ColumnElement[bool]]:
         some = APPLIED_LINKS.c
@@ -173,22 +185,16 @@ def waste(before: datetime) -> list[Waste]:
     return [Waste(APPLIED_LINKS, rows, func.length(some.former))]
 
 
-def is_sound(row: Row[Any]) -> bool:
-    """Return whether a row of APPLIED_LINKS can be read, with its former text."""
-    write = read_write(row)
-    return write is not None and _unpacked(row.former, write.hash_before) is not None
+def read_write(row: Row[Any]) -> PageWrite:
+    """Return the write of a row of APPLIED_LINKS, whose former text must be readable, too."""
+    _former(row)
+    return _write(row)
 
 
-def read_write(row: Row[Any]) -> PageWrite | None:
-    """Return the write of a row; None if it is damaged."""
-    if any(getattr(row, column.name) is None for column in _LISTED) or row.status not in _STATUSES:
-        return None
-    try:
-        links = json.loads(row.links)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(links, list) or not all(isinstance(link, str) for link in links):
-        return None
+def _write(row: Row[Any]) -> PageWrite:
+    links = json.loads(row.links)
+    if row.status not in _STATUSES or not isinstance(links, list):
+        raise ValueError("not a write")
     return PageWrite(
         application=row.application,
         number=row.number,
@@ -205,14 +211,13 @@ def read_write(row: Row[Any]) -> PageWrite | None:
     )
 
 
-def _unpacked(content: Any, expected: str) -> bytes | None:
-    """Return the bytes of a stored text; None if it is not the one with this hash."""
+def _former(row: Row[Any]) -> bytes:
+    """Return the former text of a row."""
     unpacking = zlib.decompressobj()
-    try:
-        former = unpacking.decompress(content, _MOST_BYTES)
-    except (TypeError, zlib.error):
-        return None
-    return former if unpacking.eof and content_hash(former) == expected else None
+    former = unpacking.decompress(row.former, _MOST_BYTES)
+    if not unpacking.eof or content_hash(former) != row.hash_before:
+        raise ValueError("another text")
+    return former
 
 
 def _storable(text: str) -> str:

@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
@@ -20,7 +19,9 @@ from sqlalchemy import (
     Index,
     Row,
     Select,
+    String,
     Table,
+    Text,
     Update,
     bindparam,
     func,
@@ -29,23 +30,8 @@ from sqlalchemy import (
     update,
 )
 
-from internal_linker.adapters.database.damage import set_aside
-from internal_linker.adapters.database.engine import (
-    KEYS_A_QUERY,
-    key_text,
-    lacks,
-    note_damage,
-    transact,
-    upsert,
-)
-from internal_linker.adapters.database.schema import (
-    METADATA,
-    WHERE,
-    CheckedString,
-    CheckedText,
-    Moment,
-    Waste,
-)
+from internal_linker.adapters.database.engine import KEYS_A_QUERY, fetch, key_text, readable, transact, upsert
+from internal_linker.adapters.database.schema import LASTING, METADATA, WHERE, Moment, Waste
 from internal_linker.core.edges import COPIES, VERDICTS, Anchor, Cells, Edge, EdgeKind, Status, source_id
 from internal_linker.core.evidence import Evidence
 from internal_linker.core.sequences import batched
@@ -53,15 +39,16 @@ from internal_linker.core.sequences import batched
 EDGES = Table(
     "edges",
     METADATA,
-    Column("site", CheckedString(200), primary_key=True),
-    Column("source", CheckedString(10), primary_key=True),
-    Column("id", CheckedString(20), primary_key=True),
-    Column("status", CheckedString(10), nullable=False),
-    Column("verdict", CheckedString(10), nullable=False),
-    Column("kind", CheckedString(20), nullable=False),
-    Column("last_run", CheckedString(40), nullable=False),
-    Column("facts", CheckedText, nullable=False),
+    Column("site", String(200), primary_key=True),
+    Column("source", String(10), primary_key=True),
+    Column("id", String(20), primary_key=True),
+    Column("status", String(10), nullable=False),
+    Column("verdict", String(10), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("last_run", String(40), nullable=False),
+    Column("facts", Text, nullable=False),
     Column("updated_at", Moment, nullable=False),
+    info={LASTING: True},
 )
 # SQLite finds that an index serves a condition only if both are written with the same constant.
 _JUDGED = EDGES.c.verdict != literal_column("''")
@@ -72,47 +59,29 @@ _DEFAULTS = {one.name: one.default for one in fields(Edge) if one.init and one.n
 _VALUES = attrgetter(*_DEFAULTS)
 _STATUSES = frozenset(get_args(Status))
 _VERDICTS, _KINDS = {"", *VERDICTS}, frozenset(get_args(EdgeKind))
-# What JSON gives for a fact of each type.
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    name: (int, float) if isinstance(default, float) else type(default)
-    for name, default in _DEFAULTS.items()
-    if default is not MISSING
-} | dict.fromkeys(("source", "target", "source_url", "target_url"), str)
 _FLOATS = [name for name, default in _DEFAULTS.items() if isinstance(default, float)]
 _JSON = json.JSONEncoder(separators=(",", ":"))
-
-
-def _typed(values: Sequence[Any], types: Sequence[type]) -> Sequence[Any]:
-    """Return the values.
-
-    Raises:
-        TypeError: one of them has another type.
-    """
-    if not all(map(isinstance, values, types)):
-        raise TypeError("a value of another type")
-    return values
 
 
 def _anchor(values: Sequence[Any]) -> Anchor:
     # Earlier versions knew no quality.
     text, sentence, start, verbatim, asked, quality = values if len(values) == 6 else (*values, None)
-    known = text, sentence, start, verbatim, asked, nan if quality is None else quality
-    return Anchor(*_typed(known, (str, str, int, bool, bool, float)))
+    return Anchor(text, sentence, start, verbatim, asked, nan if quality is None else quality)
 
 
 # JSON turns these into lists.
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "anchors": lambda all_: tuple(map(_anchor, all_)),
     "placed": _anchor,
-    "formerly": lambda all_: tuple(_typed(all_, (str,) * len(all_))),
-    "cells": lambda three: Cells(*_typed(three, (str, str, str))),
-    "former_ids": lambda all_: tuple(_typed(all_, (str,) * len(all_))),
+    "formerly": tuple,
+    "cells": lambda three: Cells(*three),
+    "former_ids": tuple,
     "evidence": Evidence.unpacked,
 }
 
 
 class EdgeStore:
-    """`ports.EdgeStore` in a database; reading skips damaged rows and counts them.
+    """`ports.EdgeStore` in a database.
 
     Args:
         engine: from `open_database`.
@@ -121,7 +90,6 @@ class EdgeStore:
 
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)
-        self._damaged: set[str] = set()
         # When stored edges were written: before `state` was first asked, and by this store.
         self._before: frozenset[datetime] | None = None
         self._times: set[datetime] = set()
@@ -142,7 +110,7 @@ class EdgeStore:
             wanted = frozenset(some)
             # Only by source: given sources and ids, SQLite looks up every pair of the two lists.
             rows = self._rows(self._all.where(EDGES.c.source.in_({one[:10] for one in wanted})))
-            found |= {edge.id: edge for edge in self._sound(row for row in rows if row.id in wanted)}
+            found |= {edge.id: edge for edge in self._edges(row for row in rows if row.id in wanted)}
         return found
 
     def each(self, *statuses: Status, judged: bool = False, besides: str = "") -> Iterator[Edge]:
@@ -173,7 +141,7 @@ class EdgeStore:
         return frozenset(found)
 
     def put(self, edges: Sequence[Edge]) -> None:
-        """Insert or replace edges, and set damaged rows of the same ids aside; all is committed when this returns."""
+        """Insert or replace edges; all is committed when this returns."""
         now = self._now()
         rows = [
             {
@@ -189,15 +157,7 @@ class EdgeStore:
             }
             for edge in edges
         ]
-        lost = [edge.id for edge in edges if edge.id in self._damaged]
-
-        def write(connection: Connection) -> None:
-            for some in batched(lost, KEYS_A_QUERY):
-                set_aside(connection, EDGES, (EDGES.c.site == self._site) & EDGES.c.id.in_(some))
-            upsert(connection, EDGES, rows)
-
-        transact(self._engine, write)
-        self._damaged.difference_update(lost)
+        transact(self._engine, lambda connection: upsert(connection, EDGES, rows))
 
     def confirm(self, ids: Sequence[str], run: str) -> None:
         """Store that a run proposed these edges again, with nothing else changed; committed when this returns."""
@@ -283,22 +243,13 @@ class EdgeStore:
         return select(*columns).where(EDGES.c.site == self._site).order_by(EDGES.c.source, EDGES.c.id)
 
     def _read(self, wanted: Select[Any]) -> list[Edge]:
-        return [*self._sound(self._rows(wanted))]
+        return [*self._edges(self._rows(wanted))]
 
-    def _sound(self, rows: Iterable[Row[Any]]) -> Iterator[Edge]:
-        """Yield the edges of the rows that can be read; count the others."""
-        for row in rows:
-            if (edge := read_edge(row)) is not None:
-                yield edge
-            elif row.id not in self._damaged:
-                self._damaged.add(row.id)
-                note_damage(self._engine, EDGES)
+    def _edges(self, rows: Iterable[Row[Any]]) -> Iterator[Edge]:
+        return readable(self._engine, EDGES, rows, read_edge)
 
-    def _rows(self, wanted: Select[Any]) -> list[Row[Any]]:
-        def read(connection: Connection) -> list[Row[Any]]:
-            return list(connection.execute(wanted))
-
-        return [] if lacks(self._engine, EDGES) else transact(self._engine, read)
+    def _rows(self, wanted: Select[Any]) -> Sequence[Row[Any]]:
+        return fetch(self._engine, EDGES, wanted)
 
 
 def _execute(change: Update, connection: Connection) -> None:
@@ -313,19 +264,24 @@ def waste(before: datetime) -> list[Waste]:
     return [Waste(EDGES, gone & untouched, func.length(some.facts))]
 
 
-def is_sound(row: Row[Any]) -> bool:
-    """Return whether a row of EDGES can be read."""
-    edge = read_edge(row)
-    return edge is not None and row.source == edge.id[:10]
-
-
-def read_edge(row: Row[Any]) -> Edge | None:
-    """Return the edge of a row; None if it is damaged."""
-    with suppress(TypeError, ValueError, AttributeError, RecursionError):
-        edge = _edge(row)
-        if edge.id == row.id and edge.status in _STATUSES and edge.verdict in _VERDICTS:
-            return edge if edge.kind in _KINDS and edge.last_run is not None else None
-    return None
+def read_edge(row: Row[Any]) -> Edge:
+    """Return the edge of a row of EDGES."""
+    # A run reads all edges, so what this costs is multiplied.
+    facts = json.loads(row.facts)
+    if not facts.keys() <= _DEFAULTS.keys():
+        facts = {name: value for name, value in facts.items() if name in _DEFAULTS}
+    for name, read in _READ.items():
+        if name in facts:
+            facts[name] = read(facts[name])
+    edge = Edge(**facts, status=row.status, verdict=row.verdict, kind=row.kind, last_run=row.last_run)
+    if (
+        edge.id != row.id
+        or edge.status not in _STATUSES
+        or edge.verdict not in _VERDICTS
+        or edge.kind not in _KINDS
+    ):
+        raise ValueError("not an edge")
+    return edge
 
 
 def _text(edge: Edge) -> str:
@@ -350,16 +306,3 @@ def _text(edge: Edge) -> str:
 def _packed(anchor: Anchor) -> list[object]:
     quality = None if isnan(anchor.quality) else anchor.quality
     return [anchor.text, anchor.sentence, anchor.start, anchor.verbatim, anchor.asked, quality]
-
-
-def _edge(row: Row[Any]) -> Edge:
-    # A run reads all edges, so what this costs is multiplied.
-    facts = json.loads(row.facts)
-    if not facts.keys() <= _DEFAULTS.keys():
-        facts = {name: value for name, value in facts.items() if name in _DEFAULTS}
-    for name, read in _READ.items():
-        if name in facts:
-            facts[name] = read(facts[name])
-    if not all(map(isinstance, facts.values(), map(_TYPES.__getitem__, facts))):
-        raise TypeError("a fact of another type")
-    return Edge(**facts, status=row.status, verdict=row.verdict, kind=row.kind, last_run=row.last_run)

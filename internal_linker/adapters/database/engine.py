@@ -1,16 +1,17 @@
-"""Database engines for SQLite and PostgreSQL: connections, transactions with retries, upserts and readable errors."""
+"""Database engines for SQLite and PostgreSQL: connections, transactions, reading, upserts and readable errors."""
 
 import hashlib
 import os
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, Executable, Row, Table, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
@@ -25,13 +26,15 @@ from tenacity import (
     wait_random,
 )
 
-from internal_linker.adapters.database.schema import Outdated, latest_moment, prepare, version_of
+from internal_linker.adapters.database.schema import LASTING, prepare, require_version
 from internal_linker.core.errors import ConfigurationError, StoreLost
 from internal_linker.core.hints import installation
 
 T = TypeVar("T")
 # Keys per SELECT ... IN: below every database's limit of bound parameters.
 KEYS_A_QUERY = 500
+# What reading a row whose bytes have changed can raise.
+UNREADABLE = (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error)
 # Seconds between attempts to reach a lost server: together they outlast its restart.
 _PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0)
 _RECONNECTING = Retrying(
@@ -63,11 +66,11 @@ _REMEDIES = {
     "disk I/O": "Check that the disk has free space and is connected, and run again: nothing in it is paid for again.",
     "unable to open": "Check that its folder exists and that you may write to it.",
     "readonly": "Check that you may write to its folder.",
-    "the links of run": "`cache verify --repair` restores them from a backup, or leaves the run out.",
     "not a database": _RESTORE,
     "malformed": _RESTORE,
     "damaged": _RESTORE,
 }
+_RESTORE_SERVER = "Restore the database from a backup of it, for example with pg_restore."
 _SERVER = "Check that the server runs, and that store_url and config/store_password.txt are right. Nothing was changed."
 _REMEDY = "Correct store_url."
 
@@ -87,17 +90,16 @@ def key_text(text: str, most: int) -> str:
 
 
 def open_database(url: str, project: Path, *, password: str = "", read_only: bool = False) -> Engine:
-    """Connect, create missing tables and bring older ones up to date.
+    """Connect, and create missing tables.
 
     Args:
         url: SQLAlchemy URL; a relative SQLite path starts at `project`.
         project: the project folder.
         password: the server's password, if the URL has none.
-        read_only: create and write nothing: a missing SQLite file or table reads as an empty one; only older
-            tables are brought up to date even so.
+        read_only: create and write nothing: a missing SQLite file or table reads as an empty one.
 
     Raises:
-        ConfigurationError: the URL is wrong, the database can't be opened, or a newer version or another program
+        ConfigurationError: the URL is wrong, the database can't be opened, or another version or another program
             made its tables; the database stays as it was.
     """
     shown = ""
@@ -118,14 +120,11 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
         if path and path.exists() and not read_only:
             # Opening for writing changes a file's journal mode, and a file that is refused must stay as it was.
             looking = _engine(address, shown, True)
-            _first(looking, version_of)
+            _first(looking, require_version)
             looking.dispose()
         engine = _engine(address, shown, read_only)
         lacking = _first(engine, partial(prepare, read_only=read_only))
         engine.update_execution_options(lacking=lacking)
-    except Outdated:
-        open_database(url, project, password=password).dispose()
-        return open_database(url, project, password=password, read_only=True)
     except ModuleNotFoundError as error:
         remedy = f"PostgreSQL requires its driver. Install it: {installation('postgres')}"
         raise ConfigurationError(f"store_url: the database can't be opened ({error}). {remedy}") from None
@@ -189,14 +188,60 @@ def transact(engine: Engine, work: Callable[[Connection], T]) -> T:
         raise failed(engine, error) from None
 
 
+def fetch(engine: Engine, table: Table, wanted: Executable) -> Sequence[Row[Any]]:
+    """Return the rows of a query of a table; none if a database that was opened for reading only lacks the table."""
+    if lacks(engine, table):
+        return []
+    return transact(engine, lambda connection: connection.execute(wanted).all())
+
+
+def readable(
+    engine: Engine, table: Table, rows: Iterable[Row[Any]], read: Callable[[Row[Any]], T]
+) -> Iterator[T]:
+    """Yield what `read` makes of rows of a table, without those that it can't read.
+
+    Raises:
+        ConfigurationError: nothing can replace a row that it can't read, or the file is damaged as a whole.
+    """
+    for row in rows:
+        try:
+            found = read(row)
+        except UNREADABLE:
+            note_damage(engine, table)
+        else:
+            yield found
+
+
 def note_damage(engine: Engine, table: Table, rows: int = 1) -> None:
-    """Count rows that could not be read and were taken for missing ones."""
-    engine.get_execution_options()["damaged"][table.name] += rows
+    """Count rows that could not be read and are taken for missing ones.
+
+    Raises:
+        ConfigurationError: nothing can replace them, or the file is damaged as a whole.
+    """
+    noted: Counter[str] = engine.get_execution_options()["damaged"]
+    if rows and not noted:
+        require_sound_file(engine)
+    if rows and LASTING in table.info:
+        raise unusable(engine, f"a row of {table.name} is damaged")
+    noted[table.name] += rows
 
 
 def noted_damage(engine: Engine) -> Mapping[str, int]:
     """Return how many rows could not be read so far, by table; a row may count each time it was read."""
-    return dict(engine.get_execution_options()["damaged"])
+    return +Counter(engine.get_execution_options()["damaged"])
+
+
+def require_sound_file(engine: Engine) -> None:
+    """Check an SQLite file as a whole.
+
+    Raises:
+        ConfigurationError: it is damaged.
+    """
+    if engine.dialect.name == "sqlite":
+        check = "PRAGMA integrity_check(1)"
+        problem = transact(engine, lambda connection: connection.exec_driver_sql(check).scalar())
+        if problem != "ok":
+            raise unusable(engine, f"the file is damaged: {problem}")
 
 
 def failed(engine: Engine, error: SQLAlchemyError) -> ConfigurationError | StoreLost:
@@ -224,8 +269,7 @@ def upsert(
         connection: a connection in a transaction.
         table: one of our tables.
         rows: values by column name.
-        newer_by: a column of times; a row replaces only a row that is older by it, or from the future. "": every row
-            replaces.
+        newer_by: a column of times; a row replaces only a row that is older by it. "": every row replaces.
 
     Returns:
         The count of inserted and replaced rows.
@@ -239,10 +283,7 @@ def upsert(
     others = {
         column.name: statement.excluded[column.name] for column in table.columns if column.name not in keys
     }
-    where = None
-    if newer_by:
-        before = table.c[newer_by]
-        where = (statement.excluded[newer_by] > before) | (before > latest_moment())
+    where = statement.excluded[newer_by] > table.c[newer_by] if newer_by else None
     result = connection.execute(
         statement.on_conflict_do_update(index_elements=keys, set_=others, where=where),
         list(rows),
@@ -305,7 +346,7 @@ def _read_sqlite(connection: Any, _: Any) -> None:
 
 
 def _text(stored: bytes) -> str | None:
-    """Return a stored text; None, as for every damaged value, if its bytes are not UTF-8."""
+    """Return a stored text; None if its bytes are not UTF-8: one bad cell must not hide the other rows of a query."""
     try:
         return stored.decode()
     except UnicodeDecodeError:
@@ -320,7 +361,7 @@ def _unusable(what: str, error: Exception | str, password: str, shown: str = "")
     reason = _short(error, password)
     remedy = next((remedy for words, remedy in _REMEDIES.items() if words in reason), _REMEDY)
     if shown.startswith("postgresql"):
-        remedy = _SERVER
+        remedy = _RESTORE_SERVER if "is damaged" in reason else _SERVER
     name = f"the database {shown}".strip()
     return ConfigurationError(f"store_url: {name} can't be {what} ({reason}). {remedy}")
 

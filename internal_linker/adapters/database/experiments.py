@@ -4,35 +4,30 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import Column, Connection, Engine, Row, Table, select, update
+from sqlalchemy import Column, Connection, Engine, Integer, Row, String, Table, Text, select, update
 
-from internal_linker.adapters.database.engine import key_text, lacks, note_damage, transact, upsert
-from internal_linker.adapters.database.schema import (
-    METADATA,
-    CheckedInteger,
-    CheckedString,
-    CheckedText,
-    Moment,
-)
+from internal_linker.adapters.database.engine import fetch, key_text, readable, transact, upsert
+from internal_linker.adapters.database.schema import LASTING, METADATA, Moment
 from internal_linker.core.experiments import DrawnTarget
 
 DRAWN_TARGETS = Table(
     "drawn_targets",
     METADATA,
-    Column("site", CheckedString(200), primary_key=True),
-    Column("experiment", CheckedString(40), primary_key=True),
-    Column("number", CheckedInteger, primary_key=True, autoincrement=False),
-    Column("target", CheckedText, nullable=False),
-    Column("links", CheckedInteger, nullable=False),
-    Column("held", CheckedInteger, nullable=False),
-    Column("first_day", CheckedString(10), nullable=False),
-    Column("until_day", CheckedString(10), nullable=False),
+    Column("site", String(200), primary_key=True),
+    Column("experiment", String(40), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("target", Text, nullable=False),
+    Column("links", Integer, nullable=False),
+    Column("held", Integer, nullable=False),
+    Column("first_day", String(10), nullable=False),
+    Column("until_day", String(10), nullable=False),
     Column("drawn_at", Moment, nullable=False),
+    info={LASTING: True},
 )
 
 
 class Experiments:
-    """The experiments of a site in a database; reading skips damaged rows and counts them.
+    """The experiments of a site in a database.
 
     Args:
         engine: from `open_database`.
@@ -44,18 +39,15 @@ class Experiments:
 
     def drawn(self) -> Sequence[DrawnTarget]:
         """Return all targets that were ever drawn, the earliest experiment first."""
-        if lacks(self._engine, DRAWN_TARGETS):
-            return []
         at = DRAWN_TARGETS.c
         wanted = (
             select(DRAWN_TARGETS)
             .where(at.site == self._site)
             .order_by(at.first_day, at.experiment, at.number)
         )
-        rows = transact(self._engine, lambda connection: connection.execute(wanted).all())
-        found = [*map(read_drawn, rows)]
-        note_damage(self._engine, DRAWN_TARGETS, found.count(None))
-        return [one for one in found if one is not None]
+        return [
+            *readable(self._engine, DRAWN_TARGETS, fetch(self._engine, DRAWN_TARGETS, wanted), read_drawn)
+        ]
 
     def put(self, drawn: Sequence[DrawnTarget]) -> None:
         """Store the targets of one experiment; committed when this returns."""
@@ -87,24 +79,13 @@ class Experiments:
         transact(self._engine, end)
 
 
-def is_sound(row: Row[Any]) -> bool:
-    """Return whether a row of DRAWN_TARGETS can be read."""
-    return read_drawn(row) is not None
-
-
-def read_drawn(row: Row[Any]) -> DrawnTarget | None:
-    """Return the drawn target of a row; None if it is damaged."""
-    if any(value is None for value in (row.experiment, row.target, row.links, row.held)):
-        return None
-    try:
-        first, until = (date.fromisoformat(day) for day in (row.first_day, row.until_day))
-    except (TypeError, ValueError):
-        return None
+def read_drawn(row: Row[Any]) -> DrawnTarget:
+    """Return the target of a row of DRAWN_TARGETS."""
     return DrawnTarget(
         experiment=row.experiment,
         target=row.target,
         links=row.links,
         held=bool(row.held),
-        first=first,
-        until=until,
+        first=date.fromisoformat(row.first_day),
+        until=date.fromisoformat(row.until_day),
     )

@@ -1,16 +1,27 @@
-"""Maintenance of databases: copy one into another, and prune rows that nobody needs."""
+"""Maintenance of databases: copy one into another, find rows that can't be read, and prune rows that nobody needs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Table, delete, func, select
+from sqlalchemy import Connection, Engine, Row, Table, delete, func, literal_column, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from internal_linker.adapters.database.damage import Stored, is_complete, mend_times
+from internal_linker.adapters.database import (
+    answers,
+    applied_links,
+    edges,
+    embeddings,
+    experiments,
+    neighbours,
+    page_vectors,
+    runs,
+    search_days,
+)
 from internal_linker.adapters.database.engine import (
+    UNREADABLE,
     database_file,
     failed,
     lacks,
@@ -18,24 +29,42 @@ from internal_linker.adapters.database.engine import (
     transact,
     upsert,
 )
-from internal_linker.adapters.database.schema import Moment, Waste, latest_moment
+from internal_linker.adapters.database.schema import LASTING, Moment, Waste
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.sequences import counted
 
+# By table, what raises one of `UNREADABLE` for a row that can't be read. Chunks come before the joins that need them,
+# and links before their runs, so that a copy that breaks off has none without the other.
+_READERS: dict[Table, Callable[[Engine, Row[Any]], object]] = {
+    embeddings.EMBEDDINGS: lambda _, row: embeddings.read_vector(row),
+    answers.SERP: lambda _, row: answers.read_links(row),
+    answers.ANSWERS: lambda _, row: answers.read_answer(row),
+    neighbours.JOIN_CHUNKS: lambda _, row: row.content,
+    neighbours.JOINS: neighbours.read_join,
+    edges.EDGES: lambda _, row: edges.read_edge(row),
+    applied_links.APPLIED_LINKS: lambda _, row: applied_links.read_write(row),
+    experiments.DRAWN_TARGETS: lambda _, row: experiments.read_drawn(row),
+    search_days.SEARCH_DAYS: lambda _, row: search_days.read_day(row),
+    runs.RUN_LINKS: lambda _, row: runs.read_part(row),
+    runs.RUNS: lambda _, row: runs.read_version(row),
+    neighbours.JOIN_BLOCKS: lambda _, row: neighbours.read_block(row),
+    answers.FETCHED_PAGES: lambda _, row: answers.read_page(row),
+}
+# Work in progress, and pages that cost nothing: neither is worth copying.
+_NOT_COPIED = {neighbours.JOIN_BLOCKS, answers.FETCHED_PAGES}
+_LASTING = [table for table in _READERS if LASTING in table.info]
 # Rows per batch in memory and in a transaction: a vector takes some KB. Chunks of a join, 4 MB each, come alone.
 _ROWS_A_BATCH = 500
-# The age of a row whose time can't be right.
-_UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def require_cache(source: Engine, tables: Sequence[Table]) -> None:
-    """Make sure that there is something to copy.
+def require_cache(source: Engine) -> None:
+    """Make sure that a database, opened for reading only, has one of our tables.
 
     Raises:
-        InputError: the source, opened for reading only, has none of the tables.
+        InputError: it has none.
     """
-    if lacks(source, *tables):
+    if lacks(source, *_READERS):
         raise InputError(f"{shown_address(source)} not found, or it contains no cache: check FROM.")
 
 
@@ -49,15 +78,12 @@ class Copied:
     damaged: int = 0
 
 
-def copy_tables(
-    source: Engine, destination: Engine, stored: Sequence[Stored], progress: Progress
-) -> list[Copied]:
-    """Copy tables in this order, committing each batch: a second call continues an interrupted copy.
+def copy_tables(source: Engine, destination: Engine, progress: Progress) -> list[Copied]:
+    """Copy all tables, committing each batch: a second call continues an interrupted copy.
 
     Args:
-        source: a database opened for reading only.
+        source: a database opened for reading only; its damaged rows stay where they are.
         destination: a database whose rows stay, unless the source has a newer row with the same key.
-        stored: the tables, whose first `Moment` column says how old a row is; damaged rows stay where they are.
         progress: receives the counts of rows read and copied, table by table.
 
     Raises:
@@ -68,18 +94,15 @@ def copy_tables(
         raise ConfigurationError(
             f"FROM and TO are the same database, {shown_address(source)}: choose two different ones."
         )
-    return [_copy(source, destination, one, progress) for one in stored]
+    return [_copy(source, destination, table, progress) for table in _READERS if table not in _NOT_COPIED]
 
 
-def _copy(source: Engine, destination: Engine, one: Stored, progress: Progress) -> Copied:
-    table = one.table
+def _copy(source: Engine, destination: Engine, table: Table, progress: Progress) -> Copied:
     age = next(column.name for column in table.columns if isinstance(column.type, Moment))
-    total = 0 if lacks(source, table) else _count(source, table)
-    progress.start(table.name, total, "rows")
+    progress.start(table.name, _count(source, table), "rows")
     read = copied = damaged = 0
-    is_sound = one.soundness(source)
-    for batch in _batches(source, table) if total else ():
-        rows = [_dated(row, age) for row in batch if is_complete(row, table) and is_sound(row)]
+    for batch in _batches(source, table):
+        rows = [_values(row, table) for row in batch if _is_readable(source, table, row)]
         copied += transact(destination, partial(upsert, table=table, rows=rows, newer_by=age))
         read, damaged = read + len(batch), damaged + len(batch) - len(rows)
         progress.advance(len(batch))
@@ -90,23 +113,78 @@ def _copy(source: Engine, destination: Engine, one: Stored, progress: Progress) 
     return Copied(table.name, read, copied, damaged)
 
 
-def _dated(row: Row[Any], age: str) -> dict[str, Any]:
-    """Return a row's values; a row from the future counts as the oldest."""
-    values = dict(row._mapping)
-    return values | {age: _UNKNOWN} if values[age] > latest_moment() else values
+def damaged_rows(
+    engine: Engine, progress: Progress, *, drop: bool = False, lasting: bool = False
+) -> dict[str, int]:
+    """Count the rows that can't be read by table, for the tables that have any.
+
+    Args:
+        engine: the database.
+        progress: shows the tables.
+        drop: remove such rows, but for those that nothing can replace.
+        lasting: look only at tables whose rows nothing can replace.
+    """
+    counts = {}
+    for table in _LASTING if lasting else _READERS:
+        total = _count(engine, table)
+        progress.start(table.name, total, "rows")
+        names = []
+        for batch in _batches(engine, table):
+            names += [row.row_name for row in batch if not _is_readable(engine, table, row)]
+            progress.advance(len(batch))
+        if drop and LASTING not in table.info:
+            transact(engine, partial(_remove, table=table, names=names))
+        if names:
+            counts[table.name] = len(names)
+        progress.finish(f"{total} rows, {len(names)} damaged")
+    return counts
+
+
+def is_lasting(table: str) -> bool:
+    """Return whether nothing can replace the rows of a table."""
+    return table in {one.name for one in _LASTING}
+
+
+def _remove(connection: Connection, table: Table, names: Sequence[Any]) -> None:
+    for name in names:
+        connection.execute(delete(table).where(_row_name(connection.engine) == name))
+
+
+def _row_name(engine: Engine) -> Any:
+    """Return the database's own name of a row, which no damaged cell changes."""
+    return literal_column("rowid" if engine.dialect.name == "sqlite" else "ctid::text")
+
+
+def _is_readable(engine: Engine, table: Table, row: Row[Any]) -> bool:
+    # A cell that is no text or no time reads as None.
+    if any(getattr(row, column.name) is None for column in table.c if not column.nullable):
+        return False
+    try:
+        _READERS[table](engine, row)
+    except UNREADABLE:
+        return False
+    return True
+
+
+def _values(row: Row[Any], table: Table) -> dict[str, Any]:
+    return {column.name: getattr(row, column.name) for column in table.c}
 
 
 def _count(engine: Engine, table: Table) -> int:
+    if lacks(engine, table):
+        return 0
     return transact(engine, lambda one: one.execute(select(func.count()).select_from(table)).scalar_one())
 
 
 def _batches(engine: Engine, table: Table) -> Iterator[Sequence[Row[Any]]]:
-    """Yield all rows as they were when the iteration began, in batches."""
+    """Yield all rows as they were when the iteration began, in batches, each with its `row_name`."""
+    if lacks(engine, table):
+        return
     size = 1 if "content" in table.c else _ROWS_A_BATCH
+    wanted = select(table, _row_name(engine).label("row_name"))
     try:
         with engine.connect() as connection:
-            rows = connection.execution_options(yield_per=size).execute(select(table))
-            yield from rows.partitions()
+            yield from connection.execution_options(yield_per=size).execute(wanted).partitions()
     except SQLAlchemyError as error:
         raise failed(engine, error) from None
 
@@ -120,21 +198,18 @@ class Needless:
     size: int
 
 
-def needless(engine: Engine, waste: Sequence[Waste]) -> list[Needless]:
+def needless(engine: Engine, before: datetime) -> list[Needless]:
     """Count the rows that `prune` would remove; change nothing."""
-    there = [each for each in waste if not lacks(engine, each.table)]
-    return transact(engine, lambda connection: _counted(connection, there))
+    there = [each for each in _waste(engine, before) if not lacks(engine, each.table)]
+    return transact(engine, lambda connection: [_needless(connection, each) for each in there])
 
 
-def prune(engine: Engine, waste: Sequence[Waste], stored: Sequence[Stored]) -> list[Needless]:
-    """Remove all unneeded rows or none; a file keeps its size, and new rows reuse the space.
-
-    Damaged times and times from the future are replaced first: no row becomes unneeded by them, or stays for ever.
-    """
+def prune(engine: Engine, before: datetime) -> list[Needless]:
+    """Remove all rows that nobody needed since then, or none; a file keeps its size, and new rows reuse the space."""
+    waste = _waste(engine, before)
 
     def work(connection: Connection) -> list[Needless]:
-        mend_times(connection, stored)
-        found = _counted(connection, waste)
+        found = [_needless(connection, each) for each in waste]
         for each, one in zip(waste, found, strict=True):
             if one.rows:
                 connection.execute(delete(each.table).where(each.rows))
@@ -157,10 +232,12 @@ def give_room_back(engine: Engine) -> None:
             raise failed(engine, error) from None
 
 
-def _counted(connection: Connection, waste: Sequence[Waste]) -> list[Needless]:
-    found = []
-    for each in waste:
-        wanted = select(func.count(), func.sum(each.size)).select_from(each.table).where(each.rows)
-        rows, size = connection.execute(wanted).one()
-        found.append(Needless(each.table.name, rows, int(size or 0)))
-    return found
+def _waste(engine: Engine, before: datetime) -> list[Waste]:
+    stores = (embeddings, answers, neighbours, edges, applied_links, search_days, runs)
+    return [each for store in stores for each in store.waste(before)] + page_vectors.waste(engine, before)
+
+
+def _needless(connection: Connection, waste: Waste) -> Needless:
+    wanted = select(func.count(), func.sum(waste.size)).select_from(waste.table).where(waste.rows)
+    rows, size = connection.execute(wanted).one()
+    return Needless(waste.table.name, rows, int(size or 0))

@@ -2,8 +2,9 @@
 
 import hashlib
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,10 @@ from sqlalchemy import (
     Column,
     Connection,
     Engine,
+    Integer,
+    LargeBinary,
     Row,
+    String,
     Table,
     delete,
     func,
@@ -20,46 +24,46 @@ from sqlalchemy import (
     select,
 )
 
-from internal_linker.adapters.database.engine import key_text, lacks, transact, upsert
-from internal_linker.adapters.database.schema import (
-    METADATA,
-    CheckedBytes,
-    CheckedInteger,
-    CheckedString,
-    Moment,
-    Waste,
+from internal_linker.adapters.database.engine import (
+    fetch,
+    key_text,
+    lacks,
+    readable,
+    transact,
+    upsert,
 )
+from internal_linker.adapters.database.schema import METADATA, Moment, Waste
 from internal_linker.core.arrays import Nearest, Neighbourhood
 
 # A result is complete or absent: its one row here names a token, and chunks with that token never change.
 JOINS = Table(
     "joins",
     METADATA,
-    Column("name", CheckedString(200), primary_key=True),
-    Column("token", CheckedString(32), nullable=False),
-    Column("texts", CheckedInteger, nullable=False),
-    Column("neighbours", CheckedInteger, nullable=False),
+    Column("name", String(200), primary_key=True),
+    Column("token", String(32), nullable=False),
+    Column("texts", Integer, nullable=False),
+    Column("neighbours", Integer, nullable=False),
     Column("created_at", Moment, nullable=False),
 )
 JOIN_CHUNKS = Table(
     "join_chunks",
     METADATA,
-    Column("token", CheckedString(32), primary_key=True),
-    Column("chunk", CheckedInteger, primary_key=True),
-    Column("name", CheckedString(200), nullable=False),
-    Column("content", CheckedBytes, nullable=False),
-    Column("checksum", CheckedString(64), nullable=False),
+    Column("token", String(32), primary_key=True),
+    Column("chunk", Integer, primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("checksum", String(64), nullable=False),
     Column("created_at", Moment, nullable=False),
 )
 JOIN_BLOCKS = Table(
     "join_blocks",
     METADATA,
-    Column("name", CheckedString(200), primary_key=True),
-    Column("block", CheckedString(200), primary_key=True),
-    Column("texts", CheckedInteger, nullable=False),
-    Column("neighbours", CheckedInteger, nullable=False),
-    Column("content", CheckedBytes, nullable=False),
-    Column("checksum", CheckedString(64), nullable=False),
+    Column("name", String(200), primary_key=True),
+    Column("block", String(200), primary_key=True),
+    Column("texts", Integer, nullable=False),
+    Column("neighbours", Integer, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("checksum", String(64), nullable=False),
     Column("created_at", Moment),
 )
 # Part of each checksum, so that a version with another format ignores the content.
@@ -70,20 +74,18 @@ _DIGEST = 16  # bytes
 
 
 class StoredJoins:
-    """`ports.JoinStore` in a database; damaged content and content of another format read as missing.
-
-    Args:
-        engine: from `open_database`.
-    """
+    """`ports.JoinStore` in a database; damaged content and content of another format read as missing."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def get(self, join: str) -> Neighbourhood | None:
         """Return the last complete result; None if there is none."""
-        if lacks(self._engine, JOINS) or lacks(self._engine, JOIN_CHUNKS):
+        if lacks(self._engine, JOIN_CHUNKS):
             return None
-        return transact(self._engine, lambda connection: _read(connection, key_text(join, 200)))
+        header = select(JOINS).where(JOINS.c.name == key_text(join, 200))
+        rows = fetch(self._engine, JOINS, header)
+        return next(readable(self._engine, JOINS, rows, partial(read_join, self._engine)), None)
 
     def put(self, join: str, neighbourhood: Neighbourhood) -> None:
         """Replace the join's last result and drop its blocks; the change is committed when this returns."""
@@ -106,35 +108,23 @@ class StoredJoins:
 
     def blocks(self, join: str) -> Mapping[str, Nearest]:
         """Return the finished blocks by name."""
-        if lacks(self._engine, JOIN_BLOCKS):
-            return {}
-        wanted = (
-            select(JOIN_BLOCKS)
-            .where(JOIN_BLOCKS.c.name == key_text(join, 200))
-            .execution_options(yield_per=1)
+        wanted = select(JOIN_BLOCKS).where(JOIN_BLOCKS.c.name == key_text(join, 200))
+        return dict(
+            readable(
+                self._engine,
+                JOIN_BLOCKS,
+                fetch(self._engine, JOIN_BLOCKS, wanted),
+                lambda row: (row.block, read_block(row)),
+            )
         )
-
-        def read(connection: Connection) -> dict[str, Nearest]:
-            found = {}
-            for row in connection.execute(wanted):
-                if None in (row.texts, row.neighbours, row.content):
-                    continue
-                sound = _checksum(row.name, row.block, row.texts, row.neighbours, row.content)
-                if sound == row.checksum:
-                    found[row.block] = _unpacked(row.content, row.neighbours, 0)[1]
-            return found
-
-        return transact(self._engine, read)
 
     def put_block(self, join: str, block: str, nearest: Nearest) -> None:
         """Insert or replace a finished block; it is committed when this returns."""
         name, (texts, neighbours) = key_text(join, 200), nearest.rows.shape
         content = _packed(np.empty((texts, 0), np.uint8), nearest)
         row = {"name": name, "block": block, "texts": texts, "neighbours": neighbours, "content": content}
-        row |= {
-            "checksum": _checksum(name, block, texts, neighbours, content),
-            "created_at": datetime.now(UTC),
-        }
+        checksum = _checksum(name, block, texts, neighbours, content)
+        row |= {"checksum": checksum, "created_at": datetime.now(UTC)}
         transact(self._engine, lambda connection: upsert(connection, JOIN_BLOCKS, [row]))
 
 
@@ -149,15 +139,15 @@ def waste(before: datetime) -> list[Waste]:
     ]
 
 
-def soundness(engine: Engine) -> Callable[[Row[Any]], bool]:
-    """Return the function that says whether the result of a row of JOINS can be read."""
-    joins = StoredJoins(engine)
-    return lambda row: joins.get(row.name) is not None
+def read_join(engine: Engine, row: Row[Any]) -> Neighbourhood:
+    """Return the result of a row of JOINS."""
+    return transact(engine, lambda connection: _assembled(connection, row))
 
 
-def is_sound_block(row: Row[Any]) -> bool:
-    """Return whether a row of JOIN_BLOCKS can be read."""
-    return bool(_checksum(row.name, row.block, row.texts, row.neighbours, row.content) == row.checksum)
+def read_block(row: Row[Any]) -> Nearest:
+    """Return the block of a row of JOIN_BLOCKS."""
+    content = _sound(row, row.name, row.block, row.texts, row.neighbours)
+    return _unpacked(content, row.neighbours, 0)[1]
 
 
 def _parts(whole: Neighbourhood) -> Iterator[Neighbourhood]:
@@ -169,22 +159,13 @@ def _parts(whole: Neighbourhood) -> Iterator[Neighbourhood]:
         yield Neighbourhood(whole.digests[some], part)
 
 
-def _read(connection: Connection, name: str) -> Neighbourhood | None:
-    header = connection.execute(select(JOINS).where(JOINS.c.name == name)).one_or_none()
-    if header is None:
-        return None
-    try:
-        return _assembled(connection, header.token, header.texts, header.neighbours)
-    except (TypeError, ValueError):  # a damaged header
-        return None
-
-
-def _assembled(connection: Connection, token: str, texts: int, neighbours: int) -> Neighbourhood | None:
-    chunks = select(JOIN_CHUNKS.c.chunk).where(JOIN_CHUNKS.c.token == token).order_by(JOIN_CHUNKS.c.chunk)
-    size = select(func.sum(func.length(JOIN_CHUNKS.c.content))).where(JOIN_CHUNKS.c.token == token)
-    # Checked first, so that a header changed by hand can't make the arrays below fill the memory.
-    if (connection.execute(size).scalar() or 0) != texts * (_DIGEST + _bytes_a_text(neighbours)):
-        return None
+def _assembled(connection: Connection, header: Row[Any]) -> Neighbourhood:
+    texts, neighbours = header.texts, header.neighbours
+    of_join = JOIN_CHUNKS.c.token == header.token
+    # Checked first, so that a damaged header can't make the arrays below fill the memory.
+    size = connection.execute(select(func.sum(func.length(JOIN_CHUNKS.c.content))).where(of_join)).scalar()
+    if (size or 0) != texts * (_DIGEST + _bytes_a_text(neighbours)):
+        raise ValueError("another size")
     digests = np.empty((texts, _DIGEST), np.uint8)
     nearest = Nearest(
         np.empty((texts, neighbours), np.int32),
@@ -192,18 +173,10 @@ def _assembled(connection: Connection, token: str, texts: int, neighbours: int) 
         np.empty(texts, np.float32),
     )
     first = 0
-    for chunk in connection.execute(chunks).scalars().all():
-        this = (JOIN_CHUNKS.c.token == token) & (JOIN_CHUNKS.c.chunk == chunk)
-        row = connection.execute(
-            select(JOIN_CHUNKS.c.content, JOIN_CHUNKS.c.checksum).where(this)
-        ).one_or_none()
-        if (
-            row is None
-            or row.content is None
-            or row.checksum != _checksum(token, chunk, texts, neighbours, row.content)
-        ):
-            return None
-        some_digests, some = _unpacked(row.content, neighbours, _DIGEST)
+    chunks = select(JOIN_CHUNKS).where(of_join).order_by(JOIN_CHUNKS.c.chunk)
+    for row in connection.execute(chunks.execution_options(yield_per=1)):
+        content = _sound(row, row.token, row.chunk, texts, neighbours)
+        some_digests, some = _unpacked(content, neighbours, _DIGEST)
         here = slice(first, first := first + len(some.floors))
         digests[here], nearest.floors[here] = some_digests, some.floors
         nearest.rows[here], nearest.scores[here] = some.rows, some.scores
@@ -235,6 +208,14 @@ def _unpacked(content: bytes, neighbours: int, digest: int) -> tuple[NDArray[np.
     scores = np.frombuffer(content, "<f4", lists, scores_at).reshape(texts, neighbours)
     floors = np.frombuffer(content, "<f4", texts, floors_at)
     return np.frombuffer(content, np.uint8, rows_at).reshape(texts, digest), Nearest(rows, scores, floors)
+
+
+def _sound(row: Row[Any], owner: str, part: int | str, texts: int, neighbours: int) -> bytes:
+    """Return the content of a row, whose checksum must be right."""
+    content: bytes = row.content
+    if row.checksum != _checksum(owner, part, texts, neighbours, content):
+        raise ValueError("another checksum")
+    return content
 
 
 def _checksum(owner: str, part: int | str, texts: int, neighbours: int, content: bytes) -> str:

@@ -3,36 +3,31 @@
 import itertools
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     Column,
     Connection,
     Engine,
+    Integer,
+    LargeBinary,
     Row,
-    Select,
+    String,
     Table,
+    Text,
     delete,
     exists,
     func,
     select,
-    update,
 )
 
-from internal_linker.adapters.database.engine import key_text, lacks, note_damage, transact, unusable, upsert
-from internal_linker.adapters.database.schema import (
-    METADATA,
-    CheckedBytes,
-    CheckedInteger,
-    CheckedString,
-    CheckedText,
-    Moment,
-    Waste,
-)
+from internal_linker.adapters.database.engine import fetch, key_text, readable, transact, upsert
+from internal_linker.adapters.database.schema import LASTING, METADATA, Moment, Waste
 from internal_linker.core.records import Duplicate
 from internal_linker.core.runs import (
     StoredList,
@@ -46,32 +41,30 @@ from internal_linker.core.runs import (
 )
 from internal_linker.core.sequences import batched
 
+T = TypeVar("T")
 RUNS = Table(
     "runs",
     METADATA,
-    Column("site", CheckedString(200), primary_key=True),
-    Column("run", CheckedString(40), primary_key=True),
-    Column("facts", CheckedText, nullable=False),
+    Column("site", String(200), primary_key=True),
+    Column("run", String(40), primary_key=True),
+    Column("facts", Text, nullable=False),
     # Orders the runs of a site, whatever the computers' clocks say.
-    Column("sequence", CheckedInteger, nullable=False),
+    Column("sequence", Integer, nullable=False),
     Column("ended_at", Moment, nullable=False),
+    info={LASTING: True},
 )
 RUN_LINKS = Table(
     "run_links",
     METADATA,
-    Column("site", CheckedString(200), primary_key=True),
-    Column("run", CheckedString(40), primary_key=True),
-    Column("part", CheckedInteger, primary_key=True),
-    Column("content", CheckedBytes, nullable=False),
+    Column("site", String(200), primary_key=True),
+    Column("run", String(40), primary_key=True),
+    Column("part", Integer, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
     Column("written_at", Moment, nullable=False),
+    info={LASTING: True},
 )
 # Runs to keep: half a year of weekly ones, at 20 bytes a link.
 KEPT = 26
-# A run a minute for thousands of years: a greater number is damaged.
-_MOST_RUNS = 2**32
-_TYPES = {"run": str, "at": str, "what": str, "encoder": str, "rows": int, "links": int, "facts": dict}
-# What reading a damaged part may raise.
-_DAMAGE = (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error)
 # Rows per part: 1 MB of text, 100 KB compressed.
 _ROWS = 1000
 
@@ -97,64 +90,32 @@ class RunStore:
         self._engine, self._site = engine, key_text(site, 200)
 
     def versions(self) -> Sequence[Version]:
-        """Return the stored runs, the oldest first, without damaged rows."""
-        if lacks(self._engine, RUNS):
-            return []
-        wanted = select(RUNS).where(RUNS.c.site == self._site)
-        rows = transact(self._engine, lambda connection: connection.execute(wanted).all())
-        rows = sorted(rows, key=lambda row: (_sequence(row), row.run or ""))
-        versions = [read_version(row) for row in rows]
-        note_damage(self._engine, RUNS, versions.count(None))
-        return [one for one in versions if one is not None]
+        """Return the stored runs, the oldest first."""
+        wanted = select(RUNS).where(RUNS.c.site == self._site).order_by(RUNS.c.sequence, RUNS.c.run)
+        return [*readable(self._engine, RUNS, fetch(self._engine, RUNS, wanted), read_version)]
 
-    def rows(self, run: str, *, damaged: bool = False) -> Iterator[VersionRow]:
-        """Yield the links of a run that `versions` names, part by part.
-
-        Args:
-            run: the run's id.
-            damaged: leave out parts that are damaged, and count them.
-
-        Raises:
-            ConfigurationError: some of the links are damaged.
-        """
-        for part in itertools.count():
-            content = self._content(run, part)
-            if content is None:
-                return
-            if found := _unpacked(content.content):
-                yield from found.rows
-            elif damaged:
-                note_damage(self._engine, RUN_LINKS)
-            else:
-                raise unusable(self._engine, f"the links of run {run} are damaged")
+    def rows(self, run: str) -> Iterator[VersionRow]:
+        """Yield the links of a run that `versions` names, part by part."""
+        for part in self._parts(run, read_part):
+            yield from part.rows
 
     def lists(self, run: str) -> Iterator[StoredList]:
-        """Yield the lists of a run that `versions` names; leave out parts that are damaged, and count them."""
-        for content in self._parts(run):
-            try:
-                stored = json.loads(zlib.decompress(content))
-                found = [*map(unpacked_list, stored if isinstance(stored, list) else stored["rows"])]
-            except _DAMAGE:
-                note_damage(self._engine, RUN_LINKS)
-            else:
-                yield from found
+        """Yield the lists of a run that `versions` names."""
+        for some in self._parts(run, _lists):
+            yield from some
 
     def duplicates(self) -> Sequence[Duplicate] | None:
-        """Return the near-duplicates that the newest run found; None if it did not look, or they are damaged."""
+        """Return the near-duplicates that the newest run found; None if it did not look."""
         versions = self.versions()
-        content = self._content(versions[-1].run, 0) if versions else None
-        found = _unpacked(content.content) if content else None
-        if content and found is None:
-            note_damage(self._engine, RUN_LINKS)
-        return found.duplicates if found else None
+        first = next(self._parts(versions[-1].run, read_part), None) if versions else None
+        return first.duplicates if first else None
 
     def matched(self, run: str) -> tuple[Mapping[str, Any], Sequence[Duplicate]] | None:
-        """Return what `put` got as `matched`, with the near-duplicates; None if there is nothing, or it is damaged."""
-        content = self._content(run, 0)
-        found = _unpacked(content.content) if content else None
-        if found is None or found.matched is None or found.duplicates is None:
+        """Return what `put` got as `matched`, with the near-duplicates; None if there is nothing."""
+        first = next(self._parts(run, read_part), None)
+        if first is None or first.matched is None or first.duplicates is None:
             return None
-        return found.matched, found.duplicates
+        return first.matched, first.duplicates
 
     def put(
         self,
@@ -188,7 +149,7 @@ class RunStore:
         """Store a run with the links and near-duplicates of the run `before`, whose parts `is_whole` has seen."""
 
         def parts() -> Iterator[bytes]:
-            for part, content in enumerate(self._parts(before)):
+            for part, content in enumerate(self._parts(before, attrgetter("content"))):
                 stored = json.loads(zlib.decompress(content)) if part == 0 else None
                 yield zlib.compress(json.dumps(stored | {"matched": matched}).encode()) if stored else content
 
@@ -196,21 +157,18 @@ class RunStore:
 
     def is_whole(self, version: Version) -> bool:
         """Return whether all links of a run are stored and undamaged, by the checksums of their parts."""
-        count = 0
-        for content in self._parts(version.run):
-            try:
-                zlib.decompress(content)
-            except (TypeError, zlib.error):
-                return False
-            count += 1
-        return count == max(1, -(-version.rows // _ROWS))
+        parts = sum(1 for _ in self._parts(version.run, lambda row: zlib.decompress(row.content)))
+        return parts == max(1, -(-version.rows // _ROWS))
 
-    def _parts(self, run: str) -> Iterator[bytes]:
-        for part in itertools.count():
-            content = self._content(run, part)
-            if content is None:
+    def _parts(self, run: str, read: Callable[[Row[Any]], T]) -> Iterator[T]:
+        """Yield what `read` makes of the parts of a run, one of which is in memory at a time."""
+        for number in itertools.count():
+            at = RUN_LINKS.c
+            wanted = select(RUN_LINKS).where(at.site == self._site, at.run == run, at.part == number)
+            rows = fetch(self._engine, RUN_LINKS, wanted)
+            if not rows:
                 return
-            yield content.content
+            yield from readable(self._engine, RUN_LINKS, rows, read)
 
     def _put(self, version: Version, parts: Iterable[bytes]) -> None:
         now = datetime.now(UTC)
@@ -223,18 +181,12 @@ class RunStore:
         for old in self.versions()[:-KEPT]:
             transact(self._engine, partial(self._drop, run=old.run))
 
-    def _content(self, run: str, part: int) -> Row[Any] | None:
-        wanted = select(RUN_LINKS.c.content).where(
-            RUN_LINKS.c.site == self._site, RUN_LINKS.c.run == run, RUN_LINKS.c.part == part
-        )
-        return transact(self._engine, partial(_first, wanted=wanted))
-
     def _upsert(self, table: Table, row: dict[str, object]) -> None:
         transact(self._engine, partial(upsert, table=table, rows=[row]))
 
     def _append(self, connection: Connection, row: Mapping[str, object]) -> None:
-        before = connection.execute(select(RUNS.c.sequence).where(RUNS.c.site == self._site))
-        upsert(connection, RUNS, [{**row, "sequence": max(map(_sequence, before), default=0) + 1}])
+        last = connection.scalar(select(func.max(RUNS.c.sequence)).where(RUNS.c.site == self._site))
+        upsert(connection, RUNS, [{**row, "sequence": (last or 0) + 1}])
 
     def _drop(self, connection: Connection, run: str) -> None:
         for table in (RUNS, RUN_LINKS):
@@ -248,51 +200,23 @@ def waste(before: datetime) -> list[Waste]:
     return [Waste(RUN_LINKS, ~whole & (links.written_at < before), func.length(links.content))]
 
 
-def is_sound(row: Row[Any]) -> bool:
-    """Return whether a row of RUN_LINKS can be read."""
-    return _unpacked(row.content) is not None
+def read_version(row: Row[Any]) -> Version:
+    """Return the run of a row of RUNS."""
+    version = Version(**json.loads(row.facts))
+    if version.run != row.run:
+        raise ValueError("another run")
+    return version
 
 
-def is_sound_run(row: Row[Any]) -> bool:
-    """Return whether a row of RUNS can be read."""
-    return read_version(row) is not None
+def read_part(row: Row[Any]) -> _Part:
+    """Return the part of a row of RUN_LINKS: its JSON is a list of rows, or an object of rows and near-duplicates."""
+    stored = json.loads(zlib.decompress(row.content))
+    if isinstance(stored, list):
+        return _Part([*map(unpacked, stored)])
+    pairs = [*map(unpacked_duplicate, stored["duplicates"])]
+    return _Part([*map(unpacked, stored["rows"])], pairs, stored.get("matched"))
 
 
-def mend_sequence(connection: Connection) -> None:
-    """Let runs whose number is damaged count as the oldest."""
-    number = RUNS.c.sequence
-    damaged = (number < 0) | (number > _MOST_RUNS)
-    if connection.dialect.name == "sqlite":
-        damaged |= func.typeof(number) != "integer"
-    connection.execute(update(RUNS).where(damaged).values(sequence=0))
-
-
-def read_version(row: Row[Any]) -> Version | None:
-    """Return the run of a row; None if it is damaged."""
-    try:
-        version = Version(**json.loads(row.facts))
-    except (TypeError, ValueError, RecursionError):
-        return None
-    sound = all(isinstance(getattr(version, name), kind) for name, kind in _TYPES.items())
-    return version if sound and version.run == row.run else None
-
-
-def _sequence(row: Row[Any]) -> int:
-    """Return the place of a run among those of its site, from 1; 0 if it is damaged."""
-    return row.sequence if row.sequence is not None and 0 < row.sequence < _MOST_RUNS else 0
-
-
-def _unpacked(content: bytes) -> _Part | None:
-    """Read a part from its JSON: a list of rows, or an object of rows and near-duplicates; None if it is damaged."""
-    try:
-        stored = json.loads(zlib.decompress(content))
-        if isinstance(stored, list):
-            return _Part([*map(unpacked, stored)])
-        pairs = [*map(unpacked_duplicate, stored["duplicates"])]
-        return _Part([*map(unpacked, stored["rows"])], pairs, stored.get("matched"))
-    except _DAMAGE:
-        return None
-
-
-def _first(connection: Connection, wanted: Select[Any]) -> Row[Any] | None:
-    return connection.execute(wanted).one_or_none()
+def _lists(row: Row[Any]) -> list[StoredList]:
+    stored = json.loads(zlib.decompress(row.content))
+    return [*map(unpacked_list, stored if isinstance(stored, list) else stored["rows"])]

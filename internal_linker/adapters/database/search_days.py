@@ -1,34 +1,29 @@
 """The store of search data: one row for each site, source, table and day, with the day's rows as compressed columns."""
 
 import io
-import zipfile
-import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime
-from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Column, ColumnElement, Connection, Engine, Row, Table, delete, func, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Engine,
+    Integer,
+    LargeBinary,
+    Row,
+    String,
+    Table,
+    delete,
+    func,
+    select,
+)
 
-from internal_linker.adapters.database.engine import (
-    key_text,
-    lacks,
-    note_damage,
-    noted_damage,
-    transact,
-    upsert,
-)
-from internal_linker.adapters.database.schema import (
-    METADATA,
-    CheckedBytes,
-    CheckedInteger,
-    CheckedString,
-    Moment,
-    Waste,
-)
+from internal_linker.adapters.database.engine import fetch, key_text, noted_damage, readable, transact, upsert
+from internal_linker.adapters.database.schema import METADATA, Moment, Waste
 from internal_linker.core.search_data import SearchTable, StoredDay, empty, first_kept_day, typed
 from internal_linker.core.sequences import batched
 
@@ -38,20 +33,18 @@ if TYPE_CHECKING:
 SEARCH_DAYS = Table(
     "search_days",
     METADATA,
-    Column("site", CheckedString(200), primary_key=True),
-    Column("source", CheckedString(300), primary_key=True),
-    Column("kind", CheckedString(20), primary_key=True),  # a SearchTable
-    Column("day", CheckedString(10), primary_key=True),  # ISO, so that texts compare as days do
-    Column("final", CheckedInteger, nullable=False),
-    Column("row_count", CheckedInteger, nullable=False),
-    Column("content", CheckedBytes, nullable=False),
-    Column("digest", CheckedString(32), nullable=False),  # of the content
+    Column("site", String(200), primary_key=True),
+    Column("source", String(300), primary_key=True),
+    Column("kind", String(20), primary_key=True),  # a SearchTable
+    Column("day", String(10), primary_key=True),  # ISO, so that texts compare as days do
+    Column("final", Integer, nullable=False),
+    Column("row_count", Integer, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("digest", String(32), nullable=False),  # of the content
     Column("stored_at", Moment, nullable=False),
 )
 # Days in memory at once while they are read: 1 MB each if the source is cut at 50,000 rows.
 _DAYS_A_QUERY = 16
-# More rows than any day has.
-_MOST_ROWS_A_DAY = 100_000_000
 _LONGEST_SITE, _LONGEST_SOURCE = 200, 300
 # The texts of a day are stored as one; PostgreSQL accepts this character in bytes.
 _BETWEEN = "\0"
@@ -74,27 +67,26 @@ class SearchDays:
 
     def sources(self, table: SearchTable) -> list[str]:
         """Return all sources that have days of this table, the one with the most days first."""
-        if lacks(self._engine, SEARCH_DAYS):
-            return []
         at = SEARCH_DAYS.c
-        wanted = select(at.source).where(
-            at.site == self._site, at.kind == table.value, at.source.is_not(None)
-        )
+        wanted = select(at.source).where(at.site == self._site, at.kind == table.value)
         wanted = wanted.group_by(at.source).order_by(func.count().desc(), at.source)
-        return list(transact(self._engine, lambda connection: connection.execute(wanted).scalars().all()))
+        return [row.source for row in fetch(self._engine, SEARCH_DAYS, wanted)]
 
     def days(self, table: SearchTable) -> dict[date, StoredDay]:
         """Return the stored days in their order."""
-        if lacks(self._engine, SEARCH_DAYS):
-            return {}
         at = SEARCH_DAYS.c
         wanted = select(at.day, at.row_count, at.final, at.stored_at).where(*self._of(table)).order_by(at.day)
-        rows = transact(self._engine, lambda connection: connection.execute(wanted).all())
-        return {
-            day: StoredDay(row.row_count, bool(row.final), row.stored_at)
-            for row in rows
-            if (day := _day(row.day)) and row.row_count is not None and row.final is not None
-        }
+        return dict(
+            readable(
+                self._engine,
+                SEARCH_DAYS,
+                fetch(self._engine, SEARCH_DAYS, wanted),
+                lambda row: (
+                    date.fromisoformat(row.day),
+                    StoredDay(int(row.row_count), bool(row.final), row.stored_at),
+                ),
+            )
+        )
 
     def put(self, table: SearchTable, day: date, frame: "DataFrame", *, final: bool = True) -> None:
         """Replace a day; it is committed when this returns.
@@ -151,15 +143,15 @@ class SearchDays:
             for day, stored in self.days(table).items()
             if (since is None or day >= since) and (until is None or day <= until)
         }
-        # A damaged count is found when the day is read.
-        filling = _Filling(table, sum(rows for rows in wanted.values() if rows <= _MOST_ROWS_A_DAY))
+        filling = _Filling(table, sum(wanted.values()))
         for some in batched([*wanted], _DAYS_A_QUERY):
-            for row in transact(self._engine, partial(self._contents, table=table, days=some)):
-                columns = _columns(row)
-                if columns is None:
-                    note_damage(self._engine, SEARCH_DAYS)
-                else:
-                    filling.add(row.day, columns)
+            at = SEARCH_DAYS.c
+            days = select(SEARCH_DAYS).where(*self._of(table), at.day.in_([day.isoformat() for day in some]))
+            rows = fetch(self._engine, SEARCH_DAYS, days.order_by(at.day))
+            for day, columns in readable(
+                self._engine, SEARCH_DAYS, rows, lambda row: (row.day, read_day(row))
+            ):
+                filling.add(day, columns)
         return filling.frame()
 
     @property
@@ -178,20 +170,11 @@ class SearchDays:
         source = self._source or next(iter(self.sources(table)), "")
         return [at.site == self._site, at.source == source, at.kind == table.value]
 
-    def _contents(self, connection: Connection, table: SearchTable, days: Sequence[date]) -> list[Row[Any]]:
-        at = SEARCH_DAYS.c
-        wanted = select(at.kind, at.day, at.row_count, at.content, at.digest)
-        wanted = wanted.where(*self._of(table), at.day.in_([day.isoformat() for day in days]))
-        return list(connection.execute(wanted.order_by(at.day)))
-
 
 def only_site(engine: Engine) -> str:
     """Return the site of the search data if they are of one site; "" for none or several."""
-    if lacks(engine, SEARCH_DAYS):
-        return ""
-    wanted = select(SEARCH_DAYS.c.site).distinct().limit(2)
-    found = transact(engine, lambda connection: connection.execute(wanted).scalars().all())
-    return found[0] or "" if len(found) == 1 else ""
+    rows = fetch(engine, SEARCH_DAYS, select(SEARCH_DAYS.c.site).distinct().limit(2))
+    return str(rows[0].site) if len(rows) == 1 else ""
 
 
 def waste(before: datetime) -> list[Waste]:
@@ -199,11 +182,6 @@ def waste(before: datetime) -> list[Waste]:
     first = min(before.date(), first_kept_day(datetime.now(UTC).date()))
     at = SEARCH_DAYS.c
     return [Waste(SEARCH_DAYS, at.day < first.isoformat(), func.length(at.content))]
-
-
-def is_sound(row: Row[Any]) -> bool:
-    """Return whether a row of SEARCH_DAYS can be read."""
-    return _day(row.day) is not None and row.final in (0, 1) and _columns(row) is not None
 
 
 class _Filling:
@@ -271,23 +249,16 @@ def _short(numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers.astype(np.min_scalar_type(int(numbers.max()))) if len(numbers) else numbers
 
 
-def _columns(row: Row[Any]) -> _Columns | None:
-    """Return the columns of a day as they were packed; None if they are damaged."""
-    if None in (row.content, row.digest, row.row_count) or _digest(row.content) != row.digest:
-        return None
-    try:
-        table = SearchTable(row.kind)
-        with np.load(io.BytesIO(row.content), allow_pickle=False) as packed:
-            columns = {name: packed[name] for name in packed.files}
-        lengths = {len(columns[name]) for name in table.numbers}
-        for name in table.texts:
-            codes = columns[f"{name}_codes"]
-            lengths.add(len(codes))
-            if len(codes) and int(codes.max()) >= len(_texts(columns[name])):
-                return None
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile, zlib.error):
-        return None
-    return columns if lengths == {row.row_count} else None
+def read_day(row: Row[Any]) -> _Columns:
+    """Return the columns of a row of SEARCH_DAYS as they were packed."""
+    date.fromisoformat(row.day)
+    if _digest(row.content) != row.digest:
+        raise ValueError("another digest")
+    with np.load(io.BytesIO(row.content), allow_pickle=False) as packed:
+        columns = {name: packed[name] for name in packed.files}
+    if {len(columns[name]) for name in SearchTable(row.kind).numbers} != {row.row_count}:
+        raise ValueError("another number of rows")
+    return columns
 
 
 def _texts(joined: NDArray[Any]) -> list[str]:
@@ -296,10 +267,3 @@ def _texts(joined: NDArray[Any]) -> list[str]:
 
 def _digest(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
-
-
-def _day(text: str | None) -> date | None:
-    try:
-        return date.fromisoformat(text or "")
-    except ValueError:
-        return None

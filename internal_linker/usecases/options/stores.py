@@ -49,11 +49,12 @@ class VerifyCacheOptions(Options):
     """What to do with damaged rows.
 
     Attributes:
-        repair: replace or set aside the damaged rows; otherwise they are only counted.
+        repair: remove the damaged rows that runs replace, and restore the newest backup if there are others;
+            otherwise they are only counted.
     """
 
     repair: Annotated[
-        bool, Option("Restore damaged rows from a backup, set them aside, or have them fetched again.")
+        bool, Option("Remove damaged rows that runs replace; restore the newest backup if there are others.")
     ] = False
 
 

@@ -14,7 +14,7 @@ const WORDS = {
   "the site stopped answering, so nobody knows whether it saved the post: run the command again": "the site stopped answering, so nobody knows whether it saved the post: show the changes again",
   "the site stopped answering, or refused the password: run the command again": "the site stopped answering, or refused the password: show the changes again",
   "the site stopped answering, or refused the password: run undo again": "the site stopped answering, or refused the password: take the links back again",
-  "its former text is damaged in the store: restore it with cache verify --repair": "its former text is damaged in the store",
+  "its former text is damaged in the store: put back a backup with store restore": "its former text is damaged in the store",
   "several source files may be the page: name one in files/source_pages.csv": "several source files may be the page: see above",
   "the folder is gone: say where it is with --files": "the folder is gone: choose where it is now",
 };

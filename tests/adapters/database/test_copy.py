@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
+from internal_linker.adapters.database.answers import SerpResultCache
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.adapters.database.neighbours import StoredJoins
-from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.records import SerpPage
 from internal_linker.usecases.cache import copy_store
 from internal_linker.usecases.options.stores import CopyStoreOptions

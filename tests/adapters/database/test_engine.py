@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, update
 
+from internal_linker.adapters.database.answers import SerpResultCache
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import KEYS_A_QUERY, open_database
 from internal_linker.adapters.database.schema import METADATA
-from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.records import SerpPage
 from tests.support.builders import US, Letters

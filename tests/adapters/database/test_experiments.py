@@ -3,10 +3,8 @@
 from datetime import date
 from pathlib import Path
 
-from sqlalchemy import update
-
-from internal_linker.adapters.database.engine import open_database, transact
-from internal_linker.adapters.database.experiments import DRAWN_TARGETS, Experiments
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.adapters.database.experiments import Experiments
 from internal_linker.core.experiments import DrawnTarget, held_targets
 
 FIRST, UNTIL = date(2026, 6, 1), date(2026, 6, 29)
@@ -38,17 +36,6 @@ def test_release_ends_what_is_running(tmp_path: Path) -> None:
     store.put([drawn("b")])
     store.release(date(2026, 6, 10))
     assert store.drawn() == [ended, drawn("b", until=date(2026, 6, 10))]
-    engine.dispose()
-
-
-def test_damaged_rows_are_left_out(tmp_path: Path) -> None:
-    """The others can be read."""
-    engine = open_database("sqlite:///store.sqlite3", tmp_path)
-    store = Experiments(engine, "a.example")
-    store.put([drawn("a"), drawn("b")])
-    damage = update(DRAWN_TARGETS).where(DRAWN_TARGETS.c.target == "a").values(until_day="tea")
-    transact(engine, lambda connection: connection.execute(damage))
-    assert store.drawn() == [drawn("b")]
     engine.dispose()
 
 

@@ -1,6 +1,5 @@
 """`cache verify` checks that the cache can be read, and `cache prune` removes what is no longer needed."""
 
-import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,13 +11,13 @@ from sqlalchemy import Engine, text
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.usecases.cache import prune_cache, verify_cache
+from internal_linker.usecases.cache import prune_cache
 from internal_linker.usecases.databases import KEPT_DAYS
-from internal_linker.usecases.options.stores import PruneCacheOptions, VerifyCacheOptions
+from internal_linker.usecases.options.stores import PruneCacheOptions
 from internal_linker.usecases.project import open_project
 from tests.standins import OpenAIStandIn
 from tests.support import store_contents
-from tests.support.builders import Letters, Told
+from tests.support.builders import Letters
 from tests.support.sites import make_project, use_standins
 from tests.support.small_project import command, forget_settings
 from tests.support.store_contents import EDGE, SITE, TEXTS
@@ -141,12 +140,6 @@ def test_the_room_is_given_back(tmp_path: Path) -> None:
     assert (tmp_path / FILE).stat().st_size < before / 10
 
 
-def test_a_sound_cache_is_said_to_be_sound(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`cache verify` can read everything that the stores write."""
-    assert command("cache", "verify", "--project", str(project)) == 0
-    assert "The cache is not damaged." in capsys.readouterr().out
-
-
 def test_what_is_needless_is_a_table(project: Path) -> None:
     """The result has each table's rows and bytes as integers, and says whether pruning removed them."""
     result = prune_cache(open_project(project), PruneCacheOptions())
@@ -156,68 +149,6 @@ def test_what_is_needless_is_a_table(project: Path) -> None:
     assert [size for table, _, size in frame.values.tolist() if table == "embeddings"] == [20 * 26 * 2]
     assert (result.days, result.removed) == (182, False)
     assert repr(result) == f"<PruneResult tables: {len(result.needless)} rows>"
-
-
-def test_damage_is_a_record(tmp_path: Path) -> None:
-    """The result for a sound cache is ok and empty; for a damaged one it has tables and numbers of rows."""
-    opened = open_project(tmp_path)
-    engine = opened.databases.store()
-    store_contents.fill(engine)
-    sound = verify_cache(opened, VerifyCacheOptions(), Told())
-    assert sound.ok and list(sound.to_frame().columns) == ["table", "rows"] and sound.to_frame().empty
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE serp SET links = '{}'"))
-    engine.dispose()
-    damaged = verify_cache(opened, VerifyCacheOptions(), Told())
-    assert not damaged.ok and damaged.to_frame().values.tolist() == [["serp", 1]]
-
-
-@pytest.mark.parametrize(
-    ("damage", "table"),
-    [
-        ("UPDATE embeddings SET vector = x'00'", "20 in embeddings"),
-        ("UPDATE embeddings SET dtype = 'float7'", "20 in embeddings"),
-        ("UPDATE embeddings SET vector = zeroblob(3)", "20 in embeddings"),
-        ("UPDATE serp SET links = '[1'", "1 in serp"),
-        ("UPDATE serp SET links = '{}'", "1 in serp"),
-        ("UPDATE edges SET facts = '{}'", "1 in edges"),
-        ("UPDATE edges SET status = 'lost'", "1 in edges"),
-        ("UPDATE run_links SET content = x'00'", "1 in run_links"),
-        ("UPDATE runs SET facts = '[]'", "1 in runs"),
-    ],
-)
-def test_damaged_rows_are_counted(
-    damage: str, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`cache verify` counts damaged rows and exits with code 3, and a run takes a damaged vector for missing."""
-    engine = open_project(tmp_path).databases.store()
-    store_contents.fill(engine)
-    with engine.begin() as connection:
-        connection.execute(text(damage))
-    if "in embeddings" in table:
-        assert not EmbeddingCache(engine, "float16").get(Letters(), TEXTS)
-    engine.dispose()
-    assert command("cache", "verify", "--project", str(tmp_path)) == 3
-    said = capsys.readouterr().err
-    assert f"damaged rows: {table}." in said and "Traceback" not in said
-
-
-def test_a_file_that_is_damaged_as_a_whole_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A file that is damaged as a whole exits with code 2 and a remedy."""
-    engine = open_project(tmp_path).databases.store()
-    store_contents.fill(engine)
-    engine.dispose()
-    with sqlite3.connect(tmp_path / FILE) as file:
-        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    path = tmp_path / FILE
-    whole = bytearray(path.read_bytes())
-    whole[8192:40960] = b"\xff" * (40960 - 8192)
-    path.write_bytes(whole)
-    assert command("cache", "verify", "--project", str(tmp_path)) == 2
-    said = capsys.readouterr().err
-    assert "damaged" in said and "Traceback" not in said
 
 
 def test_a_kept_edge_is_read_with_its_words(project: Path) -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sqlalchemy import inspect, make_url, text
 
+from internal_linker.adapters.database.answers import SerpResultCache
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import key_text, open_database, transact
-from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.errors import ConfigurationError, ExitCode, StoreLost
 from internal_linker.core.records import SerpMarket, SerpPage
 from internal_linker.usecases.project import open_project
@@ -28,7 +28,7 @@ PASSWORD = "pass-word-1"
 OPEN = """
 import sys, time
 from pathlib import Path
-import internal_linker.adapters.database.embeddings, internal_linker.adapters.database.serp_results
+import internal_linker.adapters.database.embeddings, internal_linker.adapters.database.answers
 from internal_linker.adapters.database.engine import open_database
 url, folder = sys.argv[1], Path(sys.argv[2])
 print("ready", flush=True)
@@ -101,15 +101,6 @@ def test_an_ordinary_key_stays_readable() -> None:
 
 
 # -- opening -----------------------------------------------------------------------------------------
-
-
-def test_two_that_start_at_once_on_an_empty_database_both_come_in(store_url: str, tmp_path: Path) -> None:
-    """Four processes create the tables of an empty database at the same moment, and none of them fails."""
-    starting = [start("-c", OPEN, store_url, str(tmp_path), cwd=tmp_path) for _ in range(4)]
-    for process in starting:
-        assert process.stdout and process.stdout.readline() == "ready\n"
-    write_text(tmp_path / "go", "")
-    assert [finish(process)[::2] for process in starting] == [(0, "")] * 4
 
 
 @pytest.mark.long

@@ -5,14 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.adapters.database.runs import KEPT, RUN_LINKS, RunStore, is_sound
+from internal_linker.adapters.database.maintenance import damaged_rows
+from internal_linker.adapters.database.runs import KEPT, RunStore
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.evidence import NO_EVIDENCE, Evidence
 from internal_linker.core.records import Candidate, Duplicate, Link, Recommendation, Source
 from internal_linker.core.runs import Version, VersionRow, lists_with, overlaid, rows_with, unpacked
+from tests.support.builders import Told
 
 VERSION = Version("1", "2026-01-04T03:00:00+00:00", "all rows", "local/x, recipe y", 2, 3, facts={"a": [1]})
 
@@ -106,8 +108,7 @@ def test_the_near_duplicates_of_the_newest_run_come_back(engine: Engine) -> None
         runs.put(replace(VERSION, run=str(number)), rows, pairs)
         assert shape(runs.duplicates()) == shape(pairs)
         assert shape(list(runs.rows(str(number)))) == shape(rows)
-    with engine.connect() as connection:
-        assert all(map(is_sound, connection.execute(select(RUN_LINKS))))
+    assert damaged_rows(engine, Told()) == {}
 
 
 def test_a_run_of_the_same_name_is_replaced(engine: Engine) -> None:

@@ -1,11 +1,8 @@
 """`audit` as a user or a scheduler calls it: the table, the findings, exit codes, paths, and no costs."""
 
 import csv
-import re
 import shutil
-import sqlite3
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -251,17 +248,6 @@ def test_near_duplicates_stay_known_after_runs_that_look_for_none(with_copy: Pat
     assert command("rollback", first.run, *where) == 0
     assert command("audit", *where) == 0
     assert SAME in capsys.readouterr().out
-
-
-def test_a_damaged_run_is_named(project: Path, capsys: Capture) -> None:
-    """A damaged run ends with exit code 2 and a message that names the run and the store."""
-    where = ("--project", str(project))
-    assert command("run", *where) == 0
-    with closing(sqlite3.connect(project / "files/cache.sqlite3")) as store, store:
-        store.execute("UPDATE run_links SET content = x'00'")
-    capsys.readouterr()
-    assert command("audit", *where) == 2
-    assert re.search(r"store_url: .*the links of run \S+ are damaged", capsys.readouterr().err)
 
 
 def test_without_pages_there_is_nothing_to_audit(project: Path, capsys: Capture) -> None:
