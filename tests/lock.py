@@ -1,7 +1,7 @@
 """Write the two lock files from pyproject.toml: versions and hashes for all systems and for Python 3.11 to 3.13.
 
-requirements.lock has what a run needs, with the project's own build backend; tests/requirements.lock what the tests
-add.
+requirements.txt has what a run needs (the base and the extras of what README shows), with the project's own build
+backend; tests/requirements.lock what the tests add.
 `python tests/lock.py` keeps the locked versions that still fit; `--upgrade` takes the newest versions.
 It needs the tool uv (`pip install uv`), which uses the registry it is configured for; the lock names no registry.
 """
@@ -16,14 +16,16 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCK = ROOT / "requirements.lock"
+LOCK = ROOT / "requirements.txt"
 TEST_LOCK = ROOT / "tests/requirements.lock"
 HEADER = """\
 # What a run needs: versions and hashes for Linux, macOS and Windows, made by tests/lock.py from pyproject.toml.
-# run_main installs it into the folder .venv; `pip install -r requirements.lock` into any other environment.
+# run_main installs it into the folder .venv; `pip install -r requirements.txt` into any other environment.
 """
+# The extras of what README shows.
+SHOWN = [f"--extra={name}" for name in "alerts app cjk docx graph pages publish xlsx".split()]
 TEST_HEADER = """\
-# What the tests add to requirements.lock, made by tests/lock.py as well.
+# What the tests add to requirements.txt, made by tests/lock.py as well.
 """
 INTEL_MAC = "sys_platform == 'darwin' and platform_machine == 'x86_64'"
 OTHERS = "sys_platform != 'darwin' or platform_machine != 'x86_64'"
@@ -56,9 +58,9 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         known = (LOCK, TEST_LOCK) if "--upgrade" not in arguments else ()
         kept = "".join(lock.read_text(encoding="utf-8") for lock in known if lock.exists())
-        everything = _compile(uv, Path(folder), kept, "--extra", "test")
+        everything = _compile(uv, Path(folder), kept, *SHOWN, "--extra", "test")
         # The base starts from the versions found for both, so that the two files can't disagree.
-        base = _compile(uv, Path(folder), everything)
+        base = _compile(uv, Path(folder), everything, *SHOWN)
     texts = {LOCK: f"{HEADER}{base}", TEST_LOCK: f"{TEST_HEADER}{_added(base, everything)}"}
     if any("://" in text or re.search(r"^-", text, re.MULTILINE) for text in texts.values()):
         sys.exit("A lock would name a registry or an option; nothing was written.")

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from graspologic_native import leiden_csr
 from scipy import sparse
 from scipy.sparse import csgraph
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.hints import needs_extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +213,9 @@ def communities(graph: SiteGraph, n: int) -> Ints:
     """
     if not len(graph.sources):
         return np.arange(n)
+    with needs_extra("graph", "Finding groups of pages that link to each other"):
+        from graspologic_native import leiden_csr
+
     # A link that passes no weight still says that two pages belong together.
     weights = np.where(graph.weights > 0, graph.weights, 1.0)
     links = sparse.csr_matrix((weights, (graph.sources, graph.targets)), shape=(n, n))

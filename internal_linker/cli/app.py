@@ -8,6 +8,7 @@ import typer
 
 from internal_linker.cli.command import ProjectOption, project_folder
 from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.hints import needs_extra
 
 
 def app_(
@@ -34,7 +35,8 @@ def app_(
     if project and not folder.is_dir():
         raise ConfigurationError(f"Project folder {folder} not found: check --project.")
     # Libraries of the web are needed by no other command.
-    from internal_linker.web.server import LOOPBACK, serve
+    with needs_extra("app", "The app"):
+        from internal_linker.web.server import LOOPBACK, serve
 
     here = host in (LOOPBACK, "localhost") and password_file is None
     password = "" if here else _password(password_file)

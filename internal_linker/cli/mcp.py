@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from internal_linker.cli.command import ProjectOption, project_folder
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.hints import installation
+from internal_linker.core.hints import needs_extra
 
 
 def mcp(
@@ -22,10 +21,6 @@ def mcp(
     audit, the review queue. It needs the extra mcp.
     """
     folder = project_folder(context, project)
-    try:
+    with needs_extra("mcp", "The command mcp"):
         from internal_linker.assistants.server import serve
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
-            raise
-        raise ConfigurationError(f"mcp needs the extra mcp: {installation('mcp')}") from None
     serve(folder, write=write)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
 
-import yaml
+from internal_linker.core.hints import needs_extra
 
 # Characters; no page has so much, and a parser takes long for it.
 MOST = 100_000
@@ -15,8 +15,6 @@ MOST = 100_000
 _DEEPEST = 100
 _FENCES = re.compile(r"\A\s*(?P<fence>---|\+\+\+)(?P<kind>[a-z]*)[ \t]*\r?\n")
 _JSON = re.compile(r"\A\{(?=\s*[\"}])")
-# The C parser, which PyYAML's wheels have, is ten times as fast. Neither makes anything but texts, lists and mappings.
-_LOADER: type[yaml.CBaseLoader] | type[yaml.BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 @dataclass(frozen=True)
@@ -93,17 +91,15 @@ def parsed(text: str, kind: str, line: int = 0) -> tuple[Mapping[str, object], s
         return {}, f"line {line + 1}: longer than {MOST:,} characters"
     try:
         values = _READERS[kind](text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        at = line + 1 + (mark.line if mark else 0)
-        return {}, f"line {at}: {error.problem or error.context or 'not valid YAML'}"
+    except _NotYaml as error:
+        return {}, f"line {line + 1 + error.line}: {error}"
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"\(at line (\d+)", str(error))
         what = str(error).partition(" (at ")[0]
         return {}, f"line {line + int(found[1]) if found else line + 1}: {what}"
     except json.JSONDecodeError as error:
         return {}, f"line {line + error.lineno}: {error.msg}"
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         return {}, f"line {line + 1}: {str(error).splitlines()[0] if str(error) else 'nested too deeply'}"
     if values is None or values == "":
         return {}, ""
@@ -112,14 +108,33 @@ def parsed(text: str, kind: str, line: int = 0) -> tuple[Mapping[str, object], s
     return {str(name): value for name, value in values.items()}, ""
 
 
+class _NotYaml(ValueError):
+    """The parser's problem, and the line, from 0, that it names."""
+
+    def __init__(self, error: Exception) -> None:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        problem = getattr(error, "problem", None) or getattr(error, "context", None) or str(error)
+        super().__init__(problem.splitlines()[0] if problem else "not valid YAML")
+        self.line: int = mark.line if mark else 0
+
+
 def _yaml(text: str) -> object:
+    with needs_extra("publish", "Reading front matter or settings in YAML"):
+        import yaml
+
+    # The C parser, which PyYAML's wheels have, is ten times as fast. Neither makes anything but texts, lists and
+    # mappings.
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     depth = 0
-    # The C parser crashes Python with values nested too deeply to make; events alone are harmless.
-    for event in yaml.parse(text, Loader=_LOADER):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEEPEST:
-            raise RecursionError
-    return yaml.load(text, Loader=_LOADER)
+    try:
+        # The C parser crashes Python with values nested too deeply to make; events alone are harmless.
+        for event in yaml.parse(text, Loader=loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise RecursionError
+        return yaml.load(text, Loader=loader)
+    except yaml.YAMLError as error:
+        raise _NotYaml(error) from None
 
 
 _READERS: Mapping[str, Callable[[str], object]] = {

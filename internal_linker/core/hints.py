@@ -4,9 +4,13 @@ import os
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from shutil import which
+
+from internal_linker.core.errors import ConfigurationError
 
 # The folder of run_main and pyproject.toml, unless the package was installed without them.
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -43,6 +47,27 @@ def installation(extra: str, *, again: bool = False) -> str:
     """
     options = ["--force-reinstall", "--no-deps"] if again else []
     return " ".join([typed_path(sys.executable), "-m pip install", *options, *map(_quoted, _packages(extra))])
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Iterator[None]:
+    """Turn a failed import of an extra's package into a sentence on how to install it.
+
+    Args:
+        extra: the extra's name.
+        what: what needs it, the subject of the sentence.
+
+    Raises:
+        ConfigurationError: the package is missing or can't be loaded.
+    """
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").startswith("internal_linker"):
+            raise
+        raise ConfigurationError(
+            f"{what} requires the extra `{extra}` ({error}). Install it: {installation(extra)}"
+        ) from None
 
 
 def typed_path(path: str | Path, here: str = "", *, anywhere: bool = False) -> str:

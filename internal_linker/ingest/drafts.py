@@ -11,6 +11,7 @@ from xml.parsers import expat
 from internal_linker.adapters.files.encodings import Shape, recognise, recognise_open, unreadable
 from internal_linker.core.briefs import Brief
 from internal_linker.core.errors import InputError
+from internal_linker.core.hints import needs_extra
 from internal_linker.text.html import HtmlText, is_html, read_html
 
 # The block that Hugo, Jekyll and others put above the text.
@@ -174,7 +175,8 @@ def read_docx(path: Path) -> str:
     Raises:
         InputError: the file can't be read, is damaged, too large or not a Word document.
     """
-    import mammoth
+    with needs_extra("docx", "Reading a .docx file"):
+        import mammoth
 
     try:
         with path.open("rb") as file:

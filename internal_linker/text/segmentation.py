@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Bools, Ints
+from internal_linker.core.hints import needs_extra
 from internal_linker.text.words import INSIDE
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def _east_asian(text: str, language: str) -> str:
 
 def _words_of_jieba(run: str) -> Iterable[str]:
     # It reads its dictionary of 5 MB.
-    import rjieba
+    with needs_extra("cjk", "Chinese text"):
+        import rjieba
 
     return rjieba.cut(run)
 
@@ -169,7 +171,9 @@ class _Model:
 
 @cache
 def _model(name: str) -> _Model:
-    read = json.loads((files("budoux") / "models" / f"{name}.json").read_text(encoding="utf-8"))
+    with needs_extra("cjk", "Text in Chinese, Japanese or Thai"):
+        models = files("budoux") / "models"
+    read = json.loads((models / f"{name}.json").read_text(encoding="utf-8"))
     features = []
     for feature, weights in read.items():
         begin, length = _FEATURES[feature]

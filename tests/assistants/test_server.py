@@ -200,4 +200,4 @@ def test_without_the_extra_the_command_names_it(shop: Path) -> None:
     code = "import sys; sys.modules['mcp'] = None; from internal_linker.__main__ import main; main()"
     process = start("-c", code, "mcp", "--project", str(shop), cwd=shop)
     exit_code, out, error = finish(process)
-    assert (exit_code, out) == (2, "") and "mcp needs the extra mcp: " in error and "pip install" in error
+    assert (exit_code, out) == (2, "") and "requires the extra `mcp`" in error and "pip install" in error

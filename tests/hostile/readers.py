@@ -205,9 +205,9 @@ def google(raw: bytes) -> None:
         tabs_of(sheet.metadata())
     with patch.object(sheet._http, "values_get", return_value=answer), _told(ServiceError):
         assert all(isinstance(row, list) for row in sheet.values(_TAB))
-    text = body.decode("utf-8", "replace")
     words = Refusals("a@b.example", "project", "id", "cells are", "Name the tab.")
-    error = words.of(max(status, 400), text, _header(body), writing=bool(len(body) % 2))
+    headers = {"retry-after": _header(body)}
+    error = words.of(max(status, 400), body, headers, bool(len(body) % 2))
     assert isinstance(error, InternalLinkerError)
     assert str(error).endswith((".", '"'))
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +14,11 @@ from types import MappingProxyType
 ROOT = Path(__file__).resolve().parents[2]
 PREPARING = "Preparing the environment"
 TELL = "import json, sys; print(json.dumps([sys.prefix, sys.argv[1:]]))"
-# What main.py calls: it needs a package, and tells where it runs, with which arguments and which project.
+# What main.py calls: in the environment it needs a package; it tells where it runs, with what and for which project.
 COMMAND_LINE = """
 import json, sys
-import first
+if "tiny project" in sys.prefix:
+    import first
 
 def main(arguments, default_project):
     print(json.dumps([sys.prefix, arguments, str(default_project)]))
@@ -38,6 +40,10 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
     return name
 """
 PYPROJECT = """
+[project]
+name = "tiny"
+version = "1.0"
+dependencies = ["first"]
 [build-system]
 requires = []
 build-backend = "backend"
@@ -51,7 +57,7 @@ class Tiny:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "tiny project"
         self.wheels = folder / "wheels"
-        self.stamp = self.root / ".venv" / "internal_linker_ready"
+        self.ready = self.root / ".venv" / "internal_linker_ready"
 
     def lay(self) -> None:
         (self.root / "internal_linker").mkdir(parents=True)
@@ -83,7 +89,7 @@ class Tiny:
         return f"{name}==1.0 --hash=sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}\n"
 
     def lock(self, base: list[str], added: list[str]) -> None:
-        (self.root / "requirements.lock").write_text("".join(base), encoding="utf-8")
+        (self.root / "requirements.txt").write_text("".join(base), encoding="utf-8")
         (self.root / "tests").mkdir(exist_ok=True)
         (self.root / "tests/requirements.lock").write_text("".join(added), encoding="utf-8")
 
@@ -92,11 +98,9 @@ class Tiny:
         (folder,) = self.root.glob(".venv/[Ll]ib/**/site-packages")
         return folder / f"{name}.py"
 
-    def main(
-        self, python: str, *arguments: str, root: Path | None = None
-    ) -> subprocess.CompletedProcess[str]:
+    def main(self, python: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Start the real main.py beside the project's, with any Python."""
-        file = (root or self.root) / "real.py"
+        file = self.root / "real.py"
         shutil.copy(ROOT / "main.py", file)
         return subprocess.run(
             [python, str(file), *arguments],
@@ -117,6 +121,25 @@ class Tiny:
         own = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": self.wheels.as_uri()}
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
         return {**kept, **own, **more}
+
+    def popen(
+        self, *command: str, more: Mapping[str, str] = MappingProxyType({}), start_new_session: bool = False
+    ) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            self.command(*command),
+            env=self.environment(more),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=start_new_session,
+        )
+
+    def wait_for(self, name: str) -> None:
+        """Wait for a file of the project."""
+        end = time.monotonic() + 60
+        while not (self.root / name).exists():
+            assert time.monotonic() < end
+            time.sleep(0.05)
 
     def start(
         self, *command: str, test: bool = False, more: Mapping[str, str] = MappingProxyType({})

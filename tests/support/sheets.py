@@ -4,6 +4,7 @@ import json
 import re
 import traceback
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
@@ -26,7 +27,9 @@ def sheet(
 ) -> GoogleSheet:
     account = json.dumps(google.service_account)
     key = key or google.spreadsheet_id
-    return GoogleSheet(account, key, tab, api_url=google.url, links_per_page=links, hosts=hosts)
+    ours = GoogleSheet(account, key, tab, api_url=google.url, links_per_page=links, hosts=hosts)
+    google.closing.enter_context(closing(ours))
+    return ours
 
 
 def links_for(url: str, *targets: str, query: str = "", in_sheet: bool = True) -> Recommendation:

@@ -6,16 +6,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from google.auth.exceptions import GoogleAuthError, TransportError
 from gspread.utils import absolute_range_name, rowcol_to_a1
-from requests import JSONDecodeError, RequestException
-from requests.exceptions import InvalidJSONError
 
-from internal_linker.adapters.google_sheets.client import Refused, make_client
+from internal_linker.adapters.google_sheets.client import SheetsClient
 from internal_linker.adapters.google_sheets.errors import SERVICE, Refusals
 from internal_linker.adapters.http.limits import Circuit
 from internal_linker.adapters.http.service_account import key_fields
-from internal_linker.core.errors import InternalLinkerError
 
 Cells = Mapping[tuple[int, int], str | float]
 """Texts and numbers by row and column, both from 1."""
@@ -119,17 +115,20 @@ class Spreadsheet:
         self.account = str(info["client_email"])
         project = str(info.get("project_id", ""))
         self._refusals = Refusals(self.account, project, sheet_id, ours, tab_remedy)
-        self._http, self._circuit = make_client(info, api_url), Circuit(SERVICE)
+        self._http, self._circuit = (
+            SheetsClient(service_account, api_url, self._refusals.of),
+            Circuit(SERVICE),
+        )
         self._id = quote(sheet_id, safe="")
 
     def metadata(self) -> Mapping[str, Any]:
         """Return Google's metadata of the spreadsheet and its tabs, without cells."""
-        return self._ask(lambda: _read(self._http.fetch_sheet_metadata(self._id), _with_tabs))
+        return self._ask(lambda: self._http.fetch_sheet_metadata(self._id), _with_tabs)
 
     def values(self, tab: Tab, cells: str | None = None, **options: str) -> list[list[Any]]:
         """Return the ragged rows of the tab, or of a range in it; `options` have Google's names."""
         name = absolute_range_name(tab.title, cells)
-        return self._ask(lambda: _read(self._http.values_get(self._id, name, params={**options}), _rows))
+        return self._ask(lambda: self._http.values_get(self._id, name, params={**options}), _rows)
 
     def rich_texts(self, tab: Tab, columns: Sequence[int]) -> list[list[RichText]]:
         """Return the texts of some columns (from 0) with their formats within the cell, row by row."""
@@ -138,62 +137,36 @@ class Spreadsheet:
         fields = "sheets(data(startColumn,rowData(values(userEnteredValue(stringValue),textFormatRuns))))"
         asked: dict[str, Any] = {"ranges": ranges, "fields": fields}
         return self._ask(
-            lambda: _read(
-                self._http.fetch_sheet_metadata(self._id, asked), lambda reply: _rich_rows(reply, columns)
-            )
+            lambda: self._http.fetch_sheet_metadata(self._id, asked),
+            lambda reply: _rich_rows(reply, columns),
         )
 
     def write(self, tab: Tab | None, cells: Cells) -> None:
         """Write cells verbatim, all or none."""
         # RAW: a text that begins with "=" must not become a formula.
         body = {"valueInputOption": "RAW", "data": _blocks(tab, cells) if tab else []}
-        self._ask(lambda: self._http.values_batch_update(self._id, body))
+        self._ask(lambda: self._http.values_batch_update(self._id, body), dict)
 
     def change(self, requests: Sequence[Mapping[str, Any]]) -> None:
         """Carry out requests of `spreadsheets.batchUpdate`, all or none."""
-        self._ask(lambda: self._http.batch_update(self._id, {"requests": list(requests)}))
+        self._ask(lambda: self._http.batch_update(self._id, {"requests": list(requests)}), dict)
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.session.close()
+        self._http.close()
 
-    def _ask(self, call: Callable[[], T]) -> T:
-        """Make one call; translate the libraries' errors into ours, without their text.
+    def _ask(self, call: Callable[[], Any], reader: Callable[[Any], T]) -> T:
+        """Make one call and read its answer.
 
         Raises:
             InputError, ServiceError: the call failed; the message names the remedy.
         """
         with self._circuit.closed():
-            return self._answer(call)
-
-    def _answer(self, call: Callable[[], T]) -> T:
-        error: InternalLinkerError
-        try:
-            return call()
-        except Refused as refused:
-            reply = refused.response
-            writing, asked = reply.request.method != "GET", reply.headers.get("Retry-After", "")
-            error = self._refusals.of(reply.status_code, reply.text, asked, writing=writing)
-        except (TransportError, RequestException) as failed:
-            # requests raises ValueErrors for malformed addresses, but also for truncated answers.
-            lasting = isinstance(failed, ValueError) and not isinstance(failed, JSONDecodeError)
-            error = self._refusals.no_answer(type(failed).__name__, retryable=not lasting)
-        except TypeError as failed:
-            # google-auth fails this way on a sign-in answer that is not a JSON object, such as a proxy's page.
-            if self._http.auth.token:
-                raise
-            error = self._refusals.no_answer(type(failed).__name__, retryable=True)
-        except GoogleAuthError as failed:
-            error = self._refusals.of_token(str(failed), retryable=bool(failed.retryable))
-        raise error
-
-
-def _read(reply: Any, reader: Callable[[Any], T]) -> T:
-    """Read an answer; treat JSON of an unexpected structure as invalid, because Google didn't write it."""
-    try:
-        return reader(reply)
-    except (LookupError, TypeError, AttributeError):
-        raise InvalidJSONError from None
+            reply = call()
+            try:
+                return reader(reply)
+            except (LookupError, TypeError, AttributeError):
+                raise self._http.unreadable("it has another form", retryable=True) from None
 
 
 def _with_tabs(reply: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,9 +1,9 @@
-"""Decompression of untrusted data: gzip, deflate and Brotli, up to a size."""
+"""Decompression of untrusted data: gzip and deflate, up to a size."""
 
 import zlib
 
 # The Content-Encoding values that `decompressed` knows, with what a request asks for.
-ACCEPTED = "gzip, deflate, br"
+ACCEPTED = "gzip, deflate"
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 
 
@@ -35,8 +35,6 @@ def decompressed(data: bytes, encoding: str, most: int) -> bytes:
         case "deflate":
             # Some servers leave out the header of zlib.
             return _inflated(data, _ZLIB if data[:1] and data[0] & 15 == 8 else _RAW, most)
-        case "br":
-            return _of_brotli(data, most)
     raise Damaged(f"its compression ({encoding[:40]}) is unknown")
 
 
@@ -51,23 +49,5 @@ def _inflated(data: bytes, format_: int, most: int) -> bytes:
     if len(result) > most:
         raise Oversized
     if not inflating.eof:
-        raise Damaged("its compressed data is incomplete")
-    return result
-
-
-def _of_brotli(data: bytes, most: int) -> bytes:
-    # Imported late, because few servers use it.
-    import brotli
-
-    if not data:
-        return b""
-    inflating = brotli.Decompressor()
-    try:
-        result: bytes = inflating.process(data, output_buffer_limit=most + 1)
-    except brotli.error:
-        raise Damaged("its compressed data is damaged") from None
-    if len(result) > most:
-        raise Oversized
-    if not inflating.is_finished():
         raise Damaged("its compressed data is incomplete")
     return result

@@ -11,10 +11,10 @@ from internal_linker.adapters.http.client import TooLarge, bounded_client
 from internal_linker.adapters.http.google_refusals import GoogleApi
 from internal_linker.adapters.http.limits import Pacer, with_retries
 from internal_linker.adapters.http.service_account import ServiceAccount
-from internal_linker.core.errors import ServiceError
+from internal_linker.core.errors import InternalLinkerError, ServiceError
 
 _CONNECT_S = 10.0
-Refusal = Callable[[int, bytes, Mapping[str, str]], ServiceError]
+Refusal = Callable[[int, bytes, Mapping[str, str]], InternalLinkerError]
 """Returns the error for a status other than 200, from the status, the body and the headers of an answer."""
 
 
@@ -66,6 +66,7 @@ class GoogleClient:
         path: str,
         refusal: Refusal,
         *,
+        parameters: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
         attempts: int | None = None,
     ) -> dict[str, Any]:
@@ -75,13 +76,14 @@ class GoogleClient:
             method: the HTTP method.
             path: the path below the address.
             refusal: makes the error for a status other than 200.
+            parameters: what to add to the address.
             body: what to send, as JSON.
             attempts: how often to try; None: as often as usual.
 
         Raises:
             ServiceError: Google refused the request or gave no usable answer.
         """
-        return with_retries(lambda: self._once(method, path, refusal, body), attempts=attempts)
+        return with_retries(lambda: self._once(method, path, refusal, parameters, body), attempts=attempts)
 
     def unreadable(self, why: str, *, retryable: bool = False) -> ServiceError:
         """Return the error for an answer that has another form."""
@@ -89,14 +91,22 @@ class GoogleClient:
         return ServiceError(self._api.service, problem, retryable=retryable)
 
     def _once(
-        self, method: str, path: str, refusal: Refusal, body: Mapping[str, Any] | None
+        self,
+        method: str,
+        path: str,
+        refusal: Refusal,
+        parameters: Mapping[str, Any] | None,
+        body: Mapping[str, Any] | None,
     ) -> dict[str, Any]:
         self._pacer.wait()
         service, setting = self._api.service, self._api.setting
         try:
-            answer = self._client.request(method, self._url + path, json=body, auth=self.account)
+            answer = self._client.request(
+                method, self._url + path, params=parameters, json=body, auth=self.account
+            )
         except TooLarge:
-            raise self.unreadable(f"it is larger than {self._bounds.most_bytes // 1_000_000} MB") from None
+            too_large = f"it is larger than {self._bounds.most_bytes // 1_000_000} MB"
+            raise self.unreadable(too_large, retryable=True) from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.LocalProtocolError) as error:
             problem = f"its address can't be used ({type(error).__name__}). Check {setting} in config/settings.toml."
             raise ServiceError(service, problem) from None

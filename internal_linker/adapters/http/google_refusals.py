@@ -1,6 +1,7 @@
 """What Google's APIs refuse alike, as errors with a remedy that an SEO can follow."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from internal_linker.core.errors import CredentialsRefused, ServiceError
 _DISABLED = frozenset({"accessNotConfigured", "SERVICE_DISABLED"})
 # Characters: enough to recognise Google's message.
 _LONGEST_QUOTE = 200
+_TOKEN = re.compile(r"ya29\.[\w.-]+|eyJ[\w.-]{10,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class GoogleRefusals:
             return ServiceError(
                 self.api.service, f"something other than the API answered, with status {status}. {remedy}"
             )
-        said = " ".join(message.split())[:_LONGEST_QUOTE].rstrip(".")
+        said = _TOKEN.sub("***", " ".join(message.split()))[:_LONGEST_QUOTE].rstrip(".")
         return ServiceError(
             self.api.service, f'Google refused a request with status {status} and the message "{said}".'
         )

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.core.hints import needs_extra
 from internal_linker.core.shown import redactor
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def open_channels(
         program: the sender's name.
     """
     found, problems = list[Channel](), list[str]()
-    with _unheard():
+    with _unheard(), needs_extra("alerts", "Sending alerts"):
         from apprise import Apprise
         from apprise.common import OverflowMode
 

@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from internal_linker.adapters.files.encodings import CSV, HEAD, Shape, format_of, other_format
 from internal_linker.adapters.tables.columns import Kind, find_column, names_columns
 from internal_linker.core.errors import InputError
+from internal_linker.core.hints import needs_extra
 from internal_linker.core.records import TableStream
 
 # Limits of the process that reads a workbook: bytes of memory, and seconds of processor time. Five million cells of a
@@ -96,9 +96,9 @@ def _portions(path: Path, *, sheet: str = "", most: int = 0) -> Iterator[Portion
         OSError: the process can't be started.
     """
     _refuse_bombs(path)
-    origin = find_spec("python_calamine")
-    assert origin and origin.origin, "the package is a dependency of this one"
-    command = [sys.executable, "-I", "-S", str(_CHILD), str(Path(origin.origin).parents[1])]
+    with needs_extra("xlsx", "Reading an .xlsx file"):
+        import python_calamine
+    command = [sys.executable, "-I", "-S", str(_CHILD), str(Path(python_calamine.__file__).parents[1])]
     with subprocess.Popen(
         [*command, str(path), sheet, str(most)],
         stdin=subprocess.DEVNULL,

@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from internal_linker.adapters.files.encodings import guess
+from internal_linker.core.hints import needs_extra
 from internal_linker.ingest.crawler_vocabulary import CONTENT, NOT_INDEXABLE
 from internal_linker.text.html import HtmlText, is_followed, parsed, read_html
 
@@ -155,7 +156,8 @@ def _extracted(html: str, url: str) -> str:
     if len(html) > _MOST:
         return ""
     # Imported late, because it takes half a second, which an import of tables does not need.
-    import trafilatura
+    with needs_extra("pages", "Reading HTML pages"):
+        import trafilatura
 
     try:
         found = trafilatura.extract(

@@ -5,13 +5,13 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
-from protego import Protego
-
 from internal_linker.adapters.http.compression import Damaged, Oversized, decompressed
 from internal_linker.core.errors import InputError, ServiceError
+from internal_linker.core.hints import needs_extra
 from internal_linker.core.records import Asides, Reject
 from internal_linker.ingest.web.client import (
     MOST_BYTES,
@@ -35,7 +35,7 @@ class Robots:
 
     def __init__(self, client: SiteClient) -> None:
         self._client = client
-        self._rules: dict[str, Protego] = {}
+        self._rules: dict[str, Any] = {}  # Protego's
         self.remarks: list[str] = []
         """Remarks on the rules, one sentence each."""
 
@@ -57,7 +57,7 @@ class Robots:
         """
         return list(self._of(url).sitemaps)
 
-    def _of(self, url: str) -> Protego:
+    def _of(self, url: str) -> Any:
         parts = urlsplit(url)
         host = f"{parts.scheme}://{parts.netloc}".lower()
         if host not in self._rules:
@@ -70,7 +70,7 @@ class Robots:
                 )
         return self._rules[host]
 
-    def _fetched(self, host: str) -> tuple[Protego, float]:
+    def _fetched(self, host: str) -> tuple[Any, float]:
         url = urljoin(host, "/robots.txt")
         again = "No page is fetched without it; try again later."
         try:
@@ -82,8 +82,10 @@ class Robots:
         return rules_of(answer.body if answer.status == 200 else b"")
 
 
-def rules_of(body: bytes) -> tuple[Protego, float]:
+def rules_of(body: bytes) -> tuple[Any, float]:
     """Return the rules of a robots.txt, and its crawl delay for us in seconds, 0 if none."""
+    with needs_extra("pages", "Reading pages from the web"):
+        from protego import Protego
     rules = Protego.parse(body.decode("utf-8-sig", "replace"))
     delay = rules.crawl_delay(ROBOT) or 0.0
     return rules, delay if 0 < delay < math.inf else 0.0

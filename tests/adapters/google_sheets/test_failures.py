@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 
@@ -204,9 +205,9 @@ def test_a_tab_renamed_between_look_and_write(google: GoogleStandIn) -> None:
 
 def test_an_unreachable_google_is_tried_again_and_then_said() -> None:
     """Without a connection the error is retryable and contains neither an address nor a library's message."""
-    with GoogleStandIn() as google:
-        ours = sheet(google)
-    with pytest.raises(ServiceError, match="Check the internet connection") as caught:
+    account = json.dumps(make_service_account("http://127.0.0.1:9/token"))
+    ours = GoogleSheet(account, "id", api_url="http://127.0.0.1:9")
+    with closing(ours), pytest.raises(ServiceError, match="Check the internet connection") as caught:
         ours.read()
     assert caught.value.retryable
     assert "127.0.0.1" not in str(caught.value)
@@ -215,7 +216,7 @@ def test_an_unreachable_google_is_tried_again_and_then_said() -> None:
 def test_a_full_quota_waits_for_the_minute() -> None:
     """Without a Retry-After, three pauses together outlast the minute of Google's quota."""
     refusals = Refusals("a@b", "p", "id", "cells are", "Run again.")
-    silent, told, late = (refusals.of(429, "", text, writing=False) for text in ("", "7", "soon"))
+    silent, told, late = (refusals.of(429, b"", {"retry-after": text}, False) for text in ("", "7", "soon"))
     assert (
         isinstance(silent, ServiceError) and isinstance(told, ServiceError) and isinstance(late, ServiceError)
     )

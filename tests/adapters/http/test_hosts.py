@@ -3,7 +3,7 @@
 import gzip
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import httpx
@@ -72,9 +72,10 @@ def failure(ask: Ask) -> InternalLinkerError:
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limit each response to half a second and 100,000 bytes."""
-    for module in (google_client, openai_server):
-        monkeypatch.setattr(module, "LONGEST_S", 0.5)
-        monkeypatch.setattr(module, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(openai_server, "LONGEST_S", 0.5)
+    monkeypatch.setattr(openai_server, "MOST_BYTES", 100_000)
+    bounds = replace(google_client.BOUNDS, longest_s=0.5, most_bytes=100_000)
+    monkeypatch.setattr(google_client, "BOUNDS", bounds)
     monkeypatch.setattr("internal_linker.adapters.http.json_client.MOST_BYTES", 100_000)
 
 
