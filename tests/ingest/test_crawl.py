@@ -15,7 +15,6 @@ from tests.support.crawls import (
     A,
     B,
     crawl,
-    empty_project,
     imported,
     links,
     pages,
@@ -23,17 +22,7 @@ from tests.support.crawls import (
     table,
     workbook,
 )
-from tests.support.small_project import SITE, forget_settings, write_text
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return empty_project(tmp_path / "project")
+from tests.support.small_project import SITE, write_text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.crawls import empty_project, imported, table
-from tests.support.small_project import SITE, command, forget_settings, write_settings
+from tests.support.small_project import SITE, command, write_settings
 
 TEXTS = {
     "cp1250": ("Jak parzyć zieloną herbatę", "Najlepsze młynki do kawy", "Książki o podróżach"),
@@ -16,11 +16,6 @@ TEXTS = {
     "cp1256": ("طريقة تحضير الشاي الأخضر", "أفضل مطاحن القهوة", "كتب عن السفر"),
 }
 URLS = [f"{SITE}/{number}/" for number in range(3)]
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def write(path: Path, encoding: str, *rows: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker.adapters.files.locks import folder_lock
-from tests.support.crawls import A, B, C, crawl, empty_project, imported, links, pages, table
+from tests.support.crawls import A, B, C, crawl, imported, links, pages, table
 from tests.support.small_project import (
     REPOSITORY,
     SITE,
@@ -19,20 +19,9 @@ from tests.support.small_project import (
     URLS,
     command,
     environment,
-    forget_settings,
     write_settings,
     write_text,
 )
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return empty_project(tmp_path / "project")
 
 
 def test_an_import_imports_again_to_the_same(project: Path, tmp_path: Path) -> None:

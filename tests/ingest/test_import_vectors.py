@@ -8,21 +8,11 @@ import pytest
 
 from internal_linker.adapters.tables.lists_csv import VectorsCsv
 from internal_linker.ingest.crawl import vector_cell
-from tests.support.crawls import A, B, C, crawl, empty_project, imported, pages, table
-from tests.support.small_project import SITE, forget_settings, write_text
+from tests.support.crawls import A, B, C, crawl, imported, pages, table
+from tests.support.small_project import SITE, write_text
 
 VECTORS = "page_vectors.csv"
 EXTRACTION = "Extract embeddings from page content 1"
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return empty_project(tmp_path / "project")
 
 
 @pytest.mark.parametrize("name", [EXTRACTION, "Embeddings", "OpenAI embedding"])

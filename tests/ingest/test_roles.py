@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.crawls import crawl, empty_project, imported, pages, table
+from tests.support.crawls import crawl, imported, pages, table
 from tests.support.sites import read_csv
 from tests.support.small_project import (
     HEADER,
@@ -13,22 +13,11 @@ from tests.support.small_project import (
     TOPICS,
     URLS,
     command,
-    forget_settings,
     make_project,
     write_csv,
 )
 
 BLOG, SHOP, INFO = (f"{SITE}/{path}" for path in ("blog/tea", "shop/pot", "info/us"))
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return empty_project(tmp_path / "project")
 
 
 FILTERS = {

@@ -15,7 +15,7 @@ from internal_linker.usecases.apply import Outcome
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.targets import Kept, Left
 from internal_linker.usecases.undo_links import applications
-from tests.standins import Answer, Request, Reset, WordPressStandIn
+from tests.standins import Answer, Request, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.post_site import accepted, applied, by_link, make_project, sign_in, undone
 from tests.support.small_project import command, forget_settings, snapshot
@@ -115,20 +115,6 @@ def test_what_is_written_is_taken_back(project: Path, site: WordPressStandIn) ->
     assert contents(site) == before
 
 
-def test_each_post_that_was_written_has_its_row(project: Path, site: WordPressStandIn) -> None:
-    """The store has the site, the post's route, its former content and both hashes."""
-    before = site.posts[1].content.encode()
-    result = applied(project, f"{site.url.replace('http', 'HTTP')}/", write=True)
-    with open_project(project).applications() as (_, store):
-        [row] = store.writes(page=links(site)["green-pot"].source)
-        assert store.former(row) == before
-    assert (row.home, row.place, row.status) == (site.url, "wp/v2/posts/1", "applied")
-    assert row.application == result.application and row.by
-    assert (row.hash_before, row.hash_after) == tuple(
-        map(content_hash, (before, site.posts[1].content.encode()))
-    )
-
-
 def test_links_are_written_as_the_posts_write_theirs(project: Path, site: WordPressStandIn) -> None:
     """Where most links of the posts are paths from the root, new ones are; a short link counts as the page it means."""
     site.posts[1].content += '\n<p><a href="/tin/">x</a> <a href="/green/">y</a></p>'
@@ -179,15 +165,6 @@ def test_posts_that_changed_since_are_listed_and_stay(project: Path, site: WordP
         "wp/v2/posts/2": Kept.POST_GONE,
     }
     assert contents(site) == kept
-
-
-def test_a_lost_reply_is_no_lost_link(project: Path, site: WordPressStandIn) -> None:
-    """If the site saved a post and its reply was lost, the link is applied, once, and can be taken back."""
-    before = contents(site)
-    site.script(Reset(after_work=True), on="POST")
-    result = applied(project, site.url, write=True)
-    assert (result.files, result.gaps, len(site.saved)) == (2, [], 2)
-    assert not undone(project).kept and contents(site) == before
 
 
 def test_a_site_that_stops_answering_gets_no_more_writes(project: Path, site: WordPressStandIn) -> None:

@@ -99,20 +99,29 @@ def test_the_first_import_stores_every_day_that_google_has(
 def test_a_second_import_asks_only_for_new_days_and_the_last_week(
     project: Path, google: SearchConsoleStandIn
 ) -> None:
-    """Final days are never asked for again, and on one day nothing is asked for twice."""
+    """Final days are never asked for again and stay as they were; the last week has what Google said last.
+
+    On one day nothing is asked for twice.
+    """
     import_search_console(PROPERTY, project)
     assert asked_days(google) == [day.isoformat() for day in reversed(DAYS[:11])]
     google.forget()
     import_search_console(PROPERTY, project)
     # The days before the property's first ones are stored as empty, those of today's import as they are.
     assert google.asked() == []
+    before = search_data(project).totals
+    google.data[PROPERTY] = google.data[PROPERTY].assign(clicks=lambda rows: rows["impressions"])
     with time_machine.travel(NOW + timedelta(days=2), tick=True):
         google.today = TODAY + timedelta(days=2)
         done = import_search_console(PROPERTY, project)
     week = days_before(NEWEST + timedelta(days=2), 9)
     assert asked_days(google) == [day.isoformat() for day in reversed(week)]
     assert min(first for first, *_ in google.asked()) == week[0].isoformat()
-    assert done.fetched == week and len(search_data(project).totals) == 13
+    after = search_data(project).totals
+    assert done.fetched == week and len(after) == 13
+    final = after["date"] < pd.Timestamp(week[0])
+    assert after[final].equals(before[: final.sum()])
+    assert (after[~final]["clicks"] == after[~final]["impressions"]).all()
 
 
 def test_the_next_step_is_named(
@@ -134,20 +143,6 @@ def test_the_next_step_is_named(
     google.permissions["https://www.new.example/"] = {EMAIL: "siteOwner"}
     assert imported(project, "--search-console", "https://www.new.example/") == 0
     assert "Next:" not in capsys.readouterr().out
-
-
-def test_data_that_google_corrects_are_replaced(project: Path, google: SearchConsoleStandIn) -> None:
-    """A day of the last week has what Google said last; a final one stays as it was."""
-    import_search_console(PROPERTY, project)
-    before = search_data(project).totals
-    google.data[PROPERTY] = google.data[PROPERTY].assign(clicks=lambda rows: rows["impressions"])
-    with time_machine.travel(NOW + timedelta(days=1), tick=True):
-        google.today = TODAY + timedelta(days=1)
-        import_search_console(PROPERTY, project)
-    after = search_data(project).totals
-    final = after["date"] <= pd.Timestamp(NEWEST - timedelta(days=7))
-    assert after[final].equals(before[final.reindex(before.index)])
-    assert (after[~final]["clicks"] == after[~final]["impressions"]).all()
 
 
 def test_a_used_up_quota_keeps_what_was_fetched(

@@ -61,10 +61,9 @@ def test_a_site_with_some_foreign_pages_gets_a_hint(tmp_path: Path) -> None:
 def test_a_new_project_reads_first_words_and_an_old_one_stays_with_whole_pages(tmp_path: Path) -> None:
     """Without a choice in the settings, a first run uses `fast`; after a run with `local`, that stays."""
     new, old = (make_project(tmp_path / name, {"embedding_provider": "local"}) for name in ("new", "old"))
-    command("run", "--project", str(old))
+    command("run", "--no-serp", "--project", str(old))
     for folder in (new, old):
         write_settings(folder, {"embedding_provider": "auto"})
-        command("run", "--project", str(folder))
     assert type(open_project(new).encoder([])) is FastEncoder
     assert type(open_project(old).encoder([])) is LocalEncoder
     with open_project(old).graph() as (_, runs):
@@ -89,13 +88,13 @@ def test_run_and_check_give_the_hint_and_lookup_does_not(
     absent(monkeypatch)
     where = ("--project", str(site(tmp_path, 3, 0).root))
     told = {}
-    for words in (("run",), ("run", "--dry-run"), ("check",), ("lookup", "/de/1/"), ("run", "--no-serp")):
+    for words in (("run", "--dry-run"), ("check",), ("lookup", "/de/1/"), ("run", "--no-serp")):
         command(*words, *where)
         printed = capsys.readouterr()
         told[words] = printed.out + printed.err
     hint, skipped = "-m pip install", "The search step is skipped because"
     assert all((hint in text) == (words[0] != "lookup") for words, text in told.items())
-    assert {words for words, text in told.items() if skipped in text} == {("run",), ("run", "--dry-run")}
+    assert {words for words, text in told.items() if skipped in text} == {("run", "--dry-run")}
 
 
 def test_a_sample_reaches_beyond_the_first_folder(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import os
 import socket
 from base64 import b64encode
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +14,14 @@ from internal_linker.ingest.web.client import NoAnswer, SiteClient
 from internal_linker.usecases.log import LOGGER, run_log
 from internal_linker.usecases.settings.settings import load_settings
 from internal_linker.usecases.settings.site_access import site_accesses
-from tests.support.crawls import empty_project, imported, pages
-from tests.support.small_project import forget_settings, write_text
+from tests.support.crawls import imported, pages
+from tests.support.small_project import write_text
 from tests.support.web_server import Reply, Site, moved, sitemap
 from tests.support.web_sites import html_page
 
 QUICK = ("--allow-private", "--delay", "0")
 PASSWORD, TOKEN = "very-secret-password", "token-0123456789"
 BASIC = b64encode(f"editor:{PASSWORD}".encode()).decode()
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return empty_project(tmp_path / "project")
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with Site() as running:
-        yield running
 
 
 def protect(project: Path, origin: str, *lines: str) -> None:

@@ -6,7 +6,7 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,13 +22,6 @@ from internal_linker.ingest.web.access import SiteAccess
 from internal_linker.ingest.web.client import NoAnswer, Refused, SiteClient, is_public, site_of
 from internal_linker.ingest.web.site_files import NoSitemap, packed_sitemap, read_sitemap
 from tests.support.web_server import Reply, Site
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with Site() as running:
-        yield running
-
 
 PRIVATE = (
     "127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.1.1 255.255.255.255 198.18.0.1 "

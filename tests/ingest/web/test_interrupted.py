@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.crawls import empty_project, imported
-from tests.support.small_project import REPOSITORY, finish, forget_settings, start, write_text
+from tests.support.small_project import REPOSITORY, finish, start, write_text
 from tests.support.web_server import HTML, Reply, Site
 from tests.support.web_sites import html_page
 
@@ -15,7 +15,6 @@ from tests.support.web_sites import html_page
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Ctrl-C as POSIX has it")
 def test_an_interrupted_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C ends the import with exit code 130; the next import requests the first page with its ETag."""
-    forget_settings(monkeypatch)
     project = empty_project(tmp_path)
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     urls = project / "urls.txt"
@@ -44,7 +43,6 @@ def test_a_site_that_shuts_us_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An import without a single page ends with exit code 4 and the reasons; a page rendered by scripts is counted."""
-    forget_settings(monkeypatch)
     project = empty_project(tmp_path)
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     with Site({"/a": Reply("no", 403), "/b": Reply("no", 403)}) as site:

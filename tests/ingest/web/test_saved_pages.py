@@ -8,23 +8,12 @@ import pytest
 
 from internal_linker.ingest.web.html_page import WebPage, decoded, read_page
 from internal_linker.text.html import read_html
-from tests.support.crawls import A, B, C, crawl, empty_project, imported, links, pages, table
+from tests.support.crawls import A, B, C, crawl, imported, links, pages, table
 from tests.support.small_project import (
     SITE,
-    forget_settings,
     write_text,
 )
 from tests.support.web_sites import TEXT, html_page, menu_links, saved_as
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return empty_project(tmp_path / "project")
 
 
 def rows(project: Path) -> list[dict[str, str]]:
