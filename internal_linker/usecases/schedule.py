@@ -1,24 +1,36 @@
 """A resident scheduler: runs a job at the times of a cron expression by the wall clock, until it is stopped."""
 
 import json
+import logging
 import re
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
+
+from apscheduler.events import (
+    EVENT_JOB_ERROR,
+    EVENT_JOB_MAX_INSTANCES,
+    EVENT_JOB_MISSED,
+    JobExecutionEvent,
+    JobSubmissionEvent,
+)
+from apscheduler.executors.base import BaseExecutor, run_job
+from apscheduler.job import Job
+from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.schedulers.base import BaseScheduler
+from apscheduler.triggers.base import BaseTrigger
+from apscheduler.triggers.cron import CronTrigger
 
 from internal_linker.adapters.files.atomic import replace_whole
 from internal_linker.core.errors import ConfigurationError, OutputError
+from internal_linker.core.progress import Stop
 from internal_linker.usecases.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from apscheduler.triggers.cron import CronTrigger
 
 # cron counts weekdays from Sunday = 0 (or 7), APScheduler from Monday = 0; names mean the same in both.
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -59,39 +71,21 @@ def _number(day: str) -> int:
 
 # Clocks change by up to three hours at once.
 _CLOCK_CHANGE = timedelta(hours=3)
-# A time further ahead than a correction of the clock was stored while the clock was wrong.
-_AHEAD = timedelta(days=1)
-# Where the times survive a restart.
+# A clock that goes back further than a correction was wrong before, and so is a time that lies further ahead.
+_WRONG_CLOCK = timedelta(days=1)
+# Where the last time survives a restart.
 STATE_FILE = "files/.internal_linker.schedule.json"
-# Seconds between two looks at the clock: waits stand still while the computer sleeps, and signals interrupt none.
-_PAUSE_S = 0.5
+# Seconds between two looks at the wall clock: waits stand still while the computer sleeps, and signals interrupt none.
+_LOOK_S = 0.5
 _STOPPING = "Stopping after the current step."
 
-Stopped = Callable[[], bool]
 
+class Timetable(BaseTrigger):  # type: ignore[misc]  # APScheduler has no types
+    """The times of a cron expression in a time zone, each local time once, also where the clocks change."""
 
-class Times(Protocol):
-    """The times at which runs are planned."""
-
-    @property
-    def zone(self) -> tzinfo:
-        """The time zone in which people see them."""
-
-    def after(self, moment: datetime) -> datetime | None:
-        """Return the first time after a moment, in UTC; None if there is none."""
-
-
-@dataclass(frozen=True)
-class Timetable:
-    """The times of a cron expression, each local time once, also where the clocks change.
-
-    Attributes:
-        zone: the time zone.
-        cron: the expression, in UTC, which stands for the local time.
-    """
-
-    zone: tzinfo
-    cron: "CronTrigger"
+    def __init__(self, zone: tzinfo, cron: CronTrigger) -> None:
+        self.zone = zone
+        self._cron = cron  # in UTC, which stands for the local time
 
     def after(self, moment: datetime) -> datetime | None:
         """Return the first time after a moment, in UTC; None if there is none.
@@ -99,12 +93,16 @@ class Timetable:
         A local time that the clocks skip comes later by as much as they skip; one that they repeat comes once.
         """
         local = moment.astimezone(self.zone).replace(tzinfo=UTC, fold=0) - _CLOCK_CHANGE
-        while following := self.cron.get_next_fire_time(None, local):
+        while following := self._cron.get_next_fire_time(None, local):
             found: datetime = following.replace(tzinfo=self.zone).astimezone(UTC)
             if found > moment:
                 return found
             local = following + timedelta(seconds=1)
         return None
+
+    def get_next_fire_time(self, previous: datetime | None, now: datetime) -> datetime | None:
+        """Return the time after the previous one, as APScheduler asks for it."""
+        return self.after(previous or now)
 
 
 def timetable(expression: str, timezone: str) -> Timetable:
@@ -113,8 +111,6 @@ def timetable(expression: str, timezone: str) -> Timetable:
     Raises:
         ConfigurationError: the expression is wrong, or means a time that never comes.
     """
-    from apscheduler.triggers.cron import CronTrigger
-
     fields = expression.split()
     if len(fields) != 5:
         raise ConfigurationError(
@@ -139,7 +135,7 @@ def timetable(expression: str, timezone: str) -> Timetable:
     return times
 
 
-def next_run(times: Times) -> datetime | None:
+def next_run(times: Timetable) -> datetime | None:
     """Return the next planned time, in the time zone of the times."""
     following = times.after(datetime.now(UTC))
     return following.astimezone(times.zone) if following else None
@@ -147,17 +143,18 @@ def next_run(times: Times) -> datetime | None:
 
 def run_schedule(
     settings: Settings,
-    job: Callable[[Callable[[], bool]], None],
+    job: Callable[[Stop], None],
     say: Callable[[str], None],
     root: Path,
     *,
-    times: Times | None = None,
+    times: Timetable | None = None,
+    scheduler: BaseScheduler | None = None,
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
     """Run `job` at the times of schedule_cron until SIGTERM or Ctrl-C; a run in progress ends its step first.
 
-    The wall clock counts, so that a computer that slept starts the run that it missed, and a file keeps the last
-    planned and finished times, so that a restart does so, too; both within schedule_grace_minutes.
+    Of the times that were missed, while the computer slept or the scheduler was down, the last one is made up if it is
+    not longer ago than schedule_grace_minutes.
 
     Args:
         settings: for schedule_cron, schedule_timezone and schedule_grace_minutes.
@@ -165,56 +162,139 @@ def run_schedule(
         say: prints one line.
         root: the project folder.
         times: replace those of schedule_cron.
+        scheduler: waits for them; by default in a thread of its own.
         pause: waits for so many seconds.
 
     Raises:
         ConfigurationError: schedule_cron is wrong.
     """
-    planned = times or timetable(settings.schedule_cron, settings.schedule_timezone)
-    grace = timedelta(minutes=settings.schedule_grace_minutes)
+    times = times or timetable(settings.schedule_cron, settings.schedule_timezone)
     expression = f"{settings.schedule_cron} {settings.schedule_timezone}".strip()
+    logging.getLogger("apscheduler").setLevel(
+        logging.CRITICAL
+    )  # what it logs is said here, without tracebacks
     with _stop_signals() as stopped:
-        schedule = _Schedule(planned, grace, say, root / STATE_FILE, expression)
-        schedule.announce()
-        while not stopped():
-            if due := schedule.due():
-                schedule.start(due)
-                _work(job, say, stopped)
-                if stopped():
-                    return
-                schedule.finish()
-                schedule.announce()
-            pause(_PAUSE_S)
-        say(_STOPPING)
-
-
-def _work(job: Callable[[Callable[[], bool]], None], say: Callable[[str], None], stopped: Stopped) -> None:
-    """Run the job in a thread, so that a signal is answered while a step is in progress."""
-    ended: list[BaseException] = []
-
-    def work() -> None:
+        runs = _Runs(times, timedelta(minutes=settings.schedule_grace_minutes), say, stopped)
+        runs.keep_in(root / STATE_FILE, expression)
+        scheduler = scheduler or BackgroundScheduler(timezone=UTC)
+        scheduler.add_executor(_DaemonThreads(runs))
+        scheduler.add_listener(runs.pass_over, EVENT_JOB_MAX_INSTANCES)
+        planned = scheduler.add_job(
+            job,
+            times,
+            [stopped],
+            coalesce=True,
+            misfire_grace_time=settings.schedule_grace_minutes * 60,
+            next_run_time=times.after(runs.done),
+        )
+        runs.announce()
+        scheduler.start()
+        seen, in_order = datetime.now(UTC), False
         try:
-            job(stopped)
-        except BaseException as error:
-            ended.append(error)
-
-    # A daemon, so that a second Ctrl-C need not wait for the step.
-    thread, told = threading.Thread(target=work, daemon=True), False
-    thread.start()
-    while thread.is_alive():
-        thread.join(_PAUSE_S)
-        if stopped() and not told:
+            while not stopped():
+                now = datetime.now(UTC)
+                if now < seen - _WRONG_CLOCK:
+                    runs.keep(now)
+                    planned.modify(next_run_time=times.after(now))
+                seen = now
+                scheduler.wakeup()
+                pause(_LOOK_S)
             say(_STOPPING)
-            told = True
-    for error in ended:
-        if not isinstance(error, Exception):
-            raise error
-        say(f"The run failed ({type(error).__name__}).")  # the last net: the next run may do better
+            in_order = True
+        finally:
+            scheduler.shutdown(wait=in_order)
+
+
+class _DaemonThreads(BaseExecutor):  # type: ignore[misc]  # APScheduler has no types
+    """Runs each job in a daemon thread, so that a second Ctrl-C need not wait for the step in progress."""
+
+    def __init__(self, runs: "_Runs") -> None:
+        super().__init__()
+        self._runs = runs
+        self._thread = threading.Thread()
+
+    def _do_submit_job(self, job: Job, run_times: list[datetime]) -> None:
+        self._thread = threading.Thread(target=self._run, args=(job, run_times), daemon=True)
+        self._thread.start()
+
+    def _run(self, job: Job, run_times: list[datetime]) -> None:
+        self._runs.begin(run_times[-1])
+        events = run_job(job, job._jobstore_alias, run_times, self._logger.name)
+        self._runs.end(events[-1])  # before the next one may begin
+        self._run_job_success(job.id, events)
+
+    def shutdown(self, wait: bool = True) -> None:
+        if wait and self._thread.is_alive():
+            self._thread.join()
+
+
+class _Runs:
+    """Says what becomes of planned runs, and keeps the time up to which all is dealt with."""
+
+    def __init__(self, times: Timetable, grace: timedelta, say: Callable[[str], None], stopped: Stop) -> None:
+        self._times, self._grace, self._say, self._stopped = times, grace, say, stopped
+        self._path, self._expression, self._writable = Path(), "", True
+        self.done = datetime.now(UTC)
+
+    def keep_in(self, path: Path, expression: str) -> None:
+        """Keep the time in a file, and start from what it has for these times; what can't be believed is ignored."""
+        self._path, self._expression = path, expression
+        with suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
+            kept = json.loads(path.read_bytes()) if path.is_file() else {}
+            done = datetime.fromisoformat(kept["done"]).astimezone(UTC)
+            if kept["expression"] == expression and done < self.done + _WRONG_CLOCK:
+                self.done = done
+        self.keep(self.done)
+
+    def keep(self, done: datetime) -> None:
+        """Keep that all times up to this one are dealt with."""
+        self.done = done
+        kept = {"expression": self._expression, "done": str(done)}
+        try:
+            replace_whole(self._path, lambda file: json.dump(kept, file))
+        except OutputError as error:
+            if self._writable:
+                self._say(f"After a restart, a missed run would not be made up: {error}")
+            self._writable = False
+
+    def announce(self) -> None:
+        """Say when the next run is."""
+        if following := self._times.after(max(self.done, datetime.now(UTC))):
+            self._say(f"Next run: {self._shown(following)}")
+
+    def begin(self, planned: datetime) -> None:
+        """Say if a run begins late; one that is later than the grace time does not begin."""
+        late = datetime.now(UTC) - planned
+        if timedelta(minutes=1) <= late <= self._grace:
+            minutes = late // timedelta(minutes=1)
+            self._say(f"The run planned for {self._shown(planned)} starts {minutes} minutes late.")
+
+    def end(self, event: JobExecutionEvent) -> None:
+        """Say what became of a run; one that was stopped broke off, and is due again after a restart."""
+        if self._stopped():
+            return
+        if event.code == EVENT_JOB_MISSED:
+            why = "the computer was asleep, or the scheduler was not running, at that time"
+            self._skip(event.scheduled_run_time, why)
+        elif event.code == EVENT_JOB_ERROR:
+            self._say(f"The run failed ({type(event.exception).__name__}).")  # the last net
+        self.keep(max(self.done, datetime.now(UTC)))
+        self.announce()
+
+    def pass_over(self, event: JobSubmissionEvent) -> None:
+        """Say that a time came during a run."""
+        self._skip(event.scheduled_run_times[-1], "the previous run was still active")
+
+    def _skip(self, planned: datetime, why: str) -> None:
+        self._say(f"The run planned for {self._shown(planned)} was skipped: {why}.")
+
+    def _shown(self, moment: datetime) -> str:
+        return f"{moment.astimezone(self._times.zone):%A %Y-%m-%d %H:%M %Z}"
 
 
 @contextmanager
-def _stop_signals() -> Iterator[Stopped]:
-    """Return the function that says whether SIGTERM or Ctrl-C came; a second one acts as it did before."""
+def _stop_signals() -> Iterator[Stop]:
+    """Yield the function that says whether SIGTERM or Ctrl-C came; a second one acts as it did before."""
     # A plain list: the lock of an event could be held by the very code that the signal interrupts.
     came: list[int] = []
 
@@ -235,121 +315,3 @@ def _stop_signals() -> Iterator[Stopped]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """What survives a restart.
-
-    Attributes:
-        expression: the times that the rest is about.
-        planned: the last planned time that was dealt with, in UTC.
-        finished: when its run ended, in UTC; before `planned` if it did not.
-    """
-
-    expression: str
-    planned: datetime
-    finished: datetime
-
-
-class _Schedule:
-    """Says when a run is due, by the wall clock and by what is kept on disk.
-
-    Args:
-        times: the planned times.
-        grace: how late a run may start.
-        say: prints one line.
-        path: the file for what is kept.
-        expression: names the times.
-    """
-
-    def __init__(
-        self, times: Times, grace: timedelta, say: Callable[[str], None], path: Path, expression: str
-    ) -> None:
-        self._times, self._grace, self._say, self._path = times, grace, say, path
-        now = datetime.now(UTC)
-        self._kept = _read(path, expression) or _Kept(expression, now, now)
-        if self._kept.finished < self._kept.planned and now - self._kept.planned <= grace:
-            # Its run broke off: it is due again.
-            self._kept = replace(self._kept, planned=self._kept.planned - timedelta(seconds=1))
-        self._following = times.after(self._kept.planned)
-        self._writable = True
-        self._write()
-
-    def due(self) -> datetime | None:
-        """Return the planned time of the run that should start now, or None; say which runs come too late."""
-        now = datetime.now(UTC)
-        if self._kept.planned > now + _AHEAD:
-            self._pass(now, now)
-        if self._following is None or self._following > now:
-            return None
-        late = self._last(max(self._kept.planned, now - self._grace), now)
-        if late is None:
-            self._skip(
-                self._following, "the computer was asleep, or the scheduler was not running, at that time"
-            )
-            self._pass(now, now)
-            self.announce()
-        elif now - late >= timedelta(minutes=1):
-            minutes = (now - late) // timedelta(minutes=1)
-            self._say(f"The run planned for {self._shown(late)} starts {minutes} minutes late.")
-        return late
-
-    def start(self, planned: datetime) -> None:
-        """Keep that the run of a planned time has started."""
-        self._pass(planned, min(self._kept.finished, planned - timedelta(seconds=1)))
-
-    def finish(self) -> None:
-        """Keep that the run has ended; the times that came meanwhile have no run."""
-        now = datetime.now(UTC)
-        if self._following and self._following <= now:
-            self._skip(self._following, "the previous run was still active")
-        self._pass(max(now, self._kept.planned), max(now, self._kept.planned))
-
-    def announce(self) -> None:
-        """Say when the next run is."""
-        following = self._times.after(max(self._kept.planned, datetime.now(UTC)))
-        if following:
-            self._say(f"Next run: {self._shown(following)}")
-
-    def _last(self, after: datetime, until: datetime) -> datetime | None:
-        """Return the last planned time after one moment and not after another."""
-        found, following = None, self._times.after(after)
-        while following and following <= until:
-            found, following = following, self._times.after(following)
-        return found
-
-    def _pass(self, planned: datetime, finished: datetime) -> None:
-        self._kept = replace(self._kept, planned=planned, finished=finished)
-        self._following = self._times.after(planned)
-        self._write()
-
-    def _skip(self, planned: datetime, why: str) -> None:
-        self._say(f"The run planned for {self._shown(planned)} was skipped: {why}.")
-
-    def _shown(self, moment: datetime) -> str:
-        return f"{moment.astimezone(self._times.zone):%A %Y-%m-%d %H:%M %Z}"
-
-    def _write(self) -> None:
-        kept = {name: str(value) for name, value in vars(self._kept).items()}
-        try:
-            replace_whole(self._path, lambda file: json.dump(kept, file))
-        except OutputError as error:
-            if self._writable:
-                self._say(f"After a restart, a missed run would not be made up: {error}")
-            self._writable = False
-
-
-def _read(path: Path, expression: str) -> _Kept | None:
-    """Return what was kept for these times; None if there is nothing that can be believed."""
-    try:
-        if not path.is_file():
-            return None
-        told = json.loads(path.read_bytes())
-        kept = _Kept(
-            told["expression"], *(datetime.fromisoformat(told[name]) for name in ("planned", "finished"))
-        )
-        ahead = max(kept.planned, kept.finished) > datetime.now(UTC) + _AHEAD
-    except (OSError, ValueError, TypeError, LookupError, RecursionError):
-        return None
-    return None if ahead or kept.expression != expression else kept

@@ -1,9 +1,10 @@
 """The app on a real port, in a thread of the test's process, with a client that has its token."""
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +16,17 @@ from internal_linker.web.server import listening, server_of
 
 # How long clients wait for an answer, in seconds: a busy machine takes many times as long as a free one.
 PATIENCE_S = 60
+PASSWORD = "correct horse battery"
 
 
 @dataclass(frozen=True)
 class RunningApp:
-    """A server that answers.
+    """A server that answers."""
 
-    Attributes:
-        url: its address, without a path.
-        access: its door.
-        known: its list of projects.
-        client: a client that may do everything.
-    """
-
-    url: str
+    url: str  # without a path
     access: Access
     known: KnownProjects
-    client: httpx.Client
+    client: httpx.Client  # may do everything
 
     @property
     def entrance(self) -> str:
@@ -65,3 +60,30 @@ def running_app(folder: Path, password: str = "") -> Iterator[RunningApp]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+def wait_for(reached: Callable[[], Any]) -> Any:
+    """Return what `reached` returns as soon as it is true."""
+    until = time.monotonic() + PATIENCE_S
+    while not (found := reached()):
+        assert time.monotonic() < until, "it was not reached in time"
+        time.sleep(0.05)
+    return found
+
+
+def ended(app: RunningApp, api: str, kind: str) -> Any:
+    """Wait for a task's end and return its state."""
+    return wait_for(
+        lambda: (state := app.client.get(f"{api}/tasks/{kind}").json())["status"] != "running" and state
+    )
+
+
+@contextmanager
+def shared_app(folder: Path) -> Iterator[RunningApp]:
+    """Serve the app with PASSWORD; its client is a colleague who has signed in."""
+    with (
+        running_app(folder, PASSWORD) as running,
+        running.stranger(headers={"Origin": running.url}) as client,
+    ):
+        assert client.post("/api/login", json={"password": PASSWORD}).status_code == 200
+        yield replace(running, client=client)

@@ -6,7 +6,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,12 +14,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
+from apscheduler.schedulers.base import BaseScheduler
 from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.usecases.project import open_project
-from internal_linker.usecases.schedule import STATE_FILE, next_run, run_schedule, timetable
+from internal_linker.usecases.schedule import STATE_FILE, Timetable, next_run, run_schedule, timetable
 from internal_linker.usecases.settings.settings import Settings
 from tests.support.small_project import finish, make_project, start
 
@@ -126,20 +127,26 @@ def test_a_time_comes_once_a_day_where_the_clocks_change(
     assert [each for each in sorted(found) if each <= wanted[-1]] == wanted
 
 
+class Stepped(BaseScheduler):  # type: ignore[misc]
+    """A scheduler that does what is due when it is woken, and waits for the run to end."""
+
+    def shutdown(self, wait: bool = True) -> None:
+        super().shutdown(wait)
+
+    def wakeup(self) -> None:
+        self.look()
+        self._lookup_executor("default").shutdown()
+
+    def look(self) -> None:
+        self._process_jobs()
+
+
 @dataclass
 class Computer:
-    """A computer whose clock a test moves while the scheduler pauses.
-
-    Attributes:
-        folder: the project folder.
-        now: the time at which the scheduler starts.
-        cron, zone, grace: settings.
-        runs: the times at which runs started.
-        lines: what the scheduler printed.
-    """
+    """A computer whose clock a test moves while the scheduler pauses."""
 
     folder: Path
-    now: datetime
+    now: datetime  # when the scheduler starts
     cron: str = "30 3 * * *"
     zone: str = "Europe/Berlin"
     grace: int = 60
@@ -152,9 +159,10 @@ class Computer:
         Args:
             later: durations, or times that the clock is set to.
             takes: how long each run takes.
-            dies: whether the computer dies in the middle of a run.
+            dies: whether the computer dies in the middle of a run: what it wrote at its end is not there.
         """
-        steps = iter(later)
+        steps, scheduler, state = iter(later), Stepped(timezone=UTC), self.folder / STATE_FILE
+        kept = list[bytes]()
         settings = {
             "schedule_cron": self.cron,
             "schedule_timezone": self.zone,
@@ -162,8 +170,7 @@ class Computer:
         }
         with time_machine.travel(self.now, tick=False) as clock:
 
-            def pause(seconds: float) -> None:
-                assert 0 < seconds <= 30
+            def pause(_: float) -> None:
                 step = next(steps, None)
                 if step is None:
                     os.kill(os.getpid(), signal.SIGTERM)
@@ -174,16 +181,20 @@ class Computer:
 
             def job(should_stop: Stop) -> None:
                 self.runs.append(datetime.now(UTC))
+                kept[:] = [state.read_bytes()] if dies else []
                 clock.shift(takes)
-                if dies:
-                    raise KeyboardInterrupt
+                scheduler.look()
 
-            try:
-                run_schedule(
-                    Settings.model_validate(settings), job, self.lines.append, self.folder, pause=pause
-                )
-            except KeyboardInterrupt:
-                assert dies
+            run_schedule(
+                Settings.model_validate(settings),
+                job,
+                self.lines.append,
+                self.folder,
+                scheduler=scheduler,
+                pause=pause,
+            )
+            if kept:
+                state.write_bytes(kept[0])
             self.now = datetime.now(UTC)
 
     def times(self) -> list[str]:
@@ -192,6 +203,7 @@ class Computer:
 
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+MOMENT = timedelta(milliseconds=10)
 EVENING = datetime(2026, 11, 20, 22, 0, tzinfo=UTC)  # 23:00 in Berlin
 
 
@@ -314,24 +326,23 @@ def test_times_that_can_not_be_kept_are_said_once(tmp_path: Path) -> None:
     assert sum("would not be made up" in line for line in computer.lines) == 1
 
 
-@dataclass
-class Soon:
-    """Planned times without a cron expression: these moments."""
+class Soon(Timetable):
+    """Times that begin a moment after the first one that is asked about: `runs` of them, then none for long."""
 
-    moments: Sequence[datetime]
-    zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
+    def __init__(self, runs: int) -> None:
+        self.zone, self._runs, self._first = ZoneInfo("UTC"), runs, datetime.max.replace(tzinfo=UTC)
 
     def after(self, moment: datetime) -> datetime | None:
-        """Return the first of the moments after this one."""
-        return next((each for each in self.moments if each > moment), None)
+        self._first = min(self._first, moment + MOMENT)
+        number = max(0, (moment - self._first) // MOMENT + 1)
+        return self._first + number * MOMENT if number < self._runs else datetime(2100, 1, 1, tzinfo=UTC)
 
 
 def scheduled(job: Callable[[Stop], None], folder: Path) -> list[str]:
     """Run `job` again and again until it sends the end signal itself, and return the printed lines."""
     lines: list[str] = []
-    now = datetime.now(UTC)
-    times = Soon([now + n * timedelta(milliseconds=1) for n in range(20_000)])
-    run_schedule(Settings.model_validate({}), job, lines.append, folder, times=times, pause=lambda _: None)
+    settings = Settings.model_validate({})
+    run_schedule(settings, job, lines.append, folder, times=Soon(20_000), pause=lambda _: time.sleep(0.001))
     return lines
 
 
@@ -408,13 +419,11 @@ def test_the_command_shows_the_next_run_and_ends_on_sigterm(tmp_path: Path) -> N
 
 
 SCHEDULED_RUN = """
-from datetime import UTC, datetime, timedelta
 import internal_linker.usecases.schedule as scheduling
 from internal_linker.cli import main
 from tests.usecases.test_schedule import Soon
 real = scheduling.run_schedule
-times = Soon([datetime.now(UTC) + timedelta(seconds=0.3), datetime(2100, 1, 1, tzinfo=UTC)])
-scheduling.run_schedule = lambda *given: real(*given, times=times)
+scheduling.run_schedule = lambda *given: real(*given, times=Soon(1))
 main(["schedule"])
 """
 

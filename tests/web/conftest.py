@@ -1,29 +1,33 @@
-"""A served app, an app with a project, and a browser on it."""
+"""One served app and one browser for all tests of a process: projects differ, and no test depends on another's."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.support.app_browser import AppBrowser, open_browser
 from tests.support.app_server import RunningApp, running_app
+from tests.support.small_project import forget_settings
 
 
-@pytest.fixture
-def app(tmp_path: Path) -> Iterator[RunningApp]:
-    with running_app(tmp_path) as running:
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    with running_app(tmp_path_factory.mktemp("app")) as running:
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture(scope="session")
 def started() -> Iterator[AppBrowser]:
     with open_browser() as opened:
         yield opened
 
 
 @pytest.fixture
-def browser(app: RunningApp, started: AppBrowser) -> Iterator[AppBrowser]:
-    """Return the browser, which leaves the app before that ends: pages would miss it in the next test."""
+def browser(started: AppBrowser) -> Iterator[AppBrowser]:
     yield started
     for context in started.browser.contexts:
         context.close()

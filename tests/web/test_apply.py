@@ -19,20 +19,12 @@ from tests.standins import WordPressStandIn
 from tests.standins.wordpress import PASSWORD as WORDPRESS_PASSWORD
 from tests.standins.wordpress import USER, StoredPost
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp, running_app
+from tests.support.app_server import RunningApp, ended, shared_app
 from tests.support.post_site import accepted, make_project, sign_in
-from tests.support.small_project import forget_settings
 from tests.support.source_site import BLACK_POT, MISSING, POT, contents, link, make_source_site, url, write
-from tests.web.test_import import ended
 
-PASSWORD = "correct horse battery"
 SCRIPT = '<script>document.title="stolen"</script>'
 PERSIAN = "قوری سفالی"
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture
@@ -123,18 +115,15 @@ def test_colleagues_apply_into_the_folder_of_the_settings_only(
 ) -> None:
     """With a password nobody chooses the folder, and whoever applies links says their name."""
     chosen(folders)
-    with running_app(tmp_path, PASSWORD) as shared:
-        client = shared.stranger(headers={"Origin": shared.url})
-        assert client.post("/api/login", json={"password": PASSWORD}).status_code == 200
-        app = replace(shared, client=client)
-        api = f"/api/projects/{shared.open(folders[0]).key}"
-        assert client.put(f"{api}/apply/folder", json={"folder": "/srv"}).status_code == 403
-        assert client.get(f"{api}/apply").json()["chooses"] is False
-        found = looked(app, api)
-        assert client.post(f"{api}/apply", json={"changes": found["id"]}).status_code == 422
-        assert client.post(f"{api}/apply", json={"changes": found["id"], "by": "Anna"}).status_code == 202
+    with shared_app(tmp_path) as app:
+        api = f"/api/projects/{app.open(folders[0]).key}"
+        assert app.client.put(f"{api}/apply/folder", json={"folder": "/srv"}).status_code == 403
+        assert app.client.get(f"{api}/apply").json()["chooses"] is False
+        body = {"changes": looked(app, api)["id"]}
+        assert app.client.post(f"{api}/apply", json=body).status_code == 422
+        assert app.client.post(f"{api}/apply", json={**body, "by": "Anna"}).status_code == 202
         assert ended(app, api, "apply")["status"] == "done"
-        assert client.get(f"{api}/applications").json()[0]["by"] == "Anna"
+        assert app.client.get(f"{api}/applications").json()[0]["by"] == "Anna"
 
 
 def test_an_editor_goes_from_the_review_to_the_site_and_back(
@@ -151,6 +140,7 @@ def test_an_editor_goes_from_the_review_to_the_site_and_back(
     page.get_by_text("5 accepted links are not on the site yet").wait_for()
     page.locator("#to-apply a").click()
     page.get_by_text("No links were applied yet.").wait_for()
+    require_sound(page, browser)
     expect(page.get_by_role("button", name="Show what would change")).to_be_disabled()
     page.get_by_label("Folder of the site's source files").fill(str(folders[1]))
     page.keyboard.press("Enter")
@@ -160,6 +150,7 @@ def test_an_editor_goes_from_the_review_to_the_site_and_back(
     expect(page.locator(".diff .added mark")).to_have_text(["[", "](/shop/pot/)"])
     assert contents(folders[1]) == before
     page.get_by_role("button", name="Apply 1 link").click()
+    require_sound(page, browser)
     page.keyboard.press("Escape")
     assert contents(folders[1]) == before
     page.get_by_role("button", name="Apply 1 link").click()
@@ -177,56 +168,23 @@ def test_an_editor_goes_from_the_review_to_the_site_and_back(
     page.get_by_role("dialog").get_by_role("button", name="Take them back").click()
     page.get_by_role("heading", name="1 page restored, 1 link taken back").wait_for()
     assert contents(folders[1]) == before
-    assert browser.problems == []
+    require_sound(page, browser)
 
 
-def test_the_review_leads_to_the_diff(
-    app: RunningApp, browser: AppBrowser, folders: tuple[Path, Path]
-) -> None:
-    """One click in the review shows what its accepted links would change, and the button that applies them."""
-    page = browser.page(app, f"/p/{app.open(chosen(folders)[0]).key}/review")
-    page.get_by_role("link", name="Show the changes and apply").click()
-    expect(page.locator(".diff .added mark").first).to_be_visible()
-    expect(page.get_by_role("button", name="Apply 4 links")).to_be_enabled()
-    assert browser.problems == []
-
-
-def test_what_could_not_be_taken_back_is_listed(
-    app: RunningApp, browser: AppBrowser, folders: tuple[Path, Path]
-) -> None:
-    """A file that somebody changed after links were applied stays as it is, and the page says which and why."""
-    key = app.open(chosen(folders)[0]).key
-    api = f"/api/projects/{key}"
+def test_what_could_not_be_taken_back_is_listed(app: RunningApp, folders: tuple[Path, Path]) -> None:
+    """A file that somebody changed after links were applied stays as it is, and the answer says which and why."""
+    api = f"/api/projects/{app.open(chosen(folders)[0]).key}"
     app.client.post(f"{api}/apply", json={"changes": looked(app, api)["id"]})
     assert ended(app, api, "apply")["status"] == "done"
     changed = (folders[1] / "blog/black.md").read_text() + "One more line.\n"
     (folders[1] / "blog/black.md").write_text(changed)
-    page = browser.page(app, f"/p/{key}/apply")
-    page.get_by_role("button", name="Undo the application").click()
-    page.get_by_role("dialog").get_by_role("button", name="Take them back").click()
-    page.get_by_role("heading", name="1 page restored, 3 links taken back").wait_for()
-    page.get_by_text("it changed since links were applied").wait_for()
+    body = {"application": app.client.get(f"{api}/apply/done").json()["application"]}
+    app.client.post(f"{api}/applications/undo", json=body)
+    assert ended(app, api, "undo")["status"] == "done"
+    done = app.client.get(f"{api}/applications/undo").json()
+    assert (done["links"], done["restored"], done["kept_texts"]) == (3, 1, 1)
+    assert "it changed since links were applied" in done["kept"][0]["reason"]
     assert (folders[1] / "blog/black.md").read_text() == changed
-    require_sound(page, browser)
-
-
-def test_of_two_editors_one_applies(app: RunningApp, browser: AppBrowser, folders: tuple[Path, Path]) -> None:
-    """Who applies changes that somebody else has applied since is told to look again, and no link is put in twice."""
-    key = app.open(chosen(folders)[0]).key
-    pages = [browser.page(app, f"/p/{key}/apply") for _ in range(2)]
-    for page in pages:
-        show(page)
-    for page in pages:
-        page.get_by_role("button", name="Apply 4 links").click()
-        page.get_by_role("dialog").get_by_role("button", name="Apply 4 links").click()
-        if page is pages[0]:
-            page.get_by_role("heading", name="4 links applied to 2 pages").wait_for()
-            written = contents(folders[1])
-    pages[1].get_by_role("alert").get_by_text("show the changes again").wait_for()
-    assert contents(folders[1]) == written
-    show(pages[1])
-    pages[1].get_by_text("There is nothing to apply.").wait_for()
-    pages[1].get_by_text("4 links in the text already").wait_for()
 
 
 def test_hostile_texts_stay_texts(app: RunningApp, browser: AppBrowser, folders: tuple[Path, Path]) -> None:
@@ -250,38 +208,6 @@ def test_hostile_texts_stay_texts(app: RunningApp, browser: AppBrowser, folders:
     require_sound(page, browser)
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(390, "dark"), pytest.param(1920, "light", marks=pytest.mark.long)]
-)
-def test_the_page_is_sound_on_any_screen(
-    app: RunningApp, browser: AppBrowser, folders: tuple[Path, Path], width: int, scheme: Any
-) -> None:
-    """Before a folder is chosen, with changes, in the dialog, and after they were applied, axe has no findings."""
-    key = app.open(folders[0]).key
-    page = browser.page(app, f"/p/{key}/apply", width=width, scheme=scheme)
-    page.get_by_text("No links were applied yet.").wait_for()
-    require_sound(page, browser)
-    page.get_by_label("Folder of the site's source files").fill(str(folders[1] / "gone"))
-    page.get_by_role("button", name="Use this folder").click()
-    page.get_by_role("alert").get_by_text("not found: check the path").wait_for()
-    browser.problems.clear()
-    page.get_by_label("Folder of the site's source files").fill(str(folders[1]))
-    page.get_by_role("button", name="Use this folder").click()
-    page.get_by_text("The folder is kept in the settings.").wait_for()
-    page.get_by_label("Only pages below this path").fill("/nowhere")
-    page.get_by_role("button", name="Show what would change").click()
-    page.get_by_role("alert").get_by_text(re.compile("^No page is in /nowhere")).wait_for()
-    page.get_by_label("Only pages below this path").fill("")
-    show(page)
-    page.get_by_role("button", name="Open all").click()
-    require_sound(page, browser)
-    page.get_by_role("button", name="Apply 4 links").click()
-    require_sound(page, browser)
-    page.get_by_role("dialog").get_by_role("button", name="Apply 4 links").click()
-    page.get_by_role("heading", name="4 links applied to 2 pages").wait_for()
-    require_sound(page, browser)
-
-
 @pytest.fixture
 def site() -> Iterator[WordPressStandIn]:
     texts = {"green": "<p>A clay pot keeps green tea warm.</p>", "pot": "<p>Our pot is made by hand.</p>"}
@@ -290,29 +216,22 @@ def site() -> Iterator[WordPressStandIn]:
         yield running
 
 
-def test_links_go_into_posts(
-    app: RunningApp, browser: AppBrowser, site: WordPressStandIn, tmp_path: Path
-) -> None:
+def test_links_go_into_posts(app: RunningApp, site: WordPressStandIn, tmp_path: Path) -> None:
     """With an account in config/wordpress.txt, its posts are changed and changed back, and no others."""
     ends = f"{site.url}/green/", f"{site.url}/pot/"
     pages = [(page, page, post.content) for page, post in zip(ends, site.posts.values(), strict=True)]
     project = make_project(tmp_path / "project", pages, [accepted(*ends, "clay pot")])
     sign_in(project, site.url, USER, WORDPRESS_PASSWORD)
-    before = site.posts[1].content
-    page = browser.page(app, f"/p/{app.open(project).key}/apply")
-    expect(page.get_by_label(f"posts of {site.url}")).to_be_checked()
-    show(page)
-    expect(page.locator(".diff .added")).to_contain_text(f'<a href="{ends[1]}">clay pot</a>')
-    assert site.saved == []
-    page.get_by_role("button", name="Apply 1 link").click()
-    page.get_by_role("dialog").get_by_text("visitors see it").wait_for()
-    page.get_by_role("dialog").get_by_role("button", name="Apply 1 link").click()
-    page.get_by_role("heading", name="1 link applied to 1 page").wait_for()
+    before, api = site.posts[1].content, f"/api/projects/{app.open(project).key}"
+    assert app.client.get(f"{api}/apply").json()["site"] == site.url
+    found = looked(app, api, to="wordpress")
+    assert (found["links"], found["home"]) == (1, site.url) and site.saved == []
+    app.client.post(f"{api}/apply", json={"changes": found["id"]})
+    assert ended(app, api, "apply")["status"] == "done"
     assert f'<a href="{ends[1]}">clay pot</a>' in site.posts[1].content
-    require_sound(page, browser)
-    page.get_by_role("button", name="Take it back").click()
-    page.get_by_role("dialog").get_by_role("button", name="Take them back").click()
-    page.get_by_role("heading", name="1 page restored, 1 link taken back").wait_for()
+    body = {"application": app.client.get(f"{api}/apply/done").json()["application"]}
+    app.client.post(f"{api}/applications/undo", json=body)
+    assert ended(app, api, "undo")["status"] == "done"
     assert site.posts[1].content == before
 
 

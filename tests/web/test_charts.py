@@ -1,28 +1,18 @@
 """What a mouse can do with each chart of the app: point, click, drag, zoom and hide."""
 
 import json
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.app_browser import AppBrowser
-from tests.support.app_server import RunningApp, running_app
+from tests.support.app_server import RunningApp
 from tests.support.linked_site import EDGES, make_linked, url
 from tests.support.linked_site import key as key_of
-from tests.support.small_project import SITE, forget_settings
+from tests.support.small_project import SITE
 from tests.web.test_audit import audited, make_shop_with_run
-from tests.web.test_similar import TITLES, compared, drag_cut_off, make_similar_shop
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """Serve one app for all charts: looking at them changes nothing."""
-    with pytest.MonkeyPatch.context() as patch, running_app(tmp_path_factory.mktemp("app")) as running:
-        forget_settings(patch)
-        yield running
+from tests.web.test_similar import TITLES, compared, make_similar_shop
 
 
 @pytest.fixture(scope="module")
@@ -127,38 +117,6 @@ def test_the_chart_of_links_tells_scores_and_leads_to_pages(
     page.get_by_role("dialog").get_by_role("link", name=url("shop/pot")).wait_for()
 
 
-def test_the_histogram_is_hidden_in_part(app: RunningApp, browser: AppBrowser, similar: str) -> None:
-    """The legend hides bars and moves no cut-off; a drag moves the cut-off, which stays drawn, and no bars return."""
-    page = browser.page(app, f"/p/{similar}/similar")
-    chart = Chart(page, "histogram")
-    before = page.locator("output").text_content()
-    chart.click(chart.words("of all pages"))
-    chart.wait("chart.getOption().legend[0].selected['of all pages'] === false")
-    assert page.locator("output").text_content() == before
-    drag_cut_off(page, 0.9)
-    expect(page.locator("output")).to_have_text("0.90")
-    assert chart.get("chart.getOption().legend[0].selected['of all pages']") is False
-    assert chart.get("chart.getModel().getSeriesByIndex(2).getModel('markLine').get('data')[0].xAxis") == 0.9
-    bar = chart.mark("item[2] > 0", series=1)
-    chart.told(bar, "within sections")
-
-
-def test_a_bar_tells_its_pairs(app: RunningApp, browser: AppBrowser, similar: str) -> None:
-    """Pointing at a bar tells the similarities and how many pairs have them, as the API counts them."""
-    overview = app.client.get(f"/api/projects/{similar}/similar").json()
-    counts = [sum(each) for each in zip(overview["within"], overview["across"], strict=True)]
-    at = max(range(len(counts)), key=counts.__getitem__)
-    page = browser.page(app, f"/p/{similar}/similar")
-    chart = Chart(page, "histogram")
-    chart.click(chart.words("within sections"))
-    chart.wait("chart.getOption().legend[0].selected['within sections'] === false")
-    step = 1 / len(counts)
-    chart.told(
-        chart.mark(f"Math.round(item[0] * {len(counts)} - 0.5) === {at}"),
-        f"{at * step:.2f} to {(at + 1) * step:.2f}: {counts[at]} pair",
-    )
-
-
 def test_the_cut_off_is_dragged_live(app: RunningApp, browser: AppBrowser, similar: str) -> None:
     """While the mouse is still down, numbers, lists and the workbook's address follow the cut-off."""
     page = browser.page(app, f"/p/{similar}/similar")
@@ -238,34 +196,6 @@ def test_the_tree_of_clusters(app: RunningApp, browser: AppBrowser, similar: str
     leaf = chart.mark(f"item.url === {json.dumps(leaves[-1])}")
     chart.told(leaf, leaves[-1])
     assert opened(page, chart, leaf) == leaves[-1]
-
-
-def test_charts_take_other_colours(app: RunningApp, browser: AppBrowser, similar: str) -> None:
-    """When the system turns dark, the marks of clusters take the lighter tints of dark pages."""
-    page = browser.page(app, f"/p/{similar}/clusters")
-    chart = Chart(page, "map")
-    colour = "chart.getOption().series[0].itemStyle.color"
-    light = chart.get(colour)
-    page.emulate_media(color_scheme="dark")
-    chart.wait(f"{colour} !== {json.dumps(light)}")
-
-
-def test_each_figure_of_the_audit_leads_to_its_rows(
-    app: RunningApp, browser: AppBrowser, sections: str
-) -> None:
-    """Each number of the figures and findings, clicked, shows as many rows as its rows in the API are."""
-    page = browser.page(app, f"/p/{sections}/audit")
-    page.get_by_role("heading", name="The most useful actions").wait_for()
-    buttons = page.locator("#figures button, #rules button")
-    assert buttons.count() > 30
-    for button in buttons.all():
-        with page.expect_response(re.compile(r"/audit/\w+\?")) as answer:
-            button.click()
-        total = answer.value.json()["total"]
-        name = button.get_attribute("aria-label") or ""
-        expect(page.locator("#rows tr")).to_have_count(min(total, 100))
-        if " findings: " in name:
-            assert total == int(name.split()[0])
 
 
 def test_a_cell_of_the_matrix_leads_to_its_links(app: RunningApp, browser: AppBrowser, sections: str) -> None:

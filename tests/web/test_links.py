@@ -2,14 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp
-from tests.support.linked_site import EDGES, make_linked, url
-from tests.support.linked_site import key as key_of
+from tests.support.linked_site import make_linked, url
 
 
 @pytest.fixture
@@ -46,26 +44,12 @@ def test_a_download_is_a_file(app: RunningApp, key: str, kind: str, begins: byte
     assert answer.headers["content-disposition"] == f'attachment; filename="site-links.{kind}"'
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(390, "light"), (1280, "dark"), pytest.param(1920, "light", marks=pytest.mark.long)]
-)
-def test_the_page_is_sound(app: RunningApp, browser: AppBrowser, key: str, width: int, scheme: Any) -> None:
-    """Table and panel have no finding of axe, with hostile and right-to-left titles, on any screen."""
-    page = browser.page(app, f"/p/{key}/links", width=width, scheme=scheme)
+def test_filters_and_panel_stay_in_the_address(app: RunningApp, browser: AppBrowser, key: str) -> None:
+    """Filters change table, counts, download and address; a reload keeps them, and a panel."""
+    page = browser.page(app, f"/p/{key}/links", width=390)
     page.get_by_text("7 links").wait_for()
     page.locator(".tabulator-row").first.wait_for()
     require_sound(page, browser)
-    page.locator(".tabulator-row button").first.click()
-    page.get_by_role("heading", name="Links from this page").wait_for()
-    require_sound(page, browser)
-    page.get_by_role("button", name="Radial").click()
-    require_sound(page, browser)
-    assert page.title().startswith("Links")
-
-
-def test_filters_and_panel_stay_in_the_address(app: RunningApp, browser: AppBrowser, key: str) -> None:
-    """Filters change table, counts, download and address; a reload keeps them, and a panel."""
-    page = browser.page(app, f"/p/{key}/links")
     page.get_by_label("Section").select_option("/shop")
     page.get_by_text("2 links").wait_for()
     with page.expect_response(re.compile(r"/links\?.*text=tin")):
@@ -73,6 +57,8 @@ def test_filters_and_panel_stay_in_the_address(app: RunningApp, browser: AppBrow
     page.get_by_text("2 links").wait_for()
     page.get_by_role("button", name="Clay tea pots").first.click()
     page.get_by_role("dialog").get_by_role("link", name=url("shop/pot")).wait_for()
+    require_sound(page, browser)
+    page.get_by_role("button", name="Radial").click()
     page.reload()
     page.get_by_role("dialog").get_by_role("link", name=url("shop/pot")).wait_for()
     page.keyboard.press("Escape")
@@ -86,33 +72,3 @@ def test_filters_and_panel_stay_in_the_address(app: RunningApp, browser: AppBrow
     assert len(lines) == 3 and lines[1].startswith(f"{url('shop')}")
     page.get_by_label("Words in titles").fill("no such words")
     page.get_by_text("No links match these filters.").wait_for()
-
-
-def test_charts_lead_to_pages(app: RunningApp, browser: AppBrowser, key: str) -> None:
-    """A click on a page of the tree shows that page's links; the chart has the page's best links."""
-    page = browser.page(app, f"/p/{key}/links?page={EDGES[0].source}")
-    page.get_by_role("heading", name="Green tea").wait_for()
-    option = "echarts.getInstanceByDom(document.getElementById('chart')).getOption().series[0]"
-    names = page.evaluate(f"{option}.data[0].children.map((child) => child.key)")
-    assert names == [key_of("shop/pot"), key_of("blog/black")]
-    x, y = page.evaluate(
-        "(() => { const chart = echarts.getInstanceByDom(document.getElementById('chart')); "
-        "const data = chart.getModel().getSeriesByIndex(0).getData(); "
-        f"const at = data.mapArray((i) => i).find((i) => data.getRawDataItem(i).key === '{key_of('shop/pot')}'); "
-        "const mark = data.getItemGraphicEl(at).getComputedTransform(); "
-        "const box = document.getElementById('chart').getBoundingClientRect(); "
-        "return [box.left + mark[4], box.top + mark[5]]; })()"
-    )
-    page.mouse.click(x, y)
-    page.get_by_role("dialog").get_by_role("link", name=url("shop/pot")).wait_for()
-
-
-def test_a_project_without_links_says_what_to_do(
-    app: RunningApp, browser: AppBrowser, tmp_path: Path
-) -> None:
-    """Before the first run, the page leads to it."""
-    made = make_linked(tmp_path / "new")
-    (made / "files/cache.sqlite3").unlink()
-    page = browser.page(app, f"/p/{app.open(made).key}/links")
-    page.get_by_text("There are no links yet").wait_for()
-    require_sound(page, browser)

@@ -10,13 +10,11 @@ from playwright.sync_api import expect
 from internal_linker.core.search_data import SearchTable
 from internal_linker.usecases.project import open_project
 from tests.standins.google import GoogleStandIn
-from tests.standins.google_token import EMAIL
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp
+from tests.support.app_server import RunningApp, ended
 from tests.support.crawls import table
 from tests.support.sheets import before, edit
-from tests.support.small_project import SITE, URLS, forget_settings, make_project, write_csv, write_text
-from tests.web.test_import import ended
+from tests.support.small_project import SITE, URLS, make_project, write_csv, write_text
 
 GREEN, BLACK, WHITE, POTS, _, STORAGE = URLS
 ODD = "<img src=x onerror=alert(1)> שלום \u202e"
@@ -30,9 +28,8 @@ EARNED = [
 
 
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shop(tmp_path: Path) -> Path:
     """Return a project with search data by query, one written main query and two empty ones."""
-    forget_settings(monkeypatch)
     folder = make_project(tmp_path / "shop")
     with open_project(folder).search_data("sc-domain:tiny.example", read_only=False) as store:
         for day in pd.date_range("2026-11-01", periods=2):
@@ -93,56 +90,33 @@ def test_a_person_fills_main_queries(app: RunningApp, browser: AppBrowser, shop:
     assert written[POTS] == "tea pot"
 
 
-def test_without_search_data_the_page_says_so(app: RunningApp, browser: AppBrowser, tmp_path: Path) -> None:
-    """The sentence of the use case is shown."""
-    folder = make_project(tmp_path / "bare")
-    page = browser.page(app, f"/p/{app.open(folder).key}/queries", width=1920)
-    page.get_by_role("button", name="Choose main queries").click()
-    page.get_by_role("alert").get_by_text("There are no search data by page and query").wait_for()
-    require_sound(page, browser)
+def test_without_search_data_the_task_says_so(app: RunningApp, tmp_path: Path) -> None:
+    """The sentence of the use case is the answer."""
+    api = f"/api/projects/{app.open(make_project(tmp_path / 'bare')).key}"
+    app.client.post(f"{api}/queries", json={})
+    assert "There are no search data by page and query" in ended(app, api, "queries")["error"]
 
 
-def test_a_person_fills_the_sheet(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
+def test_the_sheet_is_filled(app: RunningApp, shop: Path) -> None:
     """Empty cells of the Sheet are filled; what is typed meanwhile is kept, and a protected row is reported."""
     grid = [["URL", "Main Query"], [GREEN, "own words"], [BLACK], [POTS], [STORAGE], [f"{SITE}/x"]]
+    api = f"/api/projects/{app.open(shop).key}"
     with GoogleStandIn({"Main": grid}) as google:
         connect_sheet(shop, google)
         box = {"sheetId": google.tab("Main").sheet_id, "startRowIndex": 2, "endRowIndex": 3}
         google.edit(
             "addProtectedRange", protectedRange={"range": box, "editors": {"users": ["boss@a.example"]}}
         )
-        page = browser.page(app, f"/p/{app.open(shop).key}/queries", width=390)
-        page.get_by_role("button", name="Choose main queries").click()
-        fill = page.get_by_role("button", name="Fill 2 empty main queries in Google Sheet 'Main'")
-        fill.wait_for(timeout=30_000)
-        expect(page.locator("#figures")).to_contain_text("Without a row in the Sheet")
-        expect(page.locator("#pages")).to_contain_text("no row in the Sheet")
-        require_sound(page, browser)
+        app.client.post(f"{api}/queries", json={})
+        assert ended(app, api, "queries")["status"] == "done"
+        assert app.client.get(f"{api}/queries").json()["filled"] == 2
         assert google.grid("Main") == grid, "nothing is written before"
         before(google, "^POST .*:batchUpdate", edit(google, lambda rows: [*rows[:3], [POTS, ODD], *rows[4:]]))
-        fill.click()
-        page.locator("#figures").get_by_text("Not filled").wait_for(timeout=30_000)
+        app.client.post(f"{api}/queries", json={"write": True})
+        assert ended(app, api, "queries")["status"] == "done"
         assert google.grid("Main") == [*grid[:3], [POTS, ODD], *grid[4:]]
-    figures = page.locator("#figures > div")
-    told = dict(text.split("\n", 1) for text in figures.all_inner_texts())
-    assert told["Filled in Google Sheet 'Main'"] == "0" and told["Kept: written already"] == "2"
-    assert told["Not filled"] == "1"
-    expect(page.locator("#notes")).to_contain_text("protected ranges, such as row 3")
-    expect(page.locator("#write-part")).to_be_hidden()
-    require_sound(page, browser)
-
-
-def test_a_sheet_that_is_not_shared_says_so(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """The sentence of the adapter, with the address to share the Sheet with, is shown."""
-    with GoogleStandIn({"Main": [["URL", "Main Query"], [BLACK]]}) as google:
-        google.shared_with.clear()
-        connect_sheet(shop, google)
-        page = browser.page(app, f"/p/{app.open(shop).key}/queries")
-        page.get_by_role("button", name="Choose main queries").click()
-        page.get_by_role("alert").get_by_text(f"the Sheet is not shared with {EMAIL}").wait_for(
-            timeout=30_000
-        )
-        require_sound(page, browser)
+    found = app.client.get(f"{api}/queries").json()
+    assert (found["written"], found["filled"], found["kept"], found["unfilled"]) == (True, 0, 2, 1)
 
 
 def connect_sheet(folder: Path, google: GoogleStandIn) -> None:

@@ -4,10 +4,8 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -23,8 +21,11 @@ from internal_linker.usecases import jobs
 from internal_linker.usecases.options.links import RunOptions
 from internal_linker.web.server import listening
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import PATIENCE_S, RunningApp
+from tests.support.app_server import PATIENCE_S, RunningApp, wait_for
 from tests.support.small_project import finish, make_project, start, write_settings, write_text
+
+# What a page does with an answer that is there is done two frames later.
+SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @pytest.fixture
@@ -42,15 +43,6 @@ def waiting(folder: Path) -> Iterator[Path]:
         yield folder
         with suppress(InputError):
             jobs.cancel_job(folder)
-
-
-def wait_for(reached: Callable[[], Any], seconds: float = 60.0) -> Any:
-    """Return what `reached` returns as soon as it is true."""
-    until = time.monotonic() + seconds
-    while not (found := reached()):
-        assert time.monotonic() < until, "it was not reached in time"
-        time.sleep(0.1)
-    return found
 
 
 def ended(folder: Path) -> jobs.Job:
@@ -71,14 +63,13 @@ def pid_of(folder: Path) -> int:
     return pid
 
 
-def silent_child(folder: Path) -> int:
-    """Make a process that tells nothing the one of the last job, as if it were still loading; return its number."""
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
-    file = folder / "files/job/job.json"
-    kept = json.loads(file.read_text())
-    kept |= {"id": "loading", "pid": child.pid, "born": psutil.Process(child.pid).create_time()}
-    file.write_text(json.dumps(kept))
-    return child.pid
+def kept_job(folder: Path, pid: int) -> None:
+    """Leave what a start leaves of a job with this process that has told nothing yet."""
+    made = folder / "files/job"
+    made.mkdir(exist_ok=True)
+    kept = {"id": "loading", "kind": "run", "options": {}, "started_at": "2026-01-01T00:00:00+00:00"}
+    born = psutil.Process(pid).create_time() if psutil.pid_exists(pid) else 0.0
+    (made / "job.json").write_text(json.dumps({**kept, "pid": pid, "born": born}))
 
 
 def embedding(folder: Path) -> int:
@@ -101,20 +92,24 @@ def test_a_plan_spends_nothing(app: RunningApp, folder: Path) -> None:
 
 
 def test_a_run_is_a_job(app: RunningApp, folder: Path) -> None:
-    """A started run delivers its links and tells each step, its notes and its summary."""
-    key = app.open(folder).key
-    started = app.client.post(f"/api/projects/{key}/job", json={})
+    """A started run delivers its links and tells each step, its notes and its summary, also to who watches it."""
+    api = f"/api/projects/{app.open(folder).key}"
+    started = app.client.post(f"{api}/job", json={"search": False})
     assert started.status_code == 201 and started.json()["state"] == "running"
+    with app.client.stream("GET", f"{api}/job/events") as stream:
+        told = [json.loads(line[6:])["job"] for line in stream.iter_lines() if line.startswith("data: ")]
+    assert told[0]["state"] == "running" and told[-1]["state"] == "finished" and len(told) > 1
     job = ended(folder)
     assert job.state == "finished" and "successfully" in job.sentence and job.ended_at
+    assert job.options == {"search": False} and jobs.Figure("Pages", "6") in job.summary
     assert {"Input", "Matching", "Delivery"} <= {step.name for step in job.steps}
-    assert all(step.outcome for step in job.steps) and jobs.Figure("Pages", "6") in job.summary
+    assert all(step.outcome for step in job.steps)
     assert (folder / "files/links.csv").exists()
-    assert app.client.get(f"/api/projects/{key}/job").json()["job"]["id"] == job.id
+    assert app.client.get(f"{api}/job").json()["job"]["id"] == job.id
 
 
-def test_options_reach_the_run(folder: Path) -> None:
-    """A job has the options that it was started with, and none of them is taken for another."""
+def test_options_reach_the_run() -> None:
+    """A job gets the options that it was started with as words, and none of them is taken for another."""
     options = RunOptions(limit=2, only=("--dry-run",), search=False, sections=("/tea=off", "a b"))
     assert jobs.words(options) == [
         "--limit=2",
@@ -123,74 +118,52 @@ def test_options_reach_the_run(folder: Path) -> None:
         "--section=a b",
         "--no-serp",
     ]
-    jobs.start_run(folder, RunOptions(limit=2, search=False))
-    job = ended(folder)
-    assert (job.state, job.options) == ("finished", {"limit": 2, "search": False})
-    assert (folder / "files/trial/links.csv").exists() and not (folder / "files/links.csv").exists()
 
 
 def test_a_run_that_fails_says_why(folder: Path) -> None:
-    """An error of the run is its last sentence, also one that comes before the run begins."""
-    (folder / "files/urls_rawdata.csv").write_text("Nothing,Useful\n1,2\n")
-    jobs.start_run(folder, RunOptions())
-    job = ended(folder)
-    assert job.state == "failed" and "urls_rawdata.csv" in job.sentence
+    """An error is the last sentence, also one that comes before the run begins."""
     write_settings(folder, {"links_per_page": "many"})
     jobs.start_run(folder, RunOptions())
     job = ended(folder)
     assert job.state == "failed" and "links_per_page" in job.sentence
 
 
-@pytest.mark.parametrize("field", ["only", "sections"])
-def test_a_start_that_fails_leaves_nothing(app: RunningApp, folder: Path, field: str) -> None:
-    """A line with a control character is refused in one sentence, and the next run starts at once."""
-    key = app.open(folder).key
-    answer = app.client.post(f"/api/projects/{key}/job", json={field: ["a\0b"]})
+def test_a_start_that_fails_leaves_nothing(
+    app: RunningApp, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A control character is refused; if the system starts no process, no run is shown, nor the last one."""
+    api = f"/api/projects/{app.open(folder).key}"
+    answer = app.client.post(f"{api}/job", json={"only": ["a\0b"]})
     assert answer.status_code == 422 and "control characters" in answer.json()["error"]
-    assert app.client.get(f"/api/projects/{key}/job").json()["job"] is None
-    assert app.client.post(f"/api/projects/{key}/job", json={"limit": 2}).status_code == 201
-    assert ended(folder).state == "finished"
-
-
-def test_a_program_that_cant_be_started_is_no_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the system starts no process, nothing is shown as running, and the earlier run is not shown as lost."""
-    jobs.start_run(folder, RunOptions(limit=2))
-    ended(folder)
+    assert app.client.get(f"{api}/job").json()["job"] is None
+    kept_job(folder, 0)
+    assert jobs.current_job(folder).state == "lost"  # type: ignore[union-attr]
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", str(folder / "no-python"))
         with pytest.raises(OutputError, match="could not be started"):
             jobs.start_run(folder, RunOptions())
     assert jobs.current_job(folder) is None
-    jobs.start_run(folder, RunOptions(limit=2))
-    assert ended(folder).state == "finished"
 
 
 def test_only_what_is_new_is_read(folder: Path) -> None:
     """What a run told before is not read again, and a line counts as soon as it is whole."""
-    jobs.start_run(folder, RunOptions(limit=2))
-    first = ended(folder)
-    assert jobs.current_job(folder) == first
-    progress = folder / "files/job" / f"{first.id}.jsonl"
-    size = progress.stat().st_size
+    kept_job(folder, os.getpid())
+    progress, at = folder / "files/job/loading.jsonl", "2026-01-01T00:00:00+00:00"
+    lines = [{"event": "start", "at": at, "step": "Input", "total": 4, "unit": "pages"}]
+    lines += [{"event": "advance", "at": at, "done": 2}]
+    progress.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (step,) = jobs.current_job(folder).steps  # type: ignore[union-attr]
+    assert (step.name, step.done) == ("Input", 2) and step.left == pytest.approx(step.seconds, rel=1e-3)
     # Were it read again, nothing in it could be understood.
-    progress.write_bytes(b"x" * (size - 1) + b"\n")
-    assert jobs.current_job(folder) == first
-    note = json.dumps({"event": "note", "at": first.started_at, "message": "late"}).encode()
+    progress.write_bytes(b"x" * (progress.stat().st_size - 1) + b"\n")
+    note = json.dumps({"event": "note", "at": at, "message": "late"}).encode()
     with progress.open("ab") as file:
         file.write(note[:10])
         file.flush()
-        assert jobs.current_job(folder) == first
+        assert not jobs.current_job(folder).notes  # type: ignore[union-attr]
         file.write(note[10:] + b"\n")
-    assert jobs.current_job(folder).notes == (*first.notes, "late")  # type: ignore[union-attr]
-
-
-def test_the_stream_tells_until_the_end(app: RunningApp, folder: Path) -> None:
-    """Server-sent events tell the job's changes; the last one is its end."""
-    key = app.open(folder).key
-    app.client.post(f"/api/projects/{key}/job", json={})
-    with app.client.stream("GET", f"/api/projects/{key}/job/events") as stream:
-        told = [json.loads(line[6:])["job"] for line in stream.iter_lines() if line.startswith("data: ")]
-    assert told[0]["state"] == "running" and told[-1]["state"] == "finished" and len(told) > 1
+    job = jobs.current_job(folder)
+    assert job and job.notes == ("late",) and [step.done for step in job.steps] == [2]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
@@ -215,28 +188,21 @@ class TestWaitingRun:
         assert jobs.cancel_job(folder).cancelling
         job = ended(folder)
         assert job.state == "cancelled" and "in the cache" in job.sentence
-        jobs.start_run(folder, RunOptions(limit=2))
-        assert ended(folder).state == "finished"
 
     def test_a_run_that_cant_be_reached_is_not_stopping(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """If the system refuses the signal, the answer says so, and the run is shown as running."""
-        jobs.start_run(folder, RunOptions(limit=2))
-        ended(folder)
-        pid = silent_child(folder)
+        kept_job(folder, os.getpid())
 
         def refuse(*_: object) -> None:
             raise PermissionError(1, "Operation not permitted")
 
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "kill", refuse)
-            with pytest.raises(OutputError, match=f"end process {pid}"):
-                jobs.cancel_job(folder)
+        monkeypatch.setattr(os, "kill", refuse)
+        with pytest.raises(OutputError, match=f"end process {os.getpid()}"):
+            jobs.cancel_job(folder)
         job = jobs.current_job(folder)
         assert job and (job.state, job.cancelling) == ("running", False)
-        jobs.cancel_job(folder)
-        assert ended(folder).state == "cancelled"
 
     @pytest.mark.long
     def test_a_killed_job_is_lost(self, waiting: Path) -> None:
@@ -282,25 +248,10 @@ class TestWaitingRun:
         server.send_signal(signal.SIGTERM)
         assert finish(server)[0] == 0
 
-    def test_the_page_survives_a_reload(self, app: RunningApp, browser: AppBrowser, waiting: Path) -> None:
-        """A running job is shown with its step after a reload, and can be cancelled."""
-        jobs.start_run(waiting, RunOptions())
-        embedding(waiting)
-        page = browser.page(app, f"/p/{app.open(waiting).key}/run")
-        page.get_by_text("running", exact=True).wait_for()
-        require_sound(page, browser)
-        page.reload()
-        page.get_by_role("button", name="Cancel the run").click()
-        page.get_by_text("cancelled", exact=True).wait_for()
-        assert ended(waiting).state == "cancelled"
 
-
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def test_the_page_plans_and_runs(
-    app: RunningApp, browser: AppBrowser, folder: Path, width: int, scheme: Any
-) -> None:
+def test_the_page_plans_and_runs(app: RunningApp, browser: AppBrowser, folder: Path) -> None:
     """A person sees the plan, starts the run, sees its steps and its end."""
-    page = browser.page(app, f"/p/{app.open(folder).key}/run", width=width, scheme=scheme)
+    page = browser.page(app, f"/p/{app.open(folder).key}/run", width=390, scheme="dark")
     page.get_by_text("about 1 s").or_(page.get_by_text("about 2 s")).first.wait_for()
     require_sound(page, browser)
     page.get_by_role("button", name="Start the run").click()
@@ -309,6 +260,7 @@ def test_the_page_plans_and_runs(
     require_sound(page, browser)
 
 
+@pytest.mark.long
 def test_a_late_plan_starts_nothing(app: RunningApp, browser: AppBrowser, folder: Path) -> None:
     """A plan that comes after the options were changed is not shown, and the run can't be started with it."""
     late: list[Any] = []
@@ -316,12 +268,12 @@ def test_a_late_plan_starts_nothing(app: RunningApp, browser: AppBrowser, folder
     page.route("**/plan", lambda route: late.append(route) if not late else route.continue_())
     page.goto(f"{app.url}/p/{app.open(folder).key}/run")
     while not late:
-        page.wait_for_timeout(50)
+        page.wait_for_event("request")
     page.get_by_label("A trial of the first rows").check()
     page.get_by_text("The options have changed").wait_for()
     with page.expect_response("**/plan"):
         late[0].continue_()
-    page.wait_for_timeout(300)
+    page.evaluate(SETTLED)
     assert page.get_by_role("button", name="Start the run").is_disabled()
     assert page.get_by_text("Texts to embed").count() == 0
     require_sound(page, browser)
@@ -330,6 +282,7 @@ def test_a_late_plan_starts_nothing(app: RunningApp, browser: AppBrowser, folder
     assert page.get_by_role("button", name="Start the run").is_enabled()
 
 
+@pytest.mark.long
 def test_a_run_that_was_started_is_not_taken_for_the_last_one(
     app: RunningApp, browser: AppBrowser, waiting: Path
 ) -> None:
@@ -347,13 +300,14 @@ def test_a_run_that_was_started_is_not_taken_for_the_last_one(
     page.get_by_role("button", name="Start the run").click()
     page.get_by_role("button", name="Cancel the run").wait_for()
     while len(streams) < 2:
-        page.wait_for_timeout(50)
+        page.wait_for_event("request")
     with suppress(Error):  # the page no longer waits for it
         streams[0].fulfill(body=told, content_type="text/event-stream")
-    page.wait_for_timeout(300)
+    page.evaluate(SETTLED)
     assert page.get_by_role("heading", name="This run").is_visible()
 
 
+@pytest.mark.long
 def test_a_refused_stream_is_told(app: RunningApp, browser: AppBrowser, folder: Path) -> None:
     """A page that watches a run of an app that was restarted, and knows no session, says how to get in again."""
     job = asdict(jobs.Job("a", "run", {}, "2026-01-01T00:00:00+00:00"))

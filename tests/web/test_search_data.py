@@ -1,6 +1,5 @@
 """Search data on the page Import: exported files, a Search Console property, and what is stored."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,14 +8,12 @@ from playwright.sync_api import expect
 
 from internal_linker.core.search_data import SearchTable
 from internal_linker.usecases.project import open_project
-from tests.standins.google_analytics import GoogleAnalyticsStandIn
-from tests.standins.google_token import EMAIL
 from tests.standins.search_console import SearchConsoleStandIn, search_rows
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp
-from tests.support.small_project import URLS, forget_settings, make_project, write_text
+from tests.support.app_server import RunningApp, ended
+from tests.support.small_project import URLS, make_project
 from tests.usecases.test_import_search_console import connect, days_before
-from tests.web.test_import import ended, put
+from tests.web.test_import import put
 
 PROPERTY = "https://www.tiny.example/"
 DAYS = days_before(datetime.now(UTC).date() - timedelta(days=60), 30)
@@ -28,8 +25,7 @@ ODD = "<img src=x onerror=alert(1)> שלום \u202e.csv"
 
 
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    forget_settings(monkeypatch)
+def shop(tmp_path: Path) -> Path:
     return make_project(tmp_path / "shop")
 
 
@@ -108,81 +104,3 @@ def test_a_person_imports_search_data(
     assert fetched and max(fetched) <= today - timedelta(days=3)
     expect(page.locator("#search-rows")).to_contain_text(str(max(fetched)))
     expect(page.locator("#search-rows")).to_contain_text("exported files")
-
-
-def test_the_panel_fits_a_phone(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """With stored days and a file that waits, axe finds nothing and nothing is cut off."""
-    api = f"/api/projects/{app.open(shop).key}"
-    put(app, api, "Chart.csv", DATES.encode())
-    app.client.post(f"{api}/search-data/import", json={})
-    assert ended(app, api, "search")["status"] == "done"
-    put(app, api, "x" * 300 + ".csv", DATES.encode())
-    page = browser.page(app, f"/p/{app.open(shop).key}/import", width=390, scheme="dark")
-    page.locator("#search-rows tr").first.wait_for()
-    page.locator("#search-files li").first.wait_for()
-    require_sound(page, browser)
-
-
-def test_a_person_imports_sessions(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """A Google Analytics property is named by its number: sessions are stored, and missing data are reported."""
-    today = datetime.now(UTC).date()
-    rows = [
-        row
-        for day in days_before(today - timedelta(days=1), 9)
-        for row in (
-            (str(day), "www.tiny.example", "/green-tea/", 5, 3, 1.0),
-            (str(day), "other.example", ODD, 9, 0, 0.0),
-            (str(day), "other.example", "/x", 9, 0, 0.0),
-        )
-    ]
-    with GoogleAnalyticsStandIn({"123456789": rows}, zone=f"Europe/{ODD}") as google:
-        google.metadata = {"samplingMetadatas": [{"samplesReadCount": "1"}]}
-        connect_analytics(shop, google)
-        page = browser.page(app, f"/p/{app.open(shop).key}/import", width=390, scheme="dark")
-        page.get_by_text("No search data are stored yet.").wait_for()
-        send = page.get_by_role("button", name="Import search data")
-        expect(send).to_be_disabled()
-        field = page.get_by_label("Google Analytics property")
-        field.fill("G-ABC123")
-        send.click()
-        page.get_by_text("Google Analytics property G-ABC123: name it by its number").first.wait_for()
-        expect(send).to_be_enabled()
-        field.fill(" 123456789 ")
-        send.click()
-        page.locator("#search-rows tr").first.wait_for(timeout=30_000)
-        require_sound(page, browser)
-        expect(page.locator("#search-rows")).to_contain_text("landing page (sessions)")
-        expect(page.locator("#search-rows")).to_contain_text("GA4 property 123456789")
-        expect(page.locator("#search-rows")).to_contain_text(str(today - timedelta(days=1)))
-        done = page.locator("#search-done")
-        expect(done).to_contain_text("without a page, such as (not set) or (other)")
-        expect(done).to_contain_text("other.example is another site than tiny.example")
-        notes = page.locator("#searching")
-        expect(notes).to_contain_text("estimated the figures from a sample of the sessions")
-        expect(notes).to_contain_text("onerror=alert(1)")
-    with open_project(shop).search_data("GA4 property 123456789") as store:
-        assert sum(one.rows for one in store.days(SearchTable.SESSIONS).values()) == 9
-
-
-def test_a_property_that_may_not_be_read_says_whom_to_add(
-    app: RunningApp, browser: AppBrowser, shop: Path
-) -> None:
-    """The account's address and the place to add it are shown, and nothing is stored."""
-    with GoogleAnalyticsStandIn({"123456789": []}) as google:
-        google.viewers = {}
-        connect_analytics(shop, google)
-        page = browser.page(app, f"/p/{app.open(shop).key}/import")
-        page.get_by_label("Google Analytics property").fill("123456789")
-        page.get_by_role("button", name="Import search data").click()
-        page.get_by_text(f"{EMAIL} may not read property 123456789").first.wait_for(timeout=30_000)
-        require_sound(page, browser)
-    expect(page.locator("#search-none")).to_be_visible()
-
-
-def connect_analytics(folder: Path, google: GoogleAnalyticsStandIn) -> None:
-    """Give a project the service account and the address of the stand-in."""
-    key = folder / "config/service_account.txt"
-    write_text(key, json.dumps(google.service_account))
-    key.chmod(0o600)
-    settings = folder / "config/settings.toml"
-    write_text(settings, f'{settings.read_text()}\nanalytics_url = "{google.url}"\n')

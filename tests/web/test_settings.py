@@ -9,16 +9,14 @@ import pytest
 
 from internal_linker.usecases.settings.settings import load_settings
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import PATIENCE_S, RunningApp, running_app
-from tests.support.small_project import finish, forget_settings, make_project, start, write_text
+from tests.support.app_server import PATIENCE_S, RunningApp, shared_app
+from tests.support.small_project import finish, make_project, start, write_text
 
 SECRET = "key-0123456789abcdef"
-PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    forget_settings(monkeypatch)
+def shop(tmp_path: Path) -> Path:
     return make_project(tmp_path / "shop")
 
 
@@ -56,14 +54,11 @@ def test_no_answer_contains_a_key(app: RunningApp, shop: Path) -> None:
 
 def test_a_shared_app_changes_no_settings(tmp_path: Path, shop: Path) -> None:
     """Whoever has only the password can neither change an address that keys are sent to nor set keys."""
-    with running_app(tmp_path, PASSWORD) as shared:
-        api = f"/api/projects/{shared.open(shop).key}"
-        client = shared.stranger(headers={"Origin": shared.url})
-        assert client.post("/api/login", json={"password": PASSWORD}).status_code == 200
+    with shared_app(tmp_path) as app:
+        api, client = f"/api/projects/{app.open(shop).key}", app.client
         assert client.get(f"{api}/settings").status_code == 200
-        changes = {"base_url": "https://evil.example/v1"}
         answers = [
-            client.patch(f"{api}/settings", json={"changes": changes}),
+            client.patch(f"{api}/settings", json={"changes": {"base_url": "https://evil.example/v1"}}),
             client.put(f"{api}/keys/serper_api_key", json={"text": SECRET}),
             client.delete(f"{api}/keys/serper_api_key"),
             client.put(f"{api}/exclusions", json={"text": ""}),
@@ -84,7 +79,9 @@ def test_the_check_tells_each_piece(app: RunningApp, shop: Path) -> None:
 
 def test_a_person_changes_a_setting(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
     """Finding, changing, saving and restoring a setting; a wrong value is told and stays to be corrected."""
-    page = browser.page(app, f"/p/{app.open(shop).key}/settings")
+    page = browser.page(app, f"/p/{app.open(shop).key}/settings", width=390)
+    schedule, run = page.locator("#starters code").all_text_contents()
+    assert schedule.endswith(f"schedule --project {shop}") and run.endswith(f"run --project {shop}")
     page.get_by_label("Find a setting").fill("links per page")
     box = page.get_by_label("links_per_page", exact=True)
     box.fill("99")
@@ -101,21 +98,6 @@ def test_a_person_changes_a_setting(app: RunningApp, browser: AppBrowser, shop: 
     page.get_by_role("button", name="Save changes").click()
     page.get_by_role("button", name="Restore default: links_per_page").wait_for(state="detached")
     assert load_settings(shop).links_per_page == 5
-
-
-def test_a_person_switches_a_setting_on(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """A setting that is true or false is a box to tick, and a wrong address for alerts is named by its line alone."""
-    page = browser.page(app, f"/p/{app.open(shop).key}/settings")
-    page.get_by_label("notify_always", exact=True).check()
-    page.get_by_role("button", name="Save changes").click()
-    page.get_by_text("1 setting saved").wait_for()
-    assert load_settings(shop).notify_always is True
-    page.get_by_label("notify", exact=True).fill(f"json://127.0.0.1/x\n{SECRET}")
-    page.get_by_role("button", name="Set notify").click()
-    alert = page.get_by_role("alert").get_by_text("config/notify.txt, line 2")
-    alert.wait_for()
-    assert SECRET not in alert.inner_text() and not load_settings(shop).notify.get_secret_value()
-    browser.problems.clear()  # the browser's own line about the status 422
 
 
 def test_a_person_sets_a_key_and_patterns(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
@@ -136,8 +118,19 @@ def test_a_person_sets_a_key_and_patterns(app: RunningApp, browser: AppBrowser, 
     page.get_by_role("button", name="Check now").click()
     page.get_by_text("1 pattern in config/excluded_urls.txt").wait_for()
     browser.problems.clear()
+    page.get_by_label("notify", exact=True).fill(f"json://127.0.0.1/x\n{SECRET}")
+    page.get_by_role("button", name="Set notify").click()
+    alert = page.get_by_role("alert").get_by_text("config/notify.txt, line 2")
+    alert.wait_for()
+    assert SECRET not in alert.inner_text() and not load_settings(shop).notify.get_secret_value()
+    browser.problems.clear()
+    write_text(shop / "config/settings.toml", "sections_off = ['<img src=x onerror=alert(1)>']\nno_such = 1")
+    page.reload()
+    page.get_by_role("alert").get_by_text("no_such").wait_for()
+    require_sound(page, browser)
 
 
+@pytest.mark.long
 def test_saving_one_thing_drops_no_other_text(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
     """Text that is not saved stays when a key, a setting or the patterns are saved."""
     page = browser.page(app, f"/p/{app.open(shop).key}/settings")
@@ -165,17 +158,7 @@ def test_saving_one_thing_drops_no_other_text(app: RunningApp, browser: AppBrows
     assert load_settings(shop).links_per_page == 3
 
 
-def test_the_page_says_what_starts_runs(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """Beside the schedule stand the command lines that start runs of this folder, since the app starts none."""
-    page = browser.page(app, f"/p/{app.open(shop).key}/settings")
-    said = page.locator("#starters")
-    said.get_by_text("The app starts no run at these times").wait_for()
-    schedule, run = said.locator("code").all_text_contents()
-    assert schedule.endswith(f"schedule --project {shop}") and run.endswith(f"run --project {shop}")
-    assert "would start the next runs on" in said.inner_text()
-    require_sound(page, browser)
-
-
+@pytest.mark.long
 def test_the_command_of_the_schedule_works_anywhere(shop: Path, tmp_path: Path) -> None:
     """What the settings of a started app show can be typed as it is, in any folder."""
     process = start("-m", "internal_linker", "app", "--no-browser", cwd=shop, XDG_DATA_HOME=str(tmp_path))
@@ -198,20 +181,3 @@ def test_the_command_of_the_schedule_works_anywhere(shop: Path, tmp_path: Path) 
     scheduler.send_signal(signal.SIGTERM)
     finish(scheduler)
     assert (shop / "files/.internal_linker.schedule.json").is_file()
-
-
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(390, "dark"), (1280, "light"), pytest.param(1920, "dark", marks=pytest.mark.long)]
-)
-def test_the_page_is_sound_on_any_screen(
-    app: RunningApp, browser: AppBrowser, shop: Path, width: int, scheme: str
-) -> None:
-    """The page fits, has no findings of axe, and shows a broken file with its problem."""
-    write_text(
-        shop / "config/settings.toml", "links_per_page = 900\nsections_off = ['<img src=x onerror=alert(1)>']"
-    )
-    page = browser.page(app, f"/p/{app.open(shop).key}/settings", width=width, scheme=scheme)  # type: ignore[arg-type]
-    page.get_by_role("alert").get_by_text("links_per_page").wait_for()
-    page.get_by_role("button", name="Check now").click()
-    page.locator("#facts .bad").wait_for()
-    require_sound(page, browser)

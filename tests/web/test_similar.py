@@ -1,20 +1,16 @@
 """The pages and the API of similar pages and clusters."""
 
 import io
-import time
 from pathlib import Path
-from typing import Any
 
-import httpx
 import openpyxl
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.app_browser import AppBrowser, require_sound
-from tests.support.app_server import RunningApp, running_app
-from tests.support.small_project import SITE, forget_settings, make_project, write_csv, write_text
+from tests.support.app_server import RunningApp, ended, shared_app
+from tests.support.small_project import SITE, make_project, write_csv, write_text
 
-PASSWORD = "correct horse battery"
 TITLES = (
     *("cold brew", "cold brew at home", "cold brew ratio", "cold brew in a jar", "cold brew or iced"),
     *("green tea leaves", "black tea leaves", "white tea leaves", "tea leaves in a tin"),
@@ -31,21 +27,8 @@ def make_similar_shop(folder: Path) -> Path:
 
 
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    forget_settings(monkeypatch)
+def shop(tmp_path: Path) -> Path:
     return make_similar_shop(tmp_path / "shop")
-
-
-def ended(app: RunningApp, api: str, kind: str) -> Any:
-    return _ended(app.client, api, kind)
-
-
-def _ended(client: httpx.Client, api: str, kind: str) -> Any:
-    until = time.monotonic() + 60
-    while (state := client.get(f"{api}/tasks/{kind}").json())["status"] == "running":
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    return state
 
 
 def compared(app: RunningApp, shop: Path) -> str:
@@ -108,24 +91,21 @@ def test_a_task_runs_once(app: RunningApp, shop: Path) -> None:
     ended(app, api, "similar")
 
 
-@pytest.mark.parametrize("kind", ["similar", "clusters"])
-def test_a_shared_app_reads_no_other_files(tmp_path: Path, shop: Path, kind: str) -> None:
+def test_a_shared_app_reads_no_other_files(tmp_path: Path, shop: Path) -> None:
     """Whoever has only the password learns nothing of files by naming them as an encoder; the setting's own is fine."""
-    own = "file:files/vectors.csv"
+    own, secret = "file:files/vectors.csv", tmp_path / "secret.csv"
     write_text(shop / "config/settings.toml", f'embedding_provider = "{own}"\n')
-    secret = tmp_path / "secret.csv"
     secret.write_text("salary,name\n1,Ann\n", encoding="utf-8")
-    with running_app(tmp_path, PASSWORD) as shared:
-        api = f"/api/projects/{shared.open(shop).key}"
-        client = shared.stranger(headers={"Origin": shared.url})
-        assert client.post("/api/login", json={"password": PASSWORD}).status_code == 200
-        for name in (f"file:{secret}", f"file:{tmp_path}/none.csv", f"sentence-transformers:{tmp_path}"):
-            answer = client.post(f"{api}/{kind}", json={"encoder": name})
-            assert answer.status_code == 403 and "on its own computer" in answer.json()["error"]
-        assert client.get(f"{api}/tasks/{kind}").json()["status"] == "none"
-        for name in ("", "lsa", own):
-            assert client.post(f"{api}/{kind}", json={"by": "title", "encoder": name}).status_code == 202
-            _ended(client, api, kind)
+    with shared_app(tmp_path) as app:
+        api = f"/api/projects/{app.open(shop).key}"
+        for kind in ("similar", "clusters"):
+            for name in (f"file:{secret}", f"file:{tmp_path}/none.csv", f"sentence-transformers:{tmp_path}"):
+                answer = app.client.post(f"{api}/{kind}", json={"encoder": name})
+                assert answer.status_code == 403 and "on its own computer" in answer.json()["error"]
+            assert app.client.get(f"{api}/tasks/{kind}").json()["status"] == "none"
+            answer = app.client.post(f"{api}/{kind}", json={"by": "title", "encoder": own})
+            assert answer.status_code == 202
+            ended(app, api, kind)
 
 
 def drag_cut_off(page: Page, to: float) -> None:
@@ -188,19 +168,3 @@ def test_a_person_renames_a_cluster(app: RunningApp, browser: AppBrowser, shop: 
     page.reload()
     page.get_by_role("button", name="Table").click()
     expect(page.get_by_label("Name of cluster 1", exact=True)).to_have_value("Coffee שלום")
-
-
-@pytest.mark.parametrize("name", ["similar", "clusters"])
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(390, "dark"), pytest.param(1920, "dark", marks=pytest.mark.long)]
-)
-def test_the_pages_are_sound_on_any_screen(
-    app: RunningApp, browser: AppBrowser, shop: Path, name: str, width: int, scheme: str
-) -> None:
-    """Hostile titles stay text; the pages fit and have no findings of axe."""
-    compared(app, shop)
-    page = browser.page(app, f"/p/{app.open(shop).key}/{name}", width=width, scheme=scheme)  # type: ignore[arg-type]
-    page.locator("#result canvas").first.wait_for()
-    if name == "clusters":
-        page.get_by_role("button", name="Table").click()
-    require_sound(page, browser)

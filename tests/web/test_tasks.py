@@ -22,21 +22,22 @@ def wait_for_end(tasks: Tasks, folder: Path, kind: Kind) -> None:
 @pytest.mark.parametrize("kind", ["import", "rollback"])
 def test_the_end_of_the_app_cuts_nothing_in_two(tmp_path: Path, kind: Kind) -> None:
     """When the server ends, it waits for an import and a rollback, and asks them to stop where they can."""
-    tasks, begun, stopped = Tasks(), threading.Event(), list[str]()
+    tasks, stop_seen, release = Tasks(), threading.Event(), threading.Event()
 
     def work(_: Progress, stop: Callable[[], bool]) -> None:
-        begun.set()
         while not stop():
-            time.sleep(0.01)
-        time.sleep(0.3)
+            time.sleep(0.001)
+        stop_seen.set()
+        release.wait(60)
         (tmp_path / "second half").touch()
-        stopped.append(kind)
 
     tasks.start(tmp_path, kind, work)
-    begun.wait()
-    tasks.close()
-    assert stopped == [kind] and (tmp_path / "second half").exists()
-    assert tasks.state(tmp_path, kind).status == "done"
+    closing = threading.Thread(target=tasks.close)
+    closing.start()
+    assert stop_seen.wait(60) and closing.is_alive()
+    release.set()
+    closing.join()
+    assert (tmp_path / "second half").exists() and tasks.state(tmp_path, kind).status == "done"
 
 
 def test_the_end_of_the_app_waits_for_nothing_else(tmp_path: Path) -> None:
