@@ -34,16 +34,10 @@ def pairs(
     Args:
         project: the folder with config/ and files/, or a DataFrame of pages: URL, Title, Main Content, ...
         links: with a DataFrame of pages: existing links: Source, Destination, Anchor.
-        write: write the command's files, too.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         `.pairs` and `.orphaned`, the DataFrames `.frames["pairs"]` and `.frames["orphaned_content"]`, and in
         `.compared.similarity.tiles()` all similarities.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import pairs as usecase
 
@@ -65,15 +59,9 @@ def clusters(
     Args:
         project: the folder with config/ and files/, or a DataFrame of pages: URL, Title, Main Content, ...
         links: with a DataFrame of pages: existing links: Source, Destination, Anchor.
-        write: write the command's files, too.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         `.clusters`, `.pages` and `.missing_links`, each a DataFrame in `.frames`, too.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import clusters as usecase
 
@@ -87,17 +75,8 @@ def audit(
 ) -> "AuditResult":
     """Audit the site's links: today's, the last run's, and both together, as the command `audit` does.
 
-    Args:
-        project: the folder with config/ and files/.
-        write: write the command's files, too.
-        progress: show steps and notes on stderr.
-        options: as below.
-
     Returns:
         `.audit`, `.failed`, and the DataFrames `.frames["findings"]`, `.frames["summary"]` and `.frames["pages"]`.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import audit as usecase
 
@@ -105,6 +84,7 @@ def audit(
         return usecase.audit(opened_project(project), AuditOptions(**options), reporter, write=write)
 
 
+@takes()
 def link_paths(
     start: str,
     end: str,
@@ -119,16 +99,11 @@ def link_paths(
     Args:
         start: URL of the first page.
         end: URL of the last page.
-        project: the folder with config/ and files/.
         home: URL of the home page; "": it is detected.
         after: which proposed links are adopted: "accepted", "in-text" or "all".
-        progress: show steps and notes on stderr.
 
     Returns:
         `.today` and `.after` adoption of the proposed links.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import audit as usecase
 
@@ -139,11 +114,6 @@ def link_paths(
 @takes(ExportVectorsOptions)
 def export_vectors(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "ExportResult":
     """Write every page's vector to files/vectorized_urls.csv, as the command `export-vectors` does.
-
-    Args:
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         `.found` and `.missing`, and which pages have a vector as a DataFrame: `.to_frame()`.

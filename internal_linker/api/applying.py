@@ -26,15 +26,10 @@ def apply(
     Args:
         files: the folder of the site's source files; None: `wordpress` names a site, or else the setting
             source_folder names it.
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
         options: as below; without `write`, `patch` or `branch` nothing changes.
 
     Returns:
         `.links`, what became of each, `.diff`, `.counts` and `.application`, which `undo` takes.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import apply as usecase
 
@@ -43,11 +38,9 @@ def apply(
         return usecase.apply(opened_project(project), ApplyOptions(files=folder, **options), reporter)
 
 
+@takes()
 def applications(project: str | Path = ".") -> "ApplicationsResult":
     """List the applications of links and how many of their links are live, as `undo` does without an argument.
-
-    Args:
-        project: the folder with config/ and files/.
 
     Returns:
         `.applications`, the oldest first.
@@ -66,9 +59,6 @@ def undo(what: str, project: str | Path = ".", *, progress: bool = False, **opti
 
     Args:
         what: "LAST", the id of an application, or a page's URL.
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         `.restored` and `.kept`: the texts that are as they were, and those that changed since.

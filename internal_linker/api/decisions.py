@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from internal_linker.usecases.review import LinkDecision, ReviewResult
 
 
+@takes()
 def waiting_links(project: str | Path = ".") -> "ReviewResult":
     """Return the links that wait for an editor's decision; `decide` takes the decisions.
-
-    Args:
-        project: the folder with config/ and files/.
 
     Returns:
         `.links` and the DataFrame `.to_frame()`.
@@ -34,6 +32,7 @@ def waiting_links(project: str | Path = ".") -> "ReviewResult":
     return usecase.waiting_links(opened_project(project))
 
 
+@takes()
 def decide(
     decisions: "Sequence[LinkDecision] | DataFrame", project: str | Path = ".", *, by: str = ""
 ) -> "ReviewCounts":
@@ -42,7 +41,6 @@ def decide(
     Args:
         decisions: records, or a DataFrame with the column link_id and any of status, anchor and notes, as
             `waiting_links` returns it; None and missing values change nothing.
-        project: the folder with config/ and files/.
         by: the editor's name; "": the name of the login.
 
     Returns:
@@ -56,11 +54,9 @@ def decide(
     return usecase.decide(opened_project(project), decisions, by=by)
 
 
+@takes()
 def history(project: str | Path = ".") -> "HistoryResult":
     """Return the runs whose links are kept, the oldest first, as the command `history` does.
-
-    Args:
-        project: the folder with config/ and files/.
 
     Returns:
         `.versions` and the DataFrame `.to_frame()`.
@@ -82,9 +78,7 @@ def diff(
     Args:
         before: the earlier run, as `history` names it.
         after: the later run.
-        project: the folder with config/ and files/.
         write: write files/diff.csv, too.
-        options: as below.
 
     Returns:
         `.differences` and `.counts`, and the DataFrame `.to_frame()`.
@@ -107,9 +101,6 @@ def rollback(
 
     Args:
         run: the run, as `history` names it.
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         The links that were put back; `.rejected` counts those that stay out, `.gaps` says what is missing.

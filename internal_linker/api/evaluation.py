@@ -21,16 +21,8 @@ if TYPE_CHECKING:
 def evaluate(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "Evaluation":
     """Measure relevance on links that editors made, as the command `evaluate` does.
 
-    Args:
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-        options: as below.
-
     Returns:
         `.measurements`, and their figures as a DataFrame: `.to_frame()`.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import evaluate as usecase
 
@@ -38,18 +30,12 @@ def evaluate(project: str | Path = ".", *, progress: bool = False, **options: An
         return usecase.evaluate(opened_project(project), EvaluateOptions(**options), reporter)
 
 
+@takes()
 def evaluate_anchors(project: str | Path = ".", *, progress: bool = False) -> "AnchorEvaluation":
     """Compare proposed anchors with the editors', and look for flaws in those of a run, as `evaluate --anchors` does.
 
-    Args:
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-
     Returns:
         `.agreement` and `.proposals`, and their figures as DataFrames: `.frames`.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import evaluate as usecase
 
@@ -72,16 +58,10 @@ def backtest(
     Args:
         before: CSV of the site's links at a date.
         after: CSV of its links at a later date.
-        project: the folder with config/ and files/.
         write: write files/backtest.csv, too.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         The DataFrames `.frames["figures"]` and `.frames["links"]`.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import evaluate as usecase
 
@@ -94,16 +74,8 @@ def backtest(
 def calibrate(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "Calibration":
     """Fill files/labels.csv and measure precision and recall by threshold, as the command `calibrate` does.
 
-    Args:
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-        options: as below.
-
     Returns:
         `.tier_inline` and `.tier_sidebar`, and the curve as a DataFrame: `.to_frame()`.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import calibrate as usecase
 

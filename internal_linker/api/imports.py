@@ -20,16 +20,10 @@ def import_crawl(
 
     Args:
         files: a crawler's exports (.csv, .xlsx), HTML files and folders of them.
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         `.pages`, `.links` and other counts, in `.gaps` what is missing because a site failed, and the DataFrames
         `.frames["counts"]` and `.frames["columns"]`.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import import_crawl as usecase
 

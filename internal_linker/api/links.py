@@ -25,9 +25,7 @@ def run(project: str | Path = ".", *, progress: bool = False, **options: Any) ->
     """Find links for every page and deliver them, as the command `run` does.
 
     Args:
-        project: the folder with config/ and files/.
         progress: show steps, notes and the summary on stderr; logfile.txt has them in any case.
-        options: as below.
 
     Returns:
         `.links`, `.notes` and `.gaps`, and the DataFrames `.frames["links"]` and `.frames["notes"]`.
@@ -46,16 +44,7 @@ def run(project: str | Path = ".", *, progress: bool = False, **options: Any) ->
 
 @takes(RunOptions)
 def plan(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "Plan":
-    """Return what a run would fetch, embed and cost, as `run --dry-run` does; nothing is spent or written.
-
-    Args:
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-        options: as below.
-
-    Raises:
-        InternalLinkerError: it could not be done.
-    """
+    """Return what a run would fetch, embed and cost, as `run --dry-run` does; nothing is spent or written."""
     from internal_linker.usecases import run as usecase
 
     with shown_reporter(progress) as reporter:
@@ -79,14 +68,9 @@ def lookup(
         project: the folder with config/ and files/, or a DataFrame of pages: URL, Title, Main Content, ...
         links: with a DataFrame of pages: existing links: Source, Destination, Anchor.
         queries: with a DataFrame of pages: their main queries: URL, Main Query.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         `.links` and the DataFrame `.to_frame()`.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import run as usecase
 
@@ -94,19 +78,13 @@ def lookup(
         return usecase.lookup(opened, LookupOptions(page=page, **options), reporter)
 
 
+@takes()
 def open_site(project: str | Path = ".", *, progress: bool = False) -> "OpenSite":
     """Open a site for many lookups and content briefs, such as those of a web app, which take milliseconds each.
-
-    Args:
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
 
     Returns:
         An object with the methods `lookup` and `content_brief`, which take the same options and return the same as the
         functions of these names, and `close`; also for a `with` block.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases.open_site import OpenSite
 
@@ -121,15 +99,9 @@ def content_brief(
 
     Args:
         draft: a title, an outline or a draft, as text or as the path of a .docx, .md, .html or .txt file.
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         `.links_to`, `.links_from` and `.like`, each a DataFrame in `.frames`, too.
-
-    Raises:
-        InternalLinkerError: it could not be done.
     """
     from internal_linker.usecases import run as usecase
 
@@ -137,6 +109,7 @@ def content_brief(
         return usecase.content_brief(opened_project(project), BriefOptions(draft=draft, **options), reporter)
 
 
+@takes()
 def schedule(project: str | Path = ".", *, progress: bool = False) -> None:
     """Stay and run at the times of schedule_cron until Ctrl-C or SIGTERM, as the command `schedule` does.
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from internal_linker.usecases.search_data import SearchData
 
 
+@takes()
 def import_search_console(
     property: str, project: str | Path = ".", *, days: int = 0, progress: bool = False
 ) -> "SearchConsoleImport":
@@ -25,9 +26,7 @@ def import_search_console(
 
     Args:
         property: "sc-domain:example.com" for a domain property, "https://www.example.com/" for a URL prefix.
-        project: the folder with config/ and files/.
         days: how many days to fetch at most; 0: all that Google keeps, which are those of 16 months.
-        progress: show steps and notes on stderr.
 
     Returns:
         `.fetched`, the days, `.clicks`, `.missing` and `.last_final`, and in `.gaps` what is missing because Google
@@ -44,13 +43,13 @@ def import_search_console(
         return usecase.import_search_console(opened_project(project), wanted, reporter)
 
 
+@takes()
 def search_data(
     project: str | Path = ".", *, since: date | None = None, until: date | None = None, source: str = ""
 ) -> "SearchData":
     """Read the search data that imports stored.
 
     Args:
-        project: the folder with config/ and files/.
         since: the first day; None: the first that is stored.
         until: the last day, included; None: the last that is stored.
         source: where the data are from, such as "sc-domain:example.com"; "": of each table the source with the most
@@ -74,10 +73,7 @@ def impact(
     """Measure what links that went live did to their targets, as the command `impact` does.
 
     Args:
-        project: the folder with config/ and files/.
         report: write files/impact.html.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         `.sentence`, `.verdict` and `.findings`; the frames `effects`, `weeks` and `pairs`.
@@ -91,11 +87,9 @@ def impact(
         return usecase.impact(opened_project(project), ImpactOptions(report=report, **options), reporter)
 
 
+@takes()
 def plan_experiment(project: str | Path = ".") -> "PlanResult":
     """Hold back the accepted links to one in five of their targets, at random, as `impact --plan` does.
-
-    Args:
-        project: the folder with config/ and files/.
 
     Returns:
         `.status`, `.sentence`, `.drawn`, `.links`, which are held back, and `.released`, to put live; the frames
@@ -109,11 +103,9 @@ def plan_experiment(project: str | Path = ".") -> "PlanResult":
     return usecase.plan_experiment(opened_project(project))
 
 
+@takes()
 def end_experiment(project: str | Path = ".") -> "PlanResult":
     """Let the links go live that are held back, as `impact --release` does.
-
-    Args:
-        project: the folder with config/ and files/.
 
     Returns:
         `.sentence`.
@@ -126,6 +118,7 @@ def end_experiment(project: str | Path = ".") -> "PlanResult":
     return usecase.end_experiment(opened_project(project))
 
 
+@takes()
 def import_search_data(
     *files: str | Path, project: str | Path = ".", progress: bool = False
 ) -> "SearchDataImported":
@@ -133,8 +126,6 @@ def import_search_data(
 
     Args:
         files: exports of Search Console or Google Analytics (.zip, .csv, .xlsx), or tables of their figures.
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
 
     Returns:
         In `.stored` what was stored of each kind, in `.rejected` and `.left_out` how many rows were not, and the
@@ -149,6 +140,7 @@ def import_search_data(
         return import_search_exports(opened_project(project), [Path(file) for file in files], reporter)
 
 
+@takes()
 def import_analytics(
     property: str, project: str | Path = ".", *, progress: bool = False
 ) -> "SearchDataImported":
@@ -156,8 +148,6 @@ def import_analytics(
 
     Args:
         property: the property's number, such as "123456789".
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
 
     Returns:
         As `import_search_data`, and in `.gaps` what is missing because Google refused to answer.
@@ -174,11 +164,6 @@ def import_analytics(
 @takes(QueriesOptions)
 def queries(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "FilledQueries":
     """Choose main queries from search data, as the command `queries` does.
-
-    Args:
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         The main queries in the DataFrame `.frames["queries"]`, others in `.frames["cannibalised"]`, `["brands"]` and

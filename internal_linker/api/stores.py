@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 def check(project: str | Path = ".", **options: Any) -> "CheckResult":
     """Verify keys, Sheet, files and model, as the command `check` does; nothing is spent.
 
-    Args:
-        project: the folder with config/ and files/.
-        options: as below.
-
     Returns:
         `.ok`, `.facts` and the DataFrame `.to_frame()`.
     """
@@ -38,6 +34,7 @@ def check(project: str | Path = ".", **options: Any) -> "CheckResult":
     return usecase.check(Path(project).resolve(), CheckOptions(**options))
 
 
+@takes()
 def init(project: str | Path = ".", *, sheet: bool = False) -> "InitResult":
     """Write a commented configuration into a folder, as the command `init` does; existing files stay.
 
@@ -64,7 +61,6 @@ def copy_store(
         source: where the cache is: as store_url, or the path of an SQLite file.
         destination: where it is copied to, likewise.
         project: the folder with config/ and files/; relative paths start there.
-        progress: show steps and notes on stderr.
 
     Raises:
         InternalLinkerError: a database can't be opened, or there is no cache at the source.
@@ -79,11 +75,6 @@ def copy_store(
 @takes(VerifyCacheOptions)
 def verify_cache(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "VerifyResult":
     """Read all that the cache and the link graph hold, as the command `cache verify` does, and repair it if asked to.
-
-    Args:
-        project: the folder with config/ and files/.
-        progress: show steps and notes on stderr.
-        options: as below.
 
     Returns:
         `.ok`, the damaged rows by table, `.damaged`, and what was done with them, `.repaired`.
@@ -101,10 +92,6 @@ def verify_cache(project: str | Path = ".", *, progress: bool = False, **options
 def back_up_store(project: str | Path = ".", **options: Any) -> Path:
     """Back up the cache file, as the command `store backup` does.
 
-    Args:
-        project: the folder with config/ and files/.
-        options: as below.
-
     Returns:
         The path of the backup.
 
@@ -120,10 +107,6 @@ def back_up_store(project: str | Path = ".", **options: Any) -> Path:
 def restore_store(project: str | Path = ".", **options: Any) -> "RestoreResult":
     """Put a backup in the place of the cache file, as the command `store restore` does.
 
-    Args:
-        project: the folder with config/ and files/.
-        options: as below.
-
     Returns:
         The backup, and where the former cache file is: `.backup` and `.former`.
 
@@ -138,10 +121,6 @@ def restore_store(project: str | Path = ".", **options: Any) -> "RestoreResult":
 @takes(PruneCacheOptions)
 def prune_cache(project: str | Path = ".", **options: Any) -> "PruneResult":
     """Count or remove what no run needed for a long time, as the command `cache prune` does.
-
-    Args:
-        project: the folder with config/ and files/.
-        options: as below.
 
     Returns:
         `.needless`, table by table.

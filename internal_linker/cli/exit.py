@@ -19,16 +19,11 @@ _UsageError: Any = typer.BadParameter.__base__
 
 @dataclass
 class Start:
-    """What all commands share.
+    """What all commands share."""
 
-    Attributes:
-        default: the folder used without --project: main.py's own.
-        folder: the project folder, once it is known.
-        logs: whether errors that a person can fix go into its log: those of a run do, those of a check don't.
-    """
-
-    default: Path | None = None
-    folder: Path | None = None
+    default: Path | None = None  # the folder used without --project: main.py's own
+    folder: Path | None = None  # the project folder, once it is known
+    # whether errors that a person can fix go into its log: those of a run do, those of a check don't
     logs: bool = False
 
 

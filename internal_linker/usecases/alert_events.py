@@ -25,33 +25,22 @@ _MARK_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that a person should know.
+    """Something that a person should know."""
 
-    Attributes:
-        subject: what happened, for the subject of the message: "2 new orphans".
-        sentence: what it means.
-        examples: all cases, each in a line; the message shows the first few.
-        advice: what to do next.
-        failed: whether it is a failure.
-    """
-
-    subject: str
+    subject: str  # what happened, for the subject of the message: "2 new orphans"
     sentence: str
-    examples: Sequence[str] = ()
-    advice: str = ""
+    examples: Sequence[str] = ()  # all cases, each in a line; the message shows the first few
+    advice: str = ""  # what to do next
     failed: bool = False
 
 
 @dataclass
 class Told:
-    """What earlier messages reported, so that each thing is reported once.
+    """What earlier messages reported, so that each thing is reported once."""
 
-    Attributes:
-        before: marks by kind of thing, as the last message left them.
-        now: the same after this run: what is no longer so can be new again.
-    """
-
+    # marks by kind of thing, as the last message left them
     before: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    # the same after this run: what is no longer so can be new again
     now: dict[str, frozenset[str]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -76,19 +65,12 @@ class Told:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run over the whole site that has ended.
+    """A run over the whole site that has ended."""
 
-    Attributes:
-        project: whose run; None: its settings are wrong.
-        report: what it did; None: it failed.
-        error: why it failed.
-        told: what earlier messages reported.
-    """
-
-    project: Project | None
-    report: Report | None
+    project: Project | None  # whose run; None: its settings are wrong
+    report: Report | None  # what it did; None: it failed
     error: Exception | None
-    told: Told
+    told: Told  # what earlier messages reported
 
 
 def failed(ended: Ended) -> Event | None:

@@ -31,17 +31,11 @@ _IN_SUBJECT = 3
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to people.
+    """A message to people."""
 
-    Attributes:
-        subject: one line.
-        text: plain text.
-        failed: whether it is about a failure.
-    """
-
-    subject: str
-    text: str
-    failed: bool = False
+    subject: str  # one line
+    text: str  # plain text
+    failed: bool = False  # whether it is about a failure
 
 
 def concerns(options: RunOptions) -> bool:

@@ -51,13 +51,9 @@ class Fact:
 
 @dataclass(frozen=True, repr=False)
 class CheckResult(Result):
-    """The result of a check.
+    """The result of a check."""
 
-    Attributes:
-        facts: each piece that was looked at.
-    """
-
-    facts: tuple[Fact, ...]
+    facts: tuple[Fact, ...]  # each piece that was looked at
 
     @property
     def failed(self) -> list[Fact]:

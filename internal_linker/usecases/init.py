@@ -31,17 +31,12 @@ class ConfigFile:
 
 @dataclass(frozen=True, repr=False)
 class InitResult(Result):
-    """A project folder with its configuration.
+    """A project folder with its configuration."""
 
-    Attributes:
-        folder: the project folder.
-        files: the files of the configuration.
-        sheet: the tab of the Google Sheet, and whether its column names were written or it was not empty; "": nobody
-            asked for it.
-    """
-
-    folder: Path
-    files: tuple[ConfigFile, ...]
+    folder: Path  # the project folder
+    files: tuple[ConfigFile, ...]  # the files of the configuration
+    # the tab of the Google Sheet, and whether its column names were written or it was not empty; "": nobody
+    # asked for it
     sheet: str = ""
 
     def tables(self) -> dict[str, Columns]:

@@ -25,6 +25,14 @@ _PLAIN = (
 )
 
 
+# What functions have in common.
+_COMMON = {
+    "project": "The folder with config/ and files/.",
+    "progress": "Show steps and notes on stderr.",
+    "write": "Write the command's files, too.",
+}
+
+
 def plain(message: str) -> str:
     """Return a library's message about a wrong value as a sentence for people."""
     for found, words in _PLAIN:
@@ -34,43 +42,26 @@ def plain(message: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What the faces show of a field of an options record, and the values that it takes.
+    """What the faces show of a field of an options record, and the values that it takes."""
 
-    Attributes:
-        help: one line for people.
-        flag: its name on the command line; "": the field's name.
-        metavar: what stands for the value in `--help`.
-        least: the lowest number it takes, if any.
-        most: the highest number it takes, if any.
-        choices: the texts it takes; empty: any.
-        argument: whether the command line takes it by position.
-    """
-
-    help: str
-    flag: str = ""
-    metavar: str = ""
+    help: str  # one line for people
+    flag: str = ""  # its name on the command line; "": the field's name
+    metavar: str = ""  # what stands for the value in `--help`
     least: float | None = None
     most: float | None = None
-    choices: tuple[str, ...] = ()
-    argument: bool = False
+    choices: tuple[str, ...] = ()  # the texts it takes; empty: any
+    argument: bool = False  # whether the command line takes it by position
+    doc: str = ""  # what Python says of it where the help doesn't fit
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A field of an options record with all that a face needs to offer it.
-
-    Attributes:
-        name: the field's name, as Python has it.
-        type: its type without None and without its description.
-        many: whether it takes several values.
-        default: its default; `required` tells whether it has one.
-        option: its description.
-    """
+    """A field of an options record with all that a face needs to offer it."""
 
     name: str
-    type: type[Any]
-    many: bool
-    required: bool
+    type: type[Any]  # without None and without its description
+    many: bool  # whether it takes several values
+    required: bool  # whether it has no default
     default: Any
     option: Option
 
@@ -78,6 +69,13 @@ class Declared:
     def flag(self) -> str:
         """Its name on the command line; one that begins with --no- switches the field off."""
         return self.option.flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def described(self) -> str:
+        """What Python says of it."""
+        option = self.option
+        text = option.doc or (f"False: {option.help}" if self.flag.startswith("--no-") else option.help)
+        return f"{text} One of: {', '.join(option.choices)}." if option.choices else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,28 +137,31 @@ def _require_bounds(declared: Declared, value: Any) -> None:
         raise ConfigurationError(f"{declared.flag} {value:g}: the number must be {wanted}.")
 
 
-def takes(record: type[Options]) -> Callable[[F], F]:
-    """Show the fields of an options record in place of a function's `**options`, in its signature and docstring."""
+def takes(record: type[Options] = Options) -> Callable[[F], F]:
+    """Show the fields of an options record in place of a function's `**options`, in its signature and docstring.
+
+    The docstring gets those parameters of all functions, too, that it doesn't describe itself.
+    """
 
     def decorate(function: F) -> F:
-        own = inspect.signature(function)
-        names = {each.name for each in declared_options(record)} - own.parameters.keys()
+        own, text = inspect.signature(function), inspect.getdoc(function) or ""
+        options = [each for each in declared_options(record) if each.name not in own.parameters]
         fields = [
             inspect.Parameter(
                 each.name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=inspect.Parameter.empty if each.required else each.default,
             )
-            for each in declared_options(record)
-            if each.name in names
+            for each in options
         ]
         kept = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
         function.__signature__ = own.replace(parameters=[*kept, *fields])  # type: ignore[attr-defined]
-        listed = (inspect.getdoc(each) or "" for each in reversed(record.__mro__) if "__doc__" in vars(each))
-        described = "\n".join(
-            text.partition("Attributes:\n")[2] for text in listed if "Attributes:\n" in text
-        )
-        function.__doc__ = f"{inspect.getdoc(function)}\n\nOptions:\n{described}"
+        common = {
+            name: _COMMON[name] for name in own.parameters if name in _COMMON and f"    {name}:" not in text
+        }
+        described = common | {each.name: each.described for each in options}
+        lines = "\n".join(f"    {name}: {says}" for name, says in described.items())
+        function.__doc__ = f"{text}\n\nOptions:\n{lines}"
         return function
 
     return decorate

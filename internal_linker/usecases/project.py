@@ -76,18 +76,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Project:
-    """One site's folder: config/, files/ and logfile.txt.
+    """One site's folder: config/, files/ and logfile.txt."""
 
-    Attributes:
-        settings: what config/settings.toml, key files and the environment say.
-        root: the folder.
-        exclusions: patterns of URLs that no link leads to.
-        tables: tables that take the place of files in files/, by the file's name; None: as if the file didn't exist.
-    """
-
-    settings: Settings
+    settings: Settings  # what config/settings.toml, key files and the environment say
     root: Path
-    exclusions: Exclusions
+    exclusions: Exclusions  # patterns of URLs that no link leads to
+    # tables that take the place of files in files/, by the file's name; None: as if the file didn't exist
     tables: Mapping[str, StreamSource | None] = field(default_factory=dict)
 
     @property

@@ -25,16 +25,11 @@ class TooManyGuesses(InternalLinkerError):
 
 @dataclass
 class Access:
-    """The door of one server.
+    """The door of one server."""
 
-    Attributes:
-        port: its port.
-        password: the argon2 hash of the password; "": the token of the start address opens the door.
-        token: what the start address carries, and scripts send as `Authorization: Bearer`.
-    """
-
-    port: int
-    password: str = ""
+    port: int  # its port
+    password: str = ""  # the argon2 hash of the password; "": the token of the start address opens the door
+    # what the start address carries, and scripts send as `Authorization: Bearer`
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     _code: str = field(default="", init=False)
     _sessions: dict[str, float] = field(default_factory=dict, init=False)

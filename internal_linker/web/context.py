@@ -20,19 +20,12 @@ from internal_linker.web.views import Views
 
 @dataclass(frozen=True)
 class Shared:
-    """The state of a server, as `app.state.shared`.
-
-    Attributes:
-        access: who may enter.
-        known: the list of projects.
-        tasks: the work that goes on.
-        views: the results that pages look at.
-    """
+    """The state of a server, as `app.state.shared`."""
 
     access: Access
     known: KnownProjects
-    tasks: Tasks = field(default_factory=Tasks)
-    views: Views = field(default_factory=Views)
+    tasks: Tasks = field(default_factory=Tasks)  # the work that goes on
+    views: Views = field(default_factory=Views)  # the results that pages look at
     _decisions: dict[Path, Decisions] = field(default_factory=dict)
 
     def decisions(self, folder: Path) -> Decisions:

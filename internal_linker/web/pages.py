@@ -17,15 +17,10 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class ProjectPage:
-    """A page of a project.
+    """A page of a project."""
 
-    Attributes:
-        path: the last part of its address; its template is PATH.html and its script static/PATH.js.
-        name: what the navigation calls it.
-    """
-
-    path: str
-    name: str
+    path: str  # the last part of its address; its template is PATH.html and its script static/PATH.js
+    name: str  # what the navigation calls it
 
 
 # In the order of the navigation.

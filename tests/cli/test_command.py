@@ -64,16 +64,11 @@ def test_one_text_is_one_value() -> None:
 
 
 def test_every_field_of_every_record_is_described() -> None:
-    """Every field has a help text that ends in a full stop, and the record's docstring names it."""
+    """Every field has a help text that ends in a full stop."""
     modules = [import_module(f"{package.__name__}.{each.name}") for each in iter_modules(package.__path__)]
     named = {name: each for module in modules for name, each in vars(module).items()}
     records = [each for each in named.values() if isinstance(each, type) and issubclass(each, Options)]
     assert len(records) > 12
     for record in records:
-        documented = "".join(each.__doc__ or "" for each in record.__mro__)
         for declared in declared_options(record):
-            assert declared.option.help.endswith("."), declared
-            assert f"{declared.name}:" in documented or f"{declared.name}," in documented, (
-                record,
-                declared.name,
-            )
+            assert declared.option.help.endswith(".") and declared.described.endswith("."), declared

@@ -10,22 +10,7 @@ from internal_linker.usecases.option_records import Option, Options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyOptions(Options):
-    """Which accepted links are put into which texts, and where the result goes.
-
-    Attributes:
-        files: the folder of the site's source files; None, without `wordpress`: the setting source_folder.
-        wordpress: the address of a WordPress site, instead of `files`.
-        write: write the files or posts; otherwise nothing is changed.
-        patch: write the changes into this file instead, for `git apply`.
-        branch: write the changes into a new git branch of this name instead.
-        links_json: write the links of the tier "related box" into this file.
-        max_per_page: how many links a page may get before they are live.
-        sections: "/blog": only links from pages below /blog; "/blog=off": from all others.
-        tier: only links of this tier, by its name or by its name in links.csv; "": of all tiers.
-        only: URLs of pages, and ids of links: only these.
-        delay: seconds between two requests to a WordPress site.
-        max_writes: how many posts may be written.
-    """
+    """Which accepted links are put into which texts, and where the result goes."""
 
     files: Annotated[
         Path | None,
@@ -36,7 +21,11 @@ class ApplyOptions(Options):
         Option("The WordPress site whose posts get the links, instead of source files.", metavar="URL"),
     ] = ""
     write: Annotated[
-        bool, Option("Write the files or posts; without this option, only show what would change.")
+        bool,
+        Option(
+            "Write the files or posts; without this option, only show what would change.",
+            doc="Write the files or posts; otherwise nothing is changed.",
+        ),
     ] = False
     patch: Annotated[
         Path | None, Option("Write a patch for git apply instead of the files.", metavar="FILE")
@@ -83,13 +72,7 @@ class ApplyOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoOptions(Options):
-    """Which applied links are taken back.
-
-    Attributes:
-        what: "LAST" for the last application; the id of one; or the URL of a page. "": none, list the applications.
-        files: the folder of the source files, if it has moved since or the cache is outside the project folder.
-        delay: seconds between two requests to a WordPress site.
-    """
+    """Which applied links are taken back."""
 
     what: Annotated[
         str,
@@ -97,6 +80,7 @@ class UndoOptions(Options):
             "LAST, the number of an application, or a page's URL. Default: list the applications.",
             metavar="LAST|RUN|PAGE",
             argument=True,
+            doc='"LAST", the id of an application, or a page\'s URL.',
         ),
     ] = ""
     files: Annotated[

@@ -9,15 +9,7 @@ from internal_linker.usecases.option_records import Option, Options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewOptions(Options):
-    """Who reviews which links.
-
-    Attributes:
-        by: the reviewer's name; "": the name of the login.
-        sections: paths; only links from pages below them.
-        source: the URL of a page, or a query: only its links.
-        tier: only links of this tier, by its name or by its name in links.csv: "in the text" or "inline", "related
-            box" or "sidebar", "needs a look" or "review"; "": of all tiers.
-    """
+    """Who reviews which links."""
 
     by: Annotated[str, Option("The reviewer's name. Default: your login name.", metavar="NAME")] = ""
     sections: Annotated[
@@ -39,17 +31,16 @@ class ReviewOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffOptions(Options):
-    """Two runs to compare.
-
-    Attributes:
-        before: the earlier run: its id, or its name, "last" for the newest and "last-1" for the one before.
-        after: the later run.
-        sections: "/blog": only pages below /blog count; "/blog=off": all others.
-    """
+    """Two runs to compare."""
 
     before: Annotated[
         str,
-        Option("The earlier run: its number or name (last-1), see history.", metavar="RUN", argument=True),
+        Option(
+            "The earlier run: its number or name (last-1), see history.",
+            metavar="RUN",
+            argument=True,
+            doc='The earlier run: its id, or its name, "last" for the newest and "last-1" for the one before.',
+        ),
     ]
     after: Annotated[str, Option("The later run, such as last.", metavar="RUN", argument=True)]
     sections: Annotated[
@@ -64,15 +55,16 @@ class DiffOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollbackOptions(Options):
-    """A run to go back to.
-
-    Attributes:
-        run: the run: its id, or its name, "last" for the newest and "last-1" for the one before.
-        sections: "/blog": only the links of pages below /blog are put back; "/blog=off": those of all others.
-    """
+    """A run to go back to."""
 
     run: Annotated[
-        str, Option("The run: its number or name (last-1), see history.", metavar="RUN", argument=True)
+        str,
+        Option(
+            "The run: its number or name (last-1), see history.",
+            metavar="RUN",
+            argument=True,
+            doc='The run: its id, or its name, "last" for the newest and "last-1" for the one before.',
+        ),
     ]
     sections: Annotated[
         Sequence[str],
@@ -80,5 +72,6 @@ class RollbackOptions(Options):
             "Only pages below PATH; =off: all others; may be repeated.",
             flag="--section",
             metavar="PATH[=off]",
+            doc='"/blog": only the links of pages below /blog are put back; "/blog=off": those of all others.',
         ),
     ] = ()

@@ -10,16 +10,7 @@ from internal_linker.usecases.option_records import Option, Options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions(Options):
-    """What an audit starts from, and when it fails.
-
-    Attributes:
-        home: URL of the home page; "": it is detected.
-        after: which proposed links the site has "after": "accepted" by editors; "in-text": these and the ones that are
-            strong enough for the text; or "all" but rejected ones.
-        fail_on: rules such as "orphan" or "orphan=10"; the audit fails from so many findings on (default: 1).
-        sections: "/blog": only findings about pages below /blog; "/blog=off": about all others.
-        report: whether the HTML report and the graph files are written beside the workbook.
-    """
+    """What an audit starts from, and when it fails."""
 
     home: Annotated[str, Option("The home page, if it isn't detected.", metavar="URL")] = ""
     after: Annotated[
@@ -36,6 +27,7 @@ class AuditOptions(Options):
         Option(
             "Exit with code 7 if RULE has at least COUNT findings (default 1); may be repeated.",
             metavar="RULE[=COUNT]",
+            doc='Rules such as "orphan" or "orphan=10"; the audit fails from so many findings on (default 1).',
         ),
     ] = ()
     sections: Annotated[
@@ -51,12 +43,7 @@ class AuditOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateOptions(Options):
-    """Which links are hidden, and from what text they are looked for.
-
-    Attributes:
-        hide: "all" or "half" of the links.
-        keep_anchors: leave the links' anchors in the text.
-    """
+    """Which links are hidden, and from what text they are looked for."""
 
     hide: Annotated[str, Option("Which links are hidden.", metavar="all|half", choices=("all", "half"))] = (
         "all"
@@ -66,13 +53,7 @@ class EvaluateOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BacktestOptions(Options):
-    """The site's links at two dates.
-
-    Attributes:
-        before: CSV of the links at the earlier date.
-        after: CSV of the links at the later date.
-        keep_anchors: leave the links' anchors in the text.
-    """
+    """The site's links at two dates."""
 
     before: Annotated[Path, Option("The site's links at an earlier date.", metavar="CSV")]
     after: Annotated[Path, Option("The site's links at a later date.", metavar="CSV")]
@@ -81,13 +62,7 @@ class BacktestOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrateOptions(Options):
-    """How many pairs are drawn for labelling, and how good links must be.
-
-    Attributes:
-        pairs: rows that files/labels.csv should have at least.
-        precision: wanted share of good links among those in the text, 0 to 1.
-        sidebar_precision: wanted share of good or borderline links among those beside the text, 0 to 1.
-    """
+    """How many pairs are drawn for labelling, and how good links must be."""
 
     pairs: Annotated[int, Option("Fill files/labels.csv up to N rows.", least=0)] = 100
     precision: Annotated[

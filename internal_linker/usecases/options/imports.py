@@ -10,29 +10,7 @@ from internal_linker.usecases.option_records import Option, Options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions(Options):
-    """What to import, and which pages to leave out.
-
-    Attributes:
-        files: exports of a crawler (.csv, .xlsx), HTML files and folders of them, and exported search data.
-        sitemap: URL of a sitemap, or a host that has one, whose pages are fetched; "": none.
-        wordpress: the address of a WordPress site, whose posts are read over its REST API; "": none.
-        urls: a file with one URL per line, whose pages are fetched; None: none.
-        delay: seconds between two requests to a host.
-        allow_private: whether pages may be fetched from private networks.
-        url_column: the column of the pages' URLs, if it isn't recognised.
-        content_column: the column of the pages' main content, if it isn't recognised.
-        sheets: names of the sheets to read of each workbook; empty: the first one with pages or links.
-        base_url: the address of a folder of HTML files, if the files don't say it themselves.
-        map_host: hosts that stand for another one, as in map_hosts, such as a staging site's.
-        pagination, parameters: whether paginated URLs and URLs with parameters are kept.
-        only_indexable, only_200: keep only indexable pages, and only pages with status 200.
-        canonicalised, duplicates: whether canonicalised pages and pages with the text of an earlier one are kept.
-        include, exclude: paths of the pages to keep and to leave out.
-        source_include, source_exclude: paths of the pages that get links, and of those that don't.
-        target_include, target_exclude: paths of the pages that links may lead to, and of those they may not.
-        min_words: leave out pages with fewer words.
-        limit: keep only the first so many pages; 0: all.
-    """
+    """What to import, and which pages to leave out."""
 
     files: Annotated[
         Sequence[Path],
@@ -105,13 +83,7 @@ class ImportOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportCommandOptions(ImportOptions):
-    """What the command `import` reads: pages and links, and search data.
-
-    Attributes:
-        search_console: the Search Console property whose search data are fetched; "": none.
-        days: how many days of search data to fetch at most; 0: all that Google keeps.
-        analytics: the number of the Google Analytics property whose sessions are fetched; "": none.
-    """
+    """What the command `import` reads: pages and links, and search data."""
 
     search_console: Annotated[
         str,
@@ -137,12 +109,15 @@ class ImportCommandOptions(ImportOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchConsoleOptions(Options):
-    """Which search data to fetch.
+    """Which search data to fetch."""
 
-    Attributes:
-        property: "sc-domain:example.com" for a domain property, "https://www.example.com/" for a URL prefix.
-        days: how many days to fetch at most; 0: all that Google keeps, which are those of 16 months.
-    """
-
-    property: Annotated[str, Option("The Search Console property.", metavar="PROPERTY", argument=True)]
+    property: Annotated[
+        str,
+        Option(
+            "The Search Console property.",
+            metavar="PROPERTY",
+            argument=True,
+            doc='"sc-domain:example.com" for a domain property, "https://www.example.com/" for a URL prefix.',
+        ),
+    ]
     days: Annotated[int, Option("Only the last N days (0: 16 months).", least=0, most=486)] = 0

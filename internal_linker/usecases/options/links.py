@@ -13,28 +13,23 @@ MOST_LINKS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions(Options):
-    """Which pages a run finds links for, and what it leaves out.
-
-    Attributes:
-        limit: a trial of the first so many rows, written to files/trial only; 0: all rows.
-        publish: with `limit`, write the links where a whole run writes them.
-        only: URLs or paths; only these pages get links.
-        sections: "/blog": only pages below /blog get new links; "/blog=off": these keep the last run's; "/blog=on"
-            overrules `sections_off`.
-        target_include, target_exclude: paths of the pages that links may lead to, instead of the setting of this name,
-            and of those they may not, in addition to the setting.
-        search: whether search results are used.
-        accept_drift: publish links even if they moved far from those of the last run.
-    """
+    """Which pages a run finds links for, and what it leaves out."""
 
     limit: Annotated[
         int,
         Option(
             "Trial run: print the links of the first N rows and write them to files/trial only (0: all rows).",
             least=0,
+            doc="A trial of the first so many rows, written to files/trial only; 0: all rows.",
         ),
     ] = 0
-    publish: Annotated[bool, Option("With --limit: publish the links like those of a whole run.")] = False
+    publish: Annotated[
+        bool,
+        Option(
+            "With --limit: publish the links like those of a whole run.",
+            doc="With `limit`, write the links where a whole run writes them.",
+        ),
+    ] = False
     only: Annotated[
         Sequence[str],
         Option("Find links for the page with this URL or path only; may be repeated.", metavar="URL"),
@@ -66,14 +61,7 @@ class RunOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookupOptions(Options):
-    """What to look up.
-
-    Attributes:
-        page: a page's URL, its path, or any query.
-        to: list the pages that should link to this page, instead of those that it should link to.
-        limit: the maximum number of links; 0: links_per_page.
-        search: whether search results are used; never for `to`.
-    """
+    """What to look up."""
 
     page: Annotated[
         str,
@@ -92,17 +80,7 @@ class LookupOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefOptions(Options):
-    """A page that does not exist yet.
-
-    Attributes:
-        draft: a title, an outline or a draft, as text or as the path of a .docx, .md, .html or .txt file.
-        title: the page's title; "": its first heading or line.
-        query: its main query; searched for if there is a key for a search service.
-        url: where the page will be.
-        lang: its language code; "": the language of the text.
-        limit: links each way; 0: links_per_page.
-        search: whether search results are used.
-    """
+    """A page that does not exist yet."""
 
     draft: Annotated[
         str | Path,

@@ -9,13 +9,7 @@ from internal_linker.usecases.option_records import Option, Options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImpactOptions(Options):
-    """How the impact of links is measured.
-
-    Attributes:
-        days: days after a link went live that are compared; whole weeks count.
-        experiment: compare with targets whose links `plan` held back at random, rather than with similar pages.
-        report: whether files/impact.html is written.
-    """
+    """How the impact of links is measured."""
 
     days: Annotated[
         int, Option("Days after a link went live that are compared; whole weeks count.", least=14, most=112)
@@ -24,6 +18,7 @@ class ImpactOptions(Options):
         bool,
         Option(
             "Compare with the targets that --plan held back at random, rather than with similar pages.",
+            doc="Compare with targets whose links `plan_experiment` held back at random, not with similar pages.",
         ),
     ] = False
     report: Annotated[bool, Option("Write no files/impact.html.", flag="--no-report")] = True
@@ -31,17 +26,16 @@ class ImpactOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueriesOptions(Options):
-    """Which queries count, and whether they are written.
-
-    Attributes:
-        brand: further names of the site; queries with one are left out.
-        write: fill the empty main queries; otherwise they are only shown.
-    """
+    """Which queries count, and whether they are written."""
 
     brand: Annotated[
         Sequence[str],
         Option("Also leave out queries with this name of the site; may be repeated.", metavar="WORD"),
     ] = ()
     write: Annotated[
-        bool, Option("Fill empty main queries; without this option, only show what would be filled.")
+        bool,
+        Option(
+            "Fill empty main queries; without this option, only show what would be filled.",
+            doc="Fill the empty main queries; otherwise they are only shown.",
+        ),
     ] = False

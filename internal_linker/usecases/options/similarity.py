@@ -10,22 +10,7 @@ from internal_linker.usecases.option_records import Option, Options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions(Options):
-    """How pages are compared.
-
-    Attributes:
-        files: exports of a crawler to compare instead of the project's pages, as `import` takes them; nothing is
-            imported. Empty: the project's pages.
-        by: fields with their weights, such as "content", "title,content" or "title=1,h1=1,content=3"; "": the
-            content, or the title if no page has any.
-        encoder: a name as embedding_provider has it; "": the one in the settings.
-        words: how much words count beside the encoder, 0 to 1; None: fully, and alone for contents if no model
-            was asked for.
-        matryoshka: how many dimensions of a vector count; 0: as the settings say.
-        brands: brand names at the end of titles, outermost first; empty: they are detected.
-        keep_brands: leave titles as they are.
-        sections: "/blog": compare only pages below /blog; "/blog=off": all others.
-        limit: compare only the first so many pages; 0: all.
-    """
+    """How pages are compared."""
 
     files: Annotated[
         Sequence[Path],
@@ -49,11 +34,18 @@ class CompareOptions(Options):
             "An encoder as in embedding_provider. Default: the one in the settings; without one, contents are "
             "compared by their words alone.",
             metavar="NAME",
+            doc='A name as embedding_provider has it; "": the one in the settings.',
         ),
     ] = ""
     words: Annotated[
         float | None,
-        Option("Weight of the words in addition to the encoder, 0 to 1.", metavar="SHARE", least=0, most=1),
+        Option(
+            "Weight of the words in addition to the encoder, 0 to 1.",
+            metavar="SHARE",
+            least=0,
+            most=1,
+            doc="Weight of the words, 0 to 1; None: fully, and alone for contents if no model was asked for.",
+        ),
     ] = None
     matryoshka: Annotated[
         int, Option("Use only the first N dimensions of a vector (0: all).", metavar="N", least=0)
@@ -80,30 +72,25 @@ class CompareOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairsOptions(CompareOptions):
-    """How pages are compared, and which pairs are listed.
-
-    Attributes:
-        min_similarity: the lowest similarity of a pair, 0 to 1.
-        max_per_page: list a pair only if it is among so many best matches of one of its pages; 0: all pairs.
-        full_matrix: "csv", "npy" or "parquet": also write the similarities of all pages; "": don't.
-    """
+    """How pages are compared, and which pairs are listed."""
 
     min_similarity: Annotated[
         float, Option("Minimum similarity of a pair; usual values are 0.5 to 0.95.", least=0, most=1)
     ] = 0.6
     max_per_page: Annotated[int, Option("List only the N best matches of each page (0: all).", least=0)] = 2
     full_matrix: Annotated[
-        str, Option("Also write the similarities of all pages.", metavar="csv|npy|parquet")
+        str,
+        Option(
+            "Also write the similarities of all pages.",
+            metavar="csv|npy|parquet",
+            doc='Also write the similarities of all pages in this format; "": don\'t.',
+        ),
     ] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportVectorsOptions(Options):
-    """Which vectors are exported.
-
-    Attributes:
-        by: "content": the vectors of runs; "title" or "h1": those by which `pairs` and `clusters` compare.
-    """
+    """Which vectors are exported."""
 
     by: Annotated[
         str,
@@ -117,13 +104,7 @@ class ExportVectorsOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClustersOptions(CompareOptions):
-    """How pages are compared and grouped.
-
-    Attributes:
-        method: "kmeans", or "communities" of the graph of similar pages.
-        k: a number of clusters, or a range such as "5-40" from which the best is chosen; "": as suits the site.
-        min_similarity: communities only: pages less similar than this are not joined, 0 to 1.
-    """
+    """How pages are compared and grouped."""
 
     method: Annotated[
         str,

@@ -9,11 +9,7 @@ from internal_linker.usecases.option_records import Option, Options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitOptions(Options):
-    """What is made besides the configuration.
-
-    Attributes:
-        sheet: whether the column names are written into the tab of the Google Sheet, if it is empty.
-    """
+    """What is made besides the configuration."""
 
     sheet: Annotated[
         bool, Option("Also write the column names into the tab of your Google Sheet, if it is empty.")
@@ -22,36 +18,38 @@ class InitOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions(Options):
-    """What a check does besides looking.
-
-    Attributes:
-        notify: whether a test message goes to each address in config/notify.txt.
-    """
+    """What a check does besides looking."""
 
     notify: Annotated[bool, Option("Send a test message to each address in config/notify.txt.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyStoreOptions(Options):
-    """Two databases.
+    """Two databases."""
 
-    Attributes:
-        source: where the cache is: as store_url, or the path of an SQLite file.
-        destination: where it is copied to, likewise.
-    """
-
-    source: Annotated[str, Option("The database to copy from.", metavar="FROM", argument=True)]
-    destination: Annotated[str, Option("The database to copy to.", metavar="TO", argument=True)]
+    source: Annotated[
+        str,
+        Option(
+            "The database to copy from.",
+            metavar="FROM",
+            argument=True,
+            doc="Where the cache is: as store_url, or the path of an SQLite file.",
+        ),
+    ]
+    destination: Annotated[
+        str,
+        Option(
+            "The database to copy to.",
+            metavar="TO",
+            argument=True,
+            doc="Where it is copied to: as store_url, or the path of an SQLite file.",
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyCacheOptions(Options):
-    """What to do with damaged rows.
-
-    Attributes:
-        repair: remove the damaged rows that runs replace, and restore the newest backup if there are others;
-            otherwise they are only counted.
-    """
+    """What to do with damaged rows."""
 
     repair: Annotated[
         bool, Option("Remove damaged rows that runs replace; restore the newest backup if there are others.")
@@ -60,11 +58,7 @@ class VerifyCacheOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackUpOptions(Options):
-    """Where a backup goes.
-
-    Attributes:
-        to: the file to write, or the folder to write it in; None: backups/ beside the cache.
-    """
+    """Where a backup goes."""
 
     to: Annotated[
         Path | None,
@@ -76,11 +70,7 @@ class BackUpOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreOptions(Options):
-    """Which backup takes the cache's place.
-
-    Attributes:
-        backup: the file; None: the newest one in backups/.
-    """
+    """Which backup takes the cache's place."""
 
     backup: Annotated[
         Path | None,
@@ -92,12 +82,13 @@ class RestoreOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneCacheOptions(Options):
-    """What to remove from the cache.
-
-    Attributes:
-        days: remove what no run needed for so many days.
-        apply: remove it; otherwise it is only counted.
-    """
+    """What to remove from the cache."""
 
     days: Annotated[int, Option("Remove what no run has used for N days.", least=1)] = 182
-    apply: Annotated[bool, Option("Remove the rows; without this option, only count them.")] = False
+    apply: Annotated[
+        bool,
+        Option(
+            "Remove the rows; without this option, only count them.",
+            doc="Remove the rows; otherwise they are only counted.",
+        ),
+    ] = False
