@@ -64,6 +64,7 @@ def test_any_text_has_a_form_or_a_reason(text: str) -> None:
     assert form is None or normal_form(form) == form
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece", ["a", " ", "%", "é", "&", "/", ".", "\u0301", "\ufeff", "xn--", "@", "[", ":"]
 )

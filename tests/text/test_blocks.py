@@ -300,6 +300,7 @@ def test_any_text_has_spans_within(lines: list[str], ends: list[tuple[int, int]]
     assert not flat or 0 <= flat[0] <= flat[-1] <= len(content)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece", ["a ", "a\n", "`", "```\n", "| ", "<a ", "-", "\t", "图 ", "a: ", ".)", "import a "]
 )

@@ -92,6 +92,7 @@ def test_links_come_in_order_with_their_text() -> None:
     assert found.links == ((" /a?x=1&y=2 ", "Green tea"), ("b", ""), ("", "none"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "opened", ["<div>", "<b><i>", "<B>", "<p>x<nav>", "<p><b id={}>", "<div><table></div></table>"]
 )
@@ -137,6 +138,7 @@ def test_no_element_keeps_more_attributes_than_wanted(html: str) -> None:
     assert with_few_attributes(html, 100) == html
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "html",
     [

@@ -77,6 +77,7 @@ def test_any_text_has_boundaries_at_its_ends(text: str, language: str) -> None:
     assert not (found & ~unspaced_boundaries(text, language)).any()
 
 
+@pytest.mark.long
 def test_long_texts_are_divided_quickly() -> None:
     """A hundred thousand characters without a space take no more time in proportion."""
     began = time.process_time()
