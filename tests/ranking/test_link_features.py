@@ -25,7 +25,7 @@ def random_pairs(seed: int, n: int) -> Ends:
     return {(one, other) for one, other in ends if one != other}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(0, 20, 4))
 def test_every_count_is_the_one_by_hand(seed: int) -> None:
     """Inlinks, targets, reciprocal links, co-citations and votes of random graphs equal those of plain loops."""
     n = 2 + seed
@@ -80,7 +80,7 @@ def test_no_pages_and_no_links() -> None:
     assert graph(2, []).cocited(np.array([0])).of(pairs_of([range(2)])).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_shared_targets_and_best_similar_page_are_those_by_hand(seed: int) -> None:
     n = 10 + seed
     pairs, rng = random_pairs(seed, n), np.random.default_rng(seed)
