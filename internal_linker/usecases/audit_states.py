@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from internal_linker.adapters.files.array_file import read_arrays, write_arrays
+from internal_linker.adapters.files.index_folder import read_arrays, write_arrays
 from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
 from internal_linker.analysis.audit.states import (
     STATES,

@@ -12,8 +12,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from internal_linker.adapters.files.array_file import read_arrays, write_arrays
 from internal_linker.adapters.files.atomic import replace_whole, require_in_place
+from internal_linker.adapters.files.index_folder import read_arrays, write_arrays
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
 from internal_linker.analysis.similarity.cluster_records import (

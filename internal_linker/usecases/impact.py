@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from internal_linker.adapters.files.array_file import read_arrays, write_arrays
+from internal_linker.adapters.files.index_folder import read_arrays, write_arrays
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.adapters.html.report_file import ReportFile
 from internal_linker.core.applied_links import PageWrite

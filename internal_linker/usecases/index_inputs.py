@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import internal_linker
-from internal_linker.adapters.files.file_digests import FileDigests
+from internal_linker.adapters.files.index_folder import FileDigests
 from internal_linker.core.version import __version__
 from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, Settings
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from internal_linker.adapters.files.array_file import read_arrays, write_arrays
+from internal_linker.adapters.files.index_folder import read_arrays, write_arrays
 from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
 from internal_linker.analysis.similarity.cut_off import LOWEST, MOST_MATCHES, STEPS, SimilarityView
 from internal_linker.analysis.similarity.outputs import require_matrix, rows_of, write_matrix, write_tables

@@ -11,10 +11,9 @@ from sqlalchemy import Engine
 
 from internal_linker.adapters.compute.memory import return_free_memory
 from internal_linker.adapters.database.answers import SerpResultCache, StoredAnswers
-from internal_linker.adapters.database.applied_links import AppliedLinks
+from internal_linker.adapters.database.applied_links import AppliedLinks, Experiments
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
-from internal_linker.adapters.database.experiments import Experiments
 from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.page_vectors import PageVectorTable
 from internal_linker.adapters.database.run_queue import turn

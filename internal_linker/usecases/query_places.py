@@ -4,10 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from internal_linker.adapters.files.atomic import KeepingOld
-from internal_linker.adapters.tables.columns import Kind, columns_of, display
-from internal_linker.adapters.tables.csv_cells import NewCells, fill_cells
-from internal_linker.adapters.tables.csv_writer import harmless, write_rows
-from internal_linker.adapters.tables.query_rows import QueryRows, query_rows
+from internal_linker.adapters.tables.columns import Kind, QueryRows, columns_of, display, query_rows
+from internal_linker.adapters.tables.csv_writer import NewCells, fill_cells, harmless, write_rows
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.records import Table
 from internal_linker.usecases.project import Project

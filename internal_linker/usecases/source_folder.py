@@ -14,7 +14,7 @@ from typing import BinaryIO
 from internal_linker.adapters.files.atomic import replace_binary, require_in_place
 from internal_linker.adapters.files.git import WorkTree, find_work_tree
 from internal_linker.adapters.files.source_tree import is_inside, read_tree, write_file
-from internal_linker.adapters.tables.source_pages_csv import SourcePagesCsv
+from internal_linker.adapters.tables.lists_csv import SourcePagesCsv
 from internal_linker.cms.link_style import LinkStyle
 from internal_linker.cms.source_pages import How, KnownPage, SourcePages, match_pages
 from internal_linker.core.applied_links import PageWrite

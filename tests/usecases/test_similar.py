@@ -8,7 +8,7 @@ import numpy as np
 import openpyxl
 import pytest
 
-from internal_linker.adapters.files.array_file import read_arrays, write_arrays
+from internal_linker.adapters.files.index_folder import read_arrays, write_arrays
 from internal_linker.analysis.similarity.cut_off import MOST_MATCHES, STEPS, SimilarityView
 from internal_linker.analysis.similarity.pairs import similar_pairs
 from internal_linker.analysis.similarity.similarity import Field, Similarity

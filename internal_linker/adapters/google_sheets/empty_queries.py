@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from internal_linker.adapters.google_sheets.spreadsheet import Tab
-from internal_linker.adapters.tables.query_rows import QueryRows
+from internal_linker.adapters.tables.columns import QueryRows
 from internal_linker.core.sequences import counted
 
 # Rows that one request fills: each takes a replacement.

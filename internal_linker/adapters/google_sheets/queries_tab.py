@@ -19,8 +19,15 @@ from internal_linker.adapters.google_sheets.spreadsheet import (
     tabs_of,
 )
 from internal_linker.adapters.http.limits import FEW_ATTEMPTS, with_retries
-from internal_linker.adapters.tables.columns import Kind, display, find_column, link_column, link_name
-from internal_linker.adapters.tables.query_rows import QueryRows, query_rows
+from internal_linker.adapters.tables.columns import (
+    Kind,
+    QueryRows,
+    display,
+    find_column,
+    link_column,
+    link_name,
+    query_rows,
+)
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError, OutputError, ServiceError
 from internal_linker.core.hints import command

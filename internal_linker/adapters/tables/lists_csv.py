@@ -1,14 +1,18 @@
-"""The lists that commands write, one CSV file each: rejected rows, orphans, vectors and others."""
+"""The lists that commands write, one CSV file each: rejected rows, orphans, vectors, pages' source files and others."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from internal_linker.adapters.files.atomic import ReplaceWhole, replace_whole
+from internal_linker.adapters.tables.columns import find_named
+from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.csv_writer import Row, decimal, write_rows
 from internal_linker.core.arrays import Vectors
+from internal_linker.core.errors import InputError
 from internal_linker.core.records import AddedLink, Duplicate, ExcludedTarget, Orphan, Reject
 from internal_linker.core.runs import Difference
+from internal_linker.core.urls import normal_form
 
 Item = TypeVar("Item")
 
@@ -111,3 +115,76 @@ class VectorsCsv:
 def _json_list(vector: Vectors) -> str:
     digits = _DIGITS.get(vector.itemsize, 17)
     return "[" + ", ".join([f"{number:.{digits}g}" for number in vector.tolist()]) + "]"
+
+
+_URL, _FILE, _FOUND = "Page URL", "File", "Found by"
+
+
+class SourcePagesCsv:
+    """The table of pages and their source files.
+
+    Args:
+        path: the file.
+        write_whole: replaces the file.
+    """
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def read(self) -> dict[str, str]:
+        """Return the files by page URL; rows without a file are left out, and nothing is read if there is no table.
+
+        Raises:
+            InputError: the table can't be read, lacks a column, or has a broken URL or two files for a page; the
+                row is named.
+        """
+        if not self.path.exists():
+            return {}
+        table = CsvTable(self.path)
+        stream = table.stream()
+        url, file = (find_named(stream.header, name) for name in (_URL, _FILE))
+        if url is None or file is None:
+            lacking = _URL if url is None else _FILE
+            raise InputError(
+                f"{self.path} has no column '{lacking}'. Add it, or delete the file to have it made again."
+            )
+        found = dict[str, str]()
+        for number, cells in stream.rows:
+            address, named = (
+                cells[column].strip().removeprefix("'") if column < len(cells) else ""
+                for column in (url, file)
+            )
+            if not address or not named:
+                continue
+            try:
+                normal_form(address)
+            except ValueError as error:
+                raise InputError(f"{self.path}, row {number}: {error}. Correct the page's URL.") from None
+            path = named.replace("\\", "/").removeprefix("./")
+            if found.setdefault(address, path) != path:
+                raise InputError(
+                    f"{self.path}, row {number}: {address} has another file in a row above. Keep one."
+                )
+        return found
+
+    def found_by(self) -> dict[str, str]:
+        """Return how the files were found, by page URL; {} if there is no table or no such column."""
+        if not self.path.exists():
+            return {}
+        stream = CsvTable(self.path).stream()
+        url, found = (find_named(stream.header, name) for name in (_URL, _FOUND))
+        if url is None or found is None:
+            return {}
+        rows = (cells for _, cells in stream.rows if len(cells) > max(url, found))
+        return {cells[url].strip(): cells[found].strip() for cells in rows}
+
+    def write(self, rows: Iterable[tuple[str, str, str]]) -> list[str]:
+        """Replace the table; return what was unusual, one sentence each.
+
+        Args:
+            rows: pages' URLs, files, "" for none, and how each was found or what it may be.
+
+        Raises:
+            OutputError: the file can't be written; the earlier file stays as it was.
+        """
+        return write_rows(self.path, (_URL, _FILE, _FOUND), rows, self._write_whole)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.adapters.tables.blocks import Texts
 from internal_linker.adapters.tables.columns import Kind, find_column, lacks
+from internal_linker.adapters.tables.csv_reader import Texts
 from internal_linker.core.canonical_hosts import bare_host, origin_of
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Reject, TableStream

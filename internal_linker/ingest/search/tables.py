@@ -9,8 +9,7 @@ from datetime import date
 from pathlib import Path
 from tempfile import mkdtemp
 
-from internal_linker.adapters.tables.blocks import Block, csv_blocks, stream_blocks
-from internal_linker.adapters.tables.csv_reader import CsvBody, CsvRecords
+from internal_linker.adapters.tables.csv_reader import Block, CsvBody, CsvRecords, csv_blocks, stream_blocks
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import TableStream

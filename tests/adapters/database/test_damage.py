@@ -12,11 +12,10 @@ import pytest
 from sqlalchemy import Engine, text
 
 from internal_linker.adapters.database.answers import SerpResultCache, StoredAnswers, StoredPages
-from internal_linker.adapters.database.applied_links import AppliedLinks
+from internal_linker.adapters.database.applied_links import AppliedLinks, Experiments
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import noted_damage, open_database
-from internal_linker.adapters.database.experiments import Experiments
 from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.runs import RunStore
 from internal_linker.adapters.database.search_days import SearchDays

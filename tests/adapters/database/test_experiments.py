@@ -3,8 +3,8 @@
 from datetime import date
 from pathlib import Path
 
+from internal_linker.adapters.database.applied_links import Experiments
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.adapters.database.experiments import Experiments
 from internal_linker.core.experiments import DrawnTarget, held_targets
 
 FIRST, UNTIL = date(2026, 6, 1), date(2026, 6, 29)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.adapters.files.file_digests import SETTLED_S, FileDigests
+from internal_linker.adapters.files.index_folder import SETTLED_S, FileDigests
 
 TEXT = b"URL,Title\n"
 

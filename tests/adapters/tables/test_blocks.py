@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.adapters.tables import blocks
-from internal_linker.adapters.tables.blocks import csv_blocks, stream_blocks
-from internal_linker.adapters.tables.csv_reader import CsvRecords
+from internal_linker.adapters.tables import csv_reader
+from internal_linker.adapters.tables.csv_reader import CsvRecords, csv_blocks, stream_blocks
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import TableStream
 
@@ -60,7 +59,7 @@ def test_bad_files_are_read_as_by_the_plain_reader(
     path: Path, monkeypatch: pytest.MonkeyPatch, rows_a_block: int
 ) -> None:
     """Rows, numbers and refusals are those of the plain reader, whatever quotes, NULs, line ends and encodings."""
-    monkeypatch.setattr(blocks, "_ROWS", rows_a_block)
+    monkeypatch.setattr(csv_reader, "_ROWS", rows_a_block)
     refused = longer = 0
     for seed in range(400):
         path.write_bytes(bad_file(seed))

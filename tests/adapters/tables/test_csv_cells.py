@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from internal_linker.adapters.files.atomic import replace_binary
-from internal_linker.adapters.tables.csv_cells import NewCells, fill_cells
 from internal_linker.adapters.tables.csv_reader import CsvRecords
+from internal_linker.adapters.tables.csv_writer import NewCells, fill_cells
 
 ODD = (
     "URL,Note,Main Query\r\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.adapters.tables.source_pages_csv import SourcePagesCsv
+from internal_linker.adapters.tables.lists_csv import SourcePagesCsv
 from internal_linker.core.errors import InputError
 
 URL = "https://example.com/a/"
