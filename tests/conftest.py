@@ -21,7 +21,7 @@ from tests.support.sheets import HEADER, SITE
 from tests.support.wordpress import WordPress, make_template, missing, running_site
 
 # The number of examples hypothesis tries. The quick tier always tries the same ones.
-settings.register_profile("quick", max_examples=30, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
 settings.register_profile("all", max_examples=100, deadline=None)
 
 

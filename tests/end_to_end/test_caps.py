@@ -1,8 +1,8 @@
-"""Caps hold however services fail: the short form of `python -m tests.endurance`."""
+"""Caps hold however services fail: the short form of `python -m tests.research.endurance`."""
 
 import pytest
 
-from tests.endurance.caps import IN_FLIGHT, spend
+from tests.end_to_end.caps import IN_FLIGHT, spend
 
 
 @pytest.mark.parametrize("seed", [*(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 2)), 1])

@@ -1,4 +1,4 @@
-"""Failing services change only a run's duration: the short form of `python -m tests.endurance`."""
+"""Failing services change only a run's duration: the short form of `python -m tests.research.endurance`."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core.errors import ExitCode
-from tests.endurance.faulty_services import SERVICES, asked_for, with_faults
-from tests.endurance.worlds import Outcome, World, world
+from tests.end_to_end.faulty_services import SERVICES, asked_for, with_faults
+from tests.end_to_end.worlds import Outcome, World, world
 from tests.standins import Reset
 from tests.support.sheets import WRITE
 from tests.support.small_project import command

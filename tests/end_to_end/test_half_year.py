@@ -15,7 +15,7 @@ from internal_linker.core.urls import normal_form
 from internal_linker.pipeline.run import Run
 from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.project import open_project
-from tests.endurance.desks import insert
+from tests.review.desks import insert
 from tests.standins import GoogleStandIn
 from tests.standins.gspread_client import gspread_client
 from tests.support.builders import Told

@@ -1,11 +1,11 @@
-"""A run may be killed at any time: the short form of `python -m tests.endurance --kills 200`."""
+"""A run may be killed at any time: the short form of `python -m tests.research.endurance --kills 200`."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from tests.endurance.kills import calm, kill_at_boundaries, kill_at_moments
+from tests.end_to_end.kills import calm, kill_at_boundaries, kill_at_moments
 
 SEED = 1
 

@@ -1,9 +1,9 @@
-"""Editors keep editing while a run writes: the short form of `python -m tests.endurance --only editors`."""
+"""Editors keep editing while a run writes: the short form of `python -m tests.research.endurance --only editors`."""
 
 import pytest
 
-from tests.endurance.editors import schedules
-from tests.endurance.reviewers import reviews
+from tests.review.editors import schedules
+from tests.review.reviewers import reviews
 
 SEEDS = pytest.mark.parametrize(
     "seeds", [range(6), pytest.param(range(6, 50), marks=pytest.mark.long)], ids=len
