@@ -153,7 +153,7 @@ class LinkStyle:
     @cached_property
     def _known(self) -> dict[str, str]:
         matched, unsure, missing = self.pages.matched, self.pages.unsure, self.pages.missing
-        urls = [*(one.url for one in matched), *(one.url for one in missing)]
+        urls = [*(one.url for one in matched), *missing]
         urls += (url for one in unsure for url in ((one.url,) if one.url else one.candidates))
         return {normal_form(url): url for url in urls}
 

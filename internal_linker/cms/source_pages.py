@@ -91,20 +91,13 @@ class Unsure:
     candidates: tuple[str, ...]  # what may be the other side: paths or URLs
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A page that no file was found for."""
-
-    url: str
-
-
 @dataclass(frozen=True)
 class SourcePages:
     """Which file is which page."""
 
     matched: tuple[Matched, ...]  # the files that are pages, in the order of the pages
     unsure: tuple[Unsure, ...]  # what was not decided, since more than one match is possible
-    missing: tuple[Missing, ...]  # the pages without a file
+    missing: tuple[str, ...]  # the URLs of the pages without a file
     site: Site  # the generator, its folders, and the path below which the site is published
     problems: tuple[str, ...] = ()  # front matter and configuration that can't be read, one sentence each
 
@@ -120,8 +113,8 @@ class SourcePages:
         for url, files in doubtful.items():
             if self.file_of(url) is None:
                 yield url, "", f"not sure: {' or '.join(dict.fromkeys(files))}"
-        for missing in self.missing:
-            yield missing.url, "", "no file was found"
+        for url in self.missing:
+            yield url, "", "no file was found"
 
     def file_of(self, url: str) -> str | None:
         """Return the file of a page."""
@@ -190,9 +183,7 @@ def match_pages(
     unsure = [one for one in search.unsure if _is_open(one, search)]
     doubtful = {normal_form(url) for one in unsure for url in ((one.url,) if one.url else one.candidates)}
     missing = (
-        Missing(page.url)
-        for key, page in search.pages.items()
-        if key not in search.matched and key not in doubtful
+        page.url for key, page in search.pages.items() if key not in search.matched and key not in doubtful
     )
     problems = [
         f"{path}, {front.problem}. Correct its front matter."

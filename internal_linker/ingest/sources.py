@@ -56,11 +56,6 @@ class FetchOptions:
     access: Mapping[str, SiteAccess] = field(default_factory=dict)
 
 
-def link_spool(files: Path) -> LinkSpool:
-    """Return a spool for links, with its temporary file in the project's `files` folder."""
-    return LinkSpool(files)
-
-
 def crawl_tables(
     paths: Sequence[Path], base_url: str, links: LinkSpool, sheets: Sequence[str] = ()
 ) -> list[StreamSource]:

@@ -1,6 +1,7 @@
 """Apply links in the steps of a page: show the changes, write exactly those that were shown, take them back."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -173,10 +174,6 @@ def file_diffs(patch: str) -> Iterator[str]:
         yield "\n".join(hunks)
 
 
-def reasons(links: Sequence[AppliedLink]) -> Mapping[tuple[str, str], int]:
+def reasons(links: Sequence[AppliedLink]) -> list[tuple[tuple[str, str], int]]:
     """Return how many links have each outcome and reason, the most frequent first."""
-    found: dict[tuple[str, str], int] = {}
-    for link in links:
-        name = str(link.outcome), str(link.reason or "")
-        found[name] = found.get(name, 0) + 1
-    return dict(sorted(found.items(), key=lambda one: -one[1]))
+    return Counter((str(link.outcome), str(link.reason or "")) for link in links).most_common()

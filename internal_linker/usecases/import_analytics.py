@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.search_data import SearchTable, empty, first_kept_day, typed
 from internal_linker.core.sequences import counted
 from internal_linker.ingest.search.frames import OTHER_ORIGINS, Place, added_up, under_other_origins
+from internal_linker.usecases.import_search_console import days_between, stretches
 from internal_linker.usecases.import_search_exports import SearchDataImported, StoredRows, place_of
 from internal_linker.usecases.project import Project
 
@@ -56,7 +57,7 @@ def import_analytics(
     """
     source, today = source_of(property_), today or datetime.now(UTC).date()
     number, noted, place = source.rpartition(" ")[2], _Noted(), place_of(project)
-    stored, gaps = list[StoredRows](), list[str]()
+    read, gaps = list[date](), list[str]()
     with (
         closing(project.clients.analytics()) as client,
         project.lock(),
@@ -67,34 +68,29 @@ def import_analytics(
         progress.start("Google Analytics", 0, "days")
         there = client.days(number, wanted[0], wanted[-1])
         progress.start("Google Analytics", len(there), "days")
-        for first, last in _spans([day for day in wanted if day in {*there}]):
+        for first, last in stretches([day for day in wanted if day in {*there}], _DAYS_A_REPORT):
             try:
                 report = client.sessions(number, first, last)
             except ServiceError as error:
-                if not stored:
+                if not read:
                     raise
                 gaps.append(f"{error} The days from {first} on are missing.")
                 break
             frame = noted.read(report, place)
             noted.refuse_other_site(place, property_)
             by_day = {moment.date(): rows for moment, rows in frame.groupby("date")}
-            for day in _days(first, last):
+            for day in days_between(first, last):
                 rows = by_day.get(day, empty(SearchTable.SESSIONS))
                 store.put(SearchTable.SESSIONS, day, rows, final=_is_final(day, today))
                 progress.advance()
-            if by_day:
-                stored.append(
-                    StoredRows(
-                        source, SearchTable.SESSIONS, len(frame), len(by_day), min(by_day), max(by_day)
-                    )
-                )
+            read += by_day
         # Earlier days, before the property had any sessions, cost one row of the report by day.
         begin = min((*known, *there), default=today)
         without = [day for day in wanted if day > begin and day not in there and _is_final(day, today)]
         for day in without:
             store.put(SearchTable.SESSIONS, day, empty(SearchTable.SESSIONS))
         store.prune(first_kept_day(today))
-        progress.finish(f"{counted(sum(each.days for each in stored), 'day')}, {counted(noted.rows, 'row')}")
+        progress.finish(f"{counted(len(read), 'day')}, {counted(noted.rows, 'row')}")
     remarks = [*noted.remarks(), *_without_sessions(without)]
     for remark in (*remarks, *gaps):
         progress.warn(remark)
@@ -104,7 +100,9 @@ def import_analytics(
         OTHER_ORIGINS: under_other_origins(noted.pages),
     }
     return SearchDataImported(
-        _together(stored),
+        [StoredRows(source, SearchTable.SESSIONS, noted.rows, len(read), min(read), max(read))]
+        if read
+        else [],
         {reason: count for reason, count in noted.rejected.most_common() if count},
         {reason: count for reason, count in noted.left_out.items() if count},
         {name: count for name, count in facts.items() if count},
@@ -191,33 +189,4 @@ def _is_final(day: date, today: date) -> bool:
 
 def _wanted(known: Collection[date], today: date) -> list[date]:
     """Return the days to read: all kept ones up to yesterday that are not known for good."""
-    return [day for day in _days(first_kept_day(today), today - timedelta(1)) if day not in known]
-
-
-def _days(first: date, last: date) -> list[date]:
-    return [first + timedelta(number) for number in range((last - first).days + 1)]
-
-
-def _spans(days: list[date]) -> Iterator[tuple[date, date]]:
-    """Yield first and last of runs of days, short enough for one report."""
-    while days:
-        length = 1
-        while length < min(len(days), _DAYS_A_REPORT) and (days[length] - days[0]).days == length:
-            length += 1
-        yield days[0], days[length - 1]
-        days = days[length:]
-
-
-def _together(stored: list[StoredRows]) -> list[StoredRows]:
-    if not stored:
-        return []
-    return [
-        StoredRows(
-            stored[0].source,
-            stored[0].table,
-            sum(each.rows for each in stored),
-            sum(each.days for each in stored),
-            min(each.first for each in stored),
-            max(each.last for each in stored),
-        )
-    ]
+    return [day for day in days_between(first_kept_day(today), today - timedelta(1)) if day not in known]

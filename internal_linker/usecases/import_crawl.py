@@ -18,7 +18,7 @@ from internal_linker.core.sequences import counted
 from internal_linker.ingest.crawl import CrawlTable
 from internal_linker.ingest.crawl_filters import Filters, address_reason
 from internal_linker.ingest.import_crawl import Imported, import_tables, recognise, told_reasons
-from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_places, link_spool, site_tables
+from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_places, site_tables
 from internal_linker.ingest.web.access import SiteAccess
 from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.usecases.import_wordpress import wordpress_posts
@@ -119,7 +119,7 @@ def prepared_import(project: Project, options: ImportOptions, progress: Progress
         raise ConfigurationError(
             "Nothing to import: name a file, a folder, --sitemap, --urls or --wordpress."
         )
-    with link_spool(project.root / "files") as links:
+    with LinkSpool(project.root / "files") as links:
         sources = crawl_tables(options.files, options.base_url, links, options.sheets)
         tables = recognise(sources, options.url_column, options.content_column, progress)
         prepared = CrawlImport(project, options, progress, tables, links)
@@ -189,7 +189,7 @@ def compared_site(project: Project, files: Sequence[Path], progress: Progress) -
     name = ", ".join(path.name for path in files)
     with TemporaryDirectory(prefix="internal-linker-", ignore_cleanup_errors=True) as folder:
         place = Path(folder)
-        with link_spool(place) as links, import_places(place) as (places, _):
+        with LinkSpool(place) as links, import_places(place) as (places, _):
             tables = recognise(crawl_tables(files, "", links), "", "", progress)
             done = import_tables(tables, Filters(), places, progress, hosts=project.settings.hosts)
         if done.pages is None:

@@ -1,6 +1,6 @@
 """Import search data from Search Console: the days that are not stored yet, and the last week again."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -153,12 +153,12 @@ class _Fetching:
             for day, stored in known.items()
             if stored.final or (stored.stored_at and stored.stored_at.date() == now)
         }
-        return [day for day in _days(first, self._newest) if day not in kept]
+        return [day for day in days_between(first, self._newest) if day not in kept]
 
     def _totals(self, wanted: Sequence[date]) -> dict[date, "DataFrame"]:
         """Return the totals of the wanted days that Google has, by day; it is asked once for each stretch of days."""
         found: dict[date, DataFrame] = {}
-        for first, last in _stretches(wanted):
+        for first, last in stretches(wanted):
             rows = self._client.rows(self._property, first, last, ["date"])
             sound = self._sound(SearchTable.TOTALS, rows)
             found |= {day.date(): some for day, some in sound.groupby("date")}
@@ -236,15 +236,16 @@ def _with_stored(done: SearchConsoleImport, project: Project, store: SearchStore
     )
 
 
-def _days(first: date, last: date) -> Iterator[date]:
-    return (first + at * _DAY for at in range((last - first).days + 1))
+def days_between(first: date, last: date) -> list[date]:
+    """Return all days from the first to the last."""
+    return [first + at * _DAY for at in range((last - first).days + 1)]
 
 
-def _stretches(days: Sequence[date]) -> list[tuple[date, date]]:
-    """Return the first and last day of each run of days without a gap."""
+def stretches(days: Sequence[date], most: int = 0) -> list[tuple[date, date]]:
+    """Return the first and last day of each run of days without a gap; of at most so many days, 0: of any length."""
     found: list[tuple[date, date]] = []
     for day in days:
-        if found and found[-1][1] == day - _DAY:
+        if found and found[-1][1] == day - _DAY and (not most or (day - found[-1][0]).days < most):
             found[-1] = (found[-1][0], day)
         else:
             found.append((day, day))

@@ -1,4 +1,4 @@
-"""The stored search data of a site as DataFrames."""
+"""The stored search data of a site: as DataFrames, and what there is."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -50,3 +50,31 @@ def search_data(
         sources = {name: source or next(iter(found)) for name, found in known.items() if found}
         sources = {name: one for name, one in sources.items() if one in known[name]}
         return SearchData(**frames, sources=sources, damaged=store.damaged)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """The stored days of one kind of search data."""
+
+    # "queries" and "pages" are rows by query and page, "totals" those of the property, "sessions" visits
+    table: str
+    source: str  # where they are from
+    days: int  # how many days have rows
+    rows: int  # how many rows
+    first: date  # first, last: the first and the last day with rows
+    last: date
+
+
+def stored_search_data(project: Project) -> list[StoredTable]:
+    """Return which search data are stored, by table and source."""
+    with project.search_data() as store:
+        places = [(table, source) for table in SearchTable for source in store.sources(table)]
+    found = []
+    for table, source in places:
+        with project.search_data(source) as store:
+            days = {day: one.rows for day, one in store.days(table).items() if one.rows}
+        if days:
+            found.append(
+                StoredTable(table.value, source, len(days), sum(days.values()), min(days), max(days))
+            )
+    return found

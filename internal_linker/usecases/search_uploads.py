@@ -1,18 +1,16 @@
-"""Import search data in the app: from uploads, Search Console and Google Analytics; and say what is stored."""
+"""Import search data in the app: from uploads, Search Console and Google Analytics."""
 
 import os
 import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.progress import Stop, Tracker
-from internal_linker.core.search_data import SearchTable
 from internal_linker.ingest.search.exports import SearchExports, read_exports
 from internal_linker.usecases.import_analytics import import_analytics
 from internal_linker.usecases.import_search_console import import_search_console
@@ -26,40 +24,12 @@ _CANCELLED = "The import was cancelled; days that were stored until then are kep
 
 
 @dataclass(frozen=True, slots=True)
-class StoredTable:
-    """The stored days of one kind of search data."""
-
-    # "queries" and "pages" are rows by query and page, "totals" those of the property, "sessions" visits
-    table: str
-    source: str  # where they are from
-    days: int  # how many days have rows
-    rows: int  # how many rows
-    first: date  # first, last: the first and the last day with rows
-    last: date
-
-
-@dataclass(frozen=True, slots=True)
 class SearchImport:
     """What an import of search data did."""
 
     counts: Sequence[tuple[str, int]]  # names with counts
     remarks: Sequence[str]  # what a person should know, one sentence each
     gaps: Sequence[str]  # what is missing because Google failed or refused, one sentence each
-
-
-def stored_search_data(project: Project) -> list[StoredTable]:
-    """Return which search data are stored, by table and source."""
-    with project.search_data() as store:
-        places = [(table, source) for table in SearchTable for source in store.sources(table)]
-    found = []
-    for table, source in places:
-        with project.search_data(source) as store:
-            days = {day: one.rows for day, one in store.days(table).items() if one.rows}
-        if days:
-            found.append(
-                StoredTable(table.value, source, len(days), sum(days.values()), min(days), max(days))
-            )
-    return found
 
 
 def import_search_data(

@@ -17,7 +17,6 @@ from internal_linker.core.errors import InputError, Interrupted
 from internal_linker.core.ports import Progress
 from internal_linker.core.progress import Stop, Tracker
 from internal_linker.core.records import TableStream
-from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.ingest.crawl import (
     LINK_KINDS,
     READ,
@@ -30,7 +29,6 @@ from internal_linker.ingest.crawl import (
 )
 from internal_linker.ingest.crawl_filters import PageFacts, PageFilter, TextFacts, page_facts, text_facts
 from internal_linker.ingest.import_crawl import Imported, reject_reasons
-from internal_linker.ingest.sources import link_spool
 from internal_linker.ingest.web.page_table import LinkSpool, LinkTable, PageTable
 from internal_linker.ingest.web.saved_pages import SavedPages, html_files
 from internal_linker.usecases.import_crawl import CrawlImport, filters_of
@@ -100,8 +98,8 @@ class FilterCounts:
     alone: Mapping[str, int]
 
 
-@dataclass(frozen=True, repr=False)
-class Survey(Result):
+@dataclass(frozen=True)
+class Survey:
     """What the tables of pages hold, so that filters can be tried."""
 
     pages: Sequence[PageFacts]  # the pages, in the order of the tables
@@ -111,11 +109,6 @@ class Survey(Result):
     rejected: Mapping[str, int]  # how many rows can't be imported, by the reason
     left_out: Mapping[str, int]  # how many rows are no pages, by the reason
     alone: Mapping[str, int]  # as in `FilterCounts`
-
-    def tables(self) -> dict[str, Columns]:
-        """Return the `pages` with what filters look at."""
-        facts = columns_of(self.pages, "key", "bad_status", "canonicalised", "not_indexable")
-        return {"pages": {**facts, "words": [text.words for text in self.texts]}}
 
     def counts(self, options: ImportOptions) -> FilterCounts:
         """Return what the filters of these options would leave out.
@@ -134,7 +127,7 @@ def preview(project: Project, choices: Sequence[TableChoice]) -> list[TablePrevi
         InputError: an upload is not there any more, or can't be read.
     """
     heads = list[_Head]()
-    with link_spool(project.file("")) as links:
+    with LinkSpool(project.file("")) as links:
         for choice in choices:
             given = upload(project, choice.upload)
             stream, sheet, remarks = _opened(project, given, choice, links, most=_SHOWN)
@@ -206,7 +199,7 @@ def survey(
     spool = TextSpool(project.file(""))
     with ExitStack() as closing:
         closing.callback(spool.close)
-        links = closing.enter_context(link_spool(project.file("")))
+        links = closing.enter_context(LinkSpool(project.file("")))
         tables = _tables(project, choices, links, options.base_url, should_stop)
         hosts = CrawlImport(project, options, progress, tables, links).hosts
         crawl, rows = Crawl(spool.keep, HostVotes(hosts)), Counter[str]()
@@ -242,7 +235,7 @@ def import_uploads(
     """
     if not (choices or options.sitemap or options.wordpress):
         raise InputError("Nothing to import: upload a file, or name a sitemap or a WordPress site.")
-    with link_spool(project.file("")) as links:
+    with LinkSpool(project.file("")) as links:
         tables = _tables(project, choices, links, options.base_url, should_stop)
         done = CrawlImport(
             project, options, Tracker(progress, should_stop=should_stop, cancelled=_CANCELLED), tables, links

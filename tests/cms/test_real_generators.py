@@ -194,7 +194,7 @@ def test_real_sites(
     before = built(tmp_path / "before")
     found = match_pages(tree, [KnownPage(url) for url in before])
     sources = {path for path in tree.files if not path.startswith(("layouts/", "theme/"))}
-    assert {unquote(one.url).removeprefix("https://example.com/base") for one in found.missing} == generated
+    assert {unquote(url).removeprefix("https://example.com/base") for url in found.missing} == generated
     assert {one.file for one in found.matched} == sources
     assert found.unsure == ()
     for one in found.matched:

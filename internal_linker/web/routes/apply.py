@@ -359,4 +359,4 @@ def _found(folder: Folder, state: SharedState) -> ShownChanges:
 
 
 def _reasoned(links: Sequence[AppliedLink]) -> list[Reasoned]:
-    return [Reasoned(outcome, reason, count) for (outcome, reason), count in reasons(links).items()]
+    return [Reasoned(outcome, reason, count) for (outcome, reason), count in reasons(links)]

@@ -6,12 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
-from internal_linker.usecases.search_uploads import (
-    SearchImport,
-    StoredTable,
-    import_search_data,
-    stored_search_data,
-)
+from internal_linker.usecases.search_data import StoredTable, stored_search_data
+from internal_linker.usecases.search_uploads import SearchImport, import_search_data
 from internal_linker.web.context import Body, Folder, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
 
