@@ -31,7 +31,7 @@ from internal_linker.usecases.alerts import check_addresses, send_test
 from internal_linker.usecases.import_wordpress import account_facts
 from internal_linker.usecases.options.stores import CheckOptions
 from internal_linker.usecases.project import Project, open_project
-from internal_linker.usecases.providers import facts_of
+from internal_linker.usecases.providers import facts_of, search_services
 from internal_linker.usecases.schedule import next_run, timetable
 from internal_linker.usecases.sections import named_sections, scope_of
 from internal_linker.usecases.settings.notify_addresses import notify_addresses
@@ -263,10 +263,8 @@ def _searches(project: Project) -> bool:
 
 def _search(project: Project) -> Fact:
     """Return what is left on the account of the search service."""
-    from internal_linker.usecases.search_services import SEARCH_SERVICES
-
     wanted, provider = project.settings.serp_provider, project.settings.search_provider
-    name = SEARCH_SERVICES[provider].name
+    name = search_services()[provider].name
     if _searches(project):
         return _tried(name, lambda: _account(project))
     key_file = KEY_FILES[f"{provider}_api_key"][0].as_posix()

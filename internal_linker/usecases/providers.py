@@ -1,7 +1,7 @@
 """The clients, encoders and workers that a project's settings name."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
     from internal_linker.embeddings.encoders.vector_file import VectorFile
     from internal_linker.review.google_tab import ReviewTab
+    from internal_linker.serp.service import SearchService
 
 # Each takes at least 100 MB, and parts of a run are not parallel.
 MOST_WORKERS = 4
@@ -58,6 +59,15 @@ def workers(file: Path, warn: Callable[[str], None]) -> AbstractContextManager[W
     from internal_linker.adapters.compute.processes import Processes
 
     return Processes(count, file, warn)
+
+
+def search_services() -> "Mapping[str, type[SearchService]]":
+    """Return the search services by their names in the setting serp_provider."""
+    from internal_linker.serp.serpapi import SerpApi
+    from internal_linker.serp.serper import Serper
+
+    # A new service needs a file in serp/, an entry here, and its name, key and address in the settings.
+    return {"serper": Serper, "serpapi": SerpApi}
 
 
 def local_encoder_at(scheduler: str, make: type[LocalEncoder] = LocalEncoder) -> Encoder:
@@ -280,9 +290,16 @@ class Clients:
 
     def search_client(self) -> SerpClient:
         """Return the client of the search service, with its budget and rate limit."""
-        from internal_linker.usecases.search_services import search_client
-
-        return search_client(self.settings, self.market)
+        settings, market = self.settings, self.market
+        service = search_services()[market.provider]
+        return service(
+            settings.search_key(market.provider),
+            settings.search_url(market.provider),
+            market,
+            budget=Budget(service.name, settings.max_serp_credits, "max_serp_credits", "credits"),
+            per_second=settings.serp_requests_per_second,
+            in_flight=settings.serp_requests_in_flight,
+        )
 
     def openai(self) -> "OpenAIEmbeddings":
         """Return the client of OpenAI or of another server with its API."""

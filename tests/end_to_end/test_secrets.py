@@ -18,11 +18,10 @@ from cryptography.x509.oid import NameOID
 
 from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
 from internal_linker.core.errors import InternalLinkerError
-from tests.serp.test_serpapi import client as serpapi_at
-from tests.serp.test_serper import client as serper_at
 from tests.standins import GoogleStandIn, OpenAIStandIn, Reply, SerpApiStandIn, SerperStandIn
 from tests.standins.google_token import make_service_account
 from tests.support.embedders import PAGES, collect, encoder_at, start_stand_in
+from tests.support.searching import client
 from tests.support.sites import make_project, sample_pages, sample_queries, use_standins
 from tests.support.small_project import start
 
@@ -187,8 +186,8 @@ def test_nobody_can_pose_as_a_service(variable: str, impostor: str, monkeypatch:
         encoder._server.base_url = f"{impostor}/v1"
         google = GoogleSheet(json.dumps(make_service_account(impostor)), "1", api_url=impostor)
         asked: list[Callable[[], object]] = [
-            lambda: serper_at(serper, url=impostor).search("tea", 1),
-            lambda: serpapi_at(serpapi, url=impostor).search("tea", 1),
+            lambda: client(serper, url=impostor).search("tea", 1),
+            lambda: client(serpapi, url=impostor).search("tea", 1),
             lambda: collect(encoder, PAGES[:1]),
             google.read,
         ]

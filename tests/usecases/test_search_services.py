@@ -8,7 +8,7 @@ import pytest
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.records import SerpMarket
 from internal_linker.usecases.project import Project, open_project
-from internal_linker.usecases.search_services import SEARCH_SERVICES, search_client
+from internal_linker.usecases.providers import Clients, search_services
 from internal_linker.usecases.settings.settings import KEY_FILES, SEARCH_PROVIDERS, Settings
 from tests.support.small_project import forget_settings, make_project, write_text
 
@@ -30,13 +30,14 @@ def test_every_search_service_is_there_whole() -> None:
     """Each service has a client, a value of serp_provider, a key and a URL."""
     values = get_args(Settings.model_fields["serp_provider"].annotation)
     assert values == ("auto", *SEARCH_PROVIDERS, "none")
-    assert tuple(SEARCH_SERVICES) == SEARCH_PROVIDERS
-    settings = Settings.model_validate({f"{name}_api_key": "a-key" for name in SEARCH_PROVIDERS})
+    assert tuple(search_services()) == SEARCH_PROVIDERS
+    keys = {f"{name}_api_key": "a-key" for name in SEARCH_PROVIDERS}
     for name in SEARCH_PROVIDERS:
         assert KEY_FILES[f"{name}_api_key"][0].as_posix() == f"config/{name}_api_key.txt"
-        client = search_client(settings, SerpMarket(name, "de"))
+        settings = Settings.model_validate({**keys, "serp_provider": name, "gl": "de"})
+        client = Clients(settings, Path()).search_client()
         client.close()
-        assert (client.name, client.market) == (SEARCH_SERVICES[name].name, SerpMarket(name, "de"))
+        assert (client.name, client.market) == (search_services()[name].name, SerpMarket(name, "de"))
 
 
 @pytest.mark.parametrize(

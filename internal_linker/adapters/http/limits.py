@@ -34,6 +34,8 @@ LONGEST_S = 600.0
 LONGEST_WAIT_S = 60.0
 # A service may ask for hours (a daily quota). If it asks for more seconds than this, the call fails at once.
 PATIENCE_S = 180.0
+# With these statuses a service did no work; with another 5xx it may have done and charged the work.
+NOT_SERVED = frozenset({500, 503})
 # A service is down once this many calls in a row failed over this many seconds.
 DOWN_S, DOWN_CALLS = 60.0, 10
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from internal_linker.adapters.http.client import bounded_client
-from internal_linker.adapters.http.limits import FEW_ATTEMPTS, Circuit, retry_after, with_retries
+from internal_linker.adapters.http.limits import FEW_ATTEMPTS, NOT_SERVED, Circuit, retry_after, with_retries
 from internal_linker.core.errors import ConfigurationError, CredentialsRefused, OutOfCredits, ServiceError
 from internal_linker.core.shown import redactor
 
@@ -146,8 +146,6 @@ if TYPE_CHECKING:
 
 # Errors of requests that never left this computer, so they can't have cost anything.
 NOT_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
-# With these statuses the service did no work; with another 5xx it may have done and charged the work.
-NOT_SERVED = frozenset({500, 503})
 
 # 2,048 vectors with 3,072 dimensions as text take half of this; a server without a GPU is slow.
 MOST_BYTES, LONGEST_S = 300_000_000, 600.0

@@ -62,7 +62,7 @@ class LsaEncoder:
             analyzer=self._words, sublinear_tf=True, max_df=most, norm=None, dtype=np.float32
         )
         try:
-            terms = _unit(weights.fit_transform(texts[at].whole for at in of))
+            terms = _unit(weights.fit_transform(texts[at].whole for at in of.tolist()))
         except ValueError:  # no text has a word that counts
             return np.zeros((len(texts), 1), np.float32)
         rank = min(DIMENSIONS, round(self._kept * len(of)), min(terms.shape) - 1)
@@ -71,7 +71,7 @@ class LsaEncoder:
         with np.errstate(invalid="ignore"):  # equal texts have no variance
             axes = TruncatedSVD(rank, random_state=0).fit(terms)
         if len(others):
-            rest = _unit(weights.transform(texts[at].whole for at in others))
+            rest = _unit(weights.transform(texts[at].whole for at in others.tolist()))
             terms = vstack([terms, rest], "csr")[np.argsort(np.concatenate([of, others]))]
         vectors = axes.transform(terms)
         unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

@@ -15,13 +15,11 @@ from internal_linker.adapters.http import limits
 from internal_linker.adapters.http.limits import ATTEMPTS, DOWN_CALLS
 from internal_linker.adapters.openai import api as openai_server
 from internal_linker.core.errors import InternalLinkerError, ServiceDown, ServiceError
-from tests.serp.test_serpapi import OPEN as SEARCHING
-from tests.serp.test_serpapi import client as serpapi_at
-from tests.serp.test_serper import client as serper_at
 from tests.standins import Answer, Drip, Fault, GoogleStandIn, Reply, SerpApiStandIn, SerperStandIn, Twist
 from tests.standins.base import StandIn
 from tests.standins.faults import Pause, Work
 from tests.support.embedders import OPEN, PAGES, collect, encoder_at, start_stand_in
+from tests.support.searching import client
 from tests.support.sheets import sheet
 
 Ask = Callable[[], object]
@@ -41,12 +39,10 @@ class Service:
 def service(request: pytest.FixtureRequest) -> Iterator[Service]:
     if request.param == "Serper":
         with SerperStandIn(lambda words, site: ["https://a.example/"]) as serper:
-            yield Service(serper, lambda: serper_at(serper).search("tea", 1), "POST /search")
+            yield Service(serper, lambda: client(serper).search("tea", 1), "POST /search")
     elif request.param == "SerpApi":
         with SerpApiStandIn(lambda words, site: ["https://a.example/"]) as serpapi:
-            yield Service(serpapi, lambda: serpapi_at(serpapi).search("tea", 1), "GET /search")
-            while SEARCHING:
-                SEARCHING.pop().close()
+            yield Service(serpapi, lambda: client(serpapi).search("tea", 1), "GET /search")
     elif request.param == "OpenAI":
         with start_stand_in() as openai:
             yield Service(openai, lambda: collect(encoder_at(openai), PAGES[:1]), "POST .*/embeddings")
@@ -76,7 +72,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openai_server, "MOST_BYTES", 100_000)
     bounds = replace(google_client.BOUNDS, longest_s=0.5, most_bytes=100_000)
     monkeypatch.setattr(google_client, "BOUNDS", bounds)
-    monkeypatch.setattr("internal_linker.adapters.http.json_client.MOST_BYTES", 100_000)
+    monkeypatch.setattr("internal_linker.serp.service.MOST_BYTES", 100_000)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
@@ -123,10 +119,8 @@ def test_a_service_that_is_down_is_left_alone(service: Service, monkeypatch: pyt
 
 
 def search_quickly(server: StandIn) -> object:
-    if isinstance(server, SerpApiStandIn):
-        return serpapi_at(server, timeout=0.5).search("tea", 1)
-    assert isinstance(server, SerperStandIn)
-    return serper_at(server, timeout=0.5).search("tea", 1)
+    assert isinstance(server, SerperStandIn | SerpApiStandIn)
+    return client(server, timeout=0.5).search("tea", 1)
 
 
 @dataclass(frozen=True)

@@ -171,11 +171,10 @@ def serpapi(raw: bytes) -> None:
 
 def _searches(client: Serper | SerpApi, raw: bytes) -> None:
     status, body = _status(raw)
-    http, said = client._http, httpx.Headers({b"retry-after": _header(body).encode()})
-    http._stop, http._circuit, http._budget = None, Circuit(client.name), _one_credit(client.name)
-    answered = patch.object(http, "_exchange", return_value=(status, said, body))
-    with answered, _told(ServiceError):
-        page = client._search_once({"q": "tea"})
+    answer = httpx.Response(status, headers={b"retry-after": _header(body).encode()}, content=body)
+    client._stop, client._circuit, client._budget = None, Circuit(client.name), _one_credit(client.name)
+    with patch.object(client._client, "request", return_value=answer), _told(ServiceError):
+        page = client._search_once("GET", "/search", {})
         assert all(link and isinstance(link, str) for link in page.links)
         assert page.credits >= 0
 
