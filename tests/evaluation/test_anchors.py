@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from internal_linker import decide, evaluate_anchors, history, waiting_links
 from internal_linker.core.records import Collected, ExistingLink, Page
 from internal_linker.evaluation.anchors import LENGTHS, agreement, token_f1
 from internal_linker.evaluation.hygiene import Flaw
-from tests.support.small_project import SITE, TOPICS, URLS, command, make_project, snapshot, write_csv
+from tests.support.small_project import SITE, URLS, command, make_project, snapshot, write_csv
 
 GREEN, BLACK, WHITE, POTS, WATER, STORAGE = URLS
 LINKS = [(BLACK, POTS, "dark colour"), (POTS, BLACK, "black tea leaves"), (WATER, GREEN, "no such words")]
@@ -69,21 +70,12 @@ def test_the_nearest_of_the_editors_anchors_counts_and_others_are_left_out() -> 
     assert [share.mean for share in found.editors_lengths] == pytest.approx([0, 2 / 3, 0, 1 / 3, 0, 0])
     assert found.lengths[1].mean == 1
     assert found.by_language == {}
-
-
-def test_languages_have_figures_of_their_own(folder: Path) -> None:
-    """If pairs are in two languages, each is reported, and the pairs of both are the whole."""
-    german = [f"{SITE}/de/tee/", f"{SITE}/de/kanne/"]
-    pages = [
-        (url, f"Tee {at}", "Tee wird in einer Kanne aus Ton gebrüht.", "de") for at, url in enumerate(german)
-    ]
-    english = [(url, slug, text, "en") for url, (slug, text) in zip(URLS, TOPICS.items(), strict=True)]
-    write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content", "Lang"), *english, *pages])
-    links = [*LINKS, (*german, "Kanne aus Ton")]
-    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
-    found = evaluate_anchors(folder).agreement
-    assert found and found.pairs == 3
-    assert {name: one.pairs for name, one in found.by_language.items()} == {"de": 1, "en": 2}
+    languages = [replace(pages[0], lang="en"), replace(pages[1], lang="en"), replace(pages[2], lang="en")]
+    german = [replace(page, key=f"{page.key}-de", url=f"{page.url}-de", lang="de") for page in pages[:2]]
+    both = (*links[:4], ExistingLink(german[0].key, german[1].key, "tea pots"))
+    parts = agreement(Collected((*languages, *german), (), (), 0, both))
+    assert parts and parts.pairs == 3
+    assert {name: one.pairs for name, one in parts.by_language.items()} == {"de": 1, "en": 2}
 
 
 def test_the_terminal_shows_figures_lengths_and_hygiene(
@@ -126,32 +118,16 @@ def test_json_has_all_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_the_anchors_are_those_of_a_run(folder: Path) -> None:
-    """The measured links and anchors are the ones that the next run writes."""
-    proposals = evaluate_anchors(folder).proposals
+    """The measured links and anchors are the ones that a run writes, without rejected ones; none of them is stored."""
     assert command("run", "--no-serp", "--project", str(folder)) == 0
     lines = (folder / "files/links.csv").read_text(encoding="utf-8-sig").splitlines()
-    assert proposals.pairs == len(lines) - 1
-    assert evaluate_anchors(folder).proposals == proposals
-
-
-def test_stored_links_stay_as_they_are(folder: Path) -> None:
-    """The measured links are not stored: no link waits for a decision, and no run is kept, before and after a run."""
-    evaluate_anchors(folder)
-    assert waiting_links(folder).to_frame().empty and history(folder).to_frame().empty
-    assert command("run", "--no-serp", "--project", str(folder)) == 0
     links, runs = waiting_links(folder).to_frame(), history(folder).to_frame()
-    evaluate_anchors(folder)
+    proposals = evaluate_anchors(folder).proposals
+    assert proposals.pairs == len(lines) - 1
     assert_frame_equal(waiting_links(folder).to_frame(), links)
     assert_frame_equal(history(folder).to_frame(), runs)
-
-
-def test_a_rejected_link_is_not_measured(folder: Path) -> None:
-    """Editors' decisions count, as in a run."""
-    assert command("run", "--no-serp", "--project", str(folder)) == 0
-    pairs = evaluate_anchors(folder).proposals.pairs
-    waiting = waiting_links(folder).to_frame()
-    decide(waiting.assign(status="rejected"), project=folder)
-    assert evaluate_anchors(folder).proposals.pairs < pairs
+    decide(links.assign(status="rejected"), project=folder)
+    assert evaluate_anchors(folder).proposals.pairs < proposals.pairs
 
 
 def test_without_editors_anchors_only_a_runs_anchors_are_measured(

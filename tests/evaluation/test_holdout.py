@@ -82,6 +82,7 @@ def test_a_site_without_links_is_told_what_to_do(tmp_path: Path, capsys: pytest.
     assert "Source, Destination, Anchor" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_what_takes_long_is_told(tmp_path: Path) -> None:
     """Learning, ranking and measuring are separate progress steps, and each bar with a total reaches its end."""
     told: list[list[Any]] = []
@@ -102,21 +103,6 @@ def test_what_takes_long_is_told(tmp_path: Path) -> None:
     for step, least in (("Ranking", 5), ("Measuring", 5)):
         bars = [(total, done) for name, total, done in told if name == step]
         assert bars and all(total == done >= least for total, done in bars)
-
-
-def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The table has each signal, the blends and the configured ranking; only the cache is written."""
-    folder = project(tmp_path)
-    before = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
-    assert command("evaluate", "--project", str(folder), "--keep-anchors") == 0
-    out = capsys.readouterr().out
-    assert "6 hidden links from 5 pages, anchors kept" in out
-    for name in ("words", "embedding", "all signals, known links ignored", "inlinks for everyone"):
-        assert name in out
-    shares = [float(found) for found in re.findall(r"\b[01]\.\d{4}\b", out)]
-    assert shares and all(0 <= share <= 1 for share in shares)
-    after = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
-    assert {str(name) for name in after - before} <= {str(folder / "files/.internal_linker.lock")}
 
 
 def test_all_links_to_a_cold_page_are_hidden_together() -> None:
@@ -141,9 +127,17 @@ def test_the_texts_are_the_same_whatever_is_hidden(hiding: str) -> None:
 def test_simulated_arrivals_have_a_table_of_their_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first table covers simulated arrivals and says what they are; each is followed by what was learned."""
-    assert command("evaluate", "--project", str(project(tmp_path))) == 0
+    """The first covers simulated arrivals and says so; each has every way of ranking; only the cache is written."""
+    folder = project(tmp_path)
+    before = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
+    assert command("evaluate", "--project", str(folder)) == 0
+    after = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
+    assert {str(name) for name in after - before} <= {str(folder / "files/.internal_linker.lock")}
     out = capsys.readouterr().out
+    for name in ("words", "embedding", "all signals, known links ignored", "inlinks for everyone"):
+        assert name in out
+    shares = [float(found) for found in re.findall(r"\b[01]\.\d{4}\b", out)]
+    assert shares and all(0 <= share <= 1 for share in shares)
     first, heading, second = out.partition("6 hidden links from 5 pages")
     assert re.match(r"\d+ simulated arrivals from 5 pages, anchors removed", first) and heading
     assert "\nall signals  " in first and "\nall signals  " not in second
@@ -201,8 +195,6 @@ def test_search_results_that_were_paid_for_are_measured_and_none_is_asked_for(
                 "embedding_provider": "lsa",
             },
         )
-        assert command("evaluate", "--project", str(folder)) == 0
-        assert "search results" not in capsys.readouterr().out
         assert command("run", "--project", str(folder)) == 0
         calls = len(server.calls("POST /search"))
         capsys.readouterr()

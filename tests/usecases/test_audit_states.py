@@ -21,11 +21,15 @@ COUNTED = (
 )
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """Return a project with a run, an accepted link, and links of today among four of its six pages."""
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_settings(monkeypatch)
-    make_project(tmp_path, {"max_clicks": 1})
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return a project with a run, an accepted link, and links of today among four of its six pages."""
+    tmp_path = make_project(tmp_path_factory.mktemp("states") / "site", {"max_clicks": 1})
     header = ("Source", "Destination", "Anchor", "Rel")
     pairs = [(0, 1, ""), (1, 0, ""), (1, 2, ""), (2, 3, "nofollow"), (3, 2, "")]
     links = [(URLS[one], URLS[other], "tea", rel) for one, other, rel in pairs]
@@ -35,6 +39,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     row = next(one for one in waiting_links(opened).links if one.target == URLS[5])
     decide(opened, [LinkDecision(row.id, "accepted")])
     return opened
+
+
+@pytest.fixture(scope="module")
+def found(project: Project) -> AuditStates:
+    return audit_in_states(project, Told())
 
 
 def rows(found: AuditStates, state: State, key: str) -> int:
@@ -58,9 +67,8 @@ def test_every_number_leads_to_its_rows(project: Project) -> None:
     assert values["unfollowed"][0] == 1 and values["orphans"][:2] != values["orphans"][1:]
 
 
-def test_the_states_are_those_of_the_command(project: Project) -> None:
+def test_the_states_are_those_of_the_command(project: Project, found: AuditStates) -> None:
     """Findings, figures and actions are the command's, with --after accepted and --after all."""
-    found = audit_in_states(project, Told())
     for at, (state, after) in enumerate([("accepted", "accepted"), ("all", "all")], 1):
         told = audit(project, AuditOptions(after=after), Told(), write=False).audit
         there = {(str(one.rule), one.page, one.other) for one in told.findings if one.standing != "resolved"}
@@ -76,9 +84,8 @@ def test_the_states_are_those_of_the_command(project: Project) -> None:
     assert matrix["today"].sum() == 5 and len(names) == matrix["all"].shape[0]
 
 
-def test_links_between_sections_are_listed_new_ones_first(project: Project) -> None:
+def test_links_between_sections_are_listed_new_ones_first(found: AuditStates) -> None:
     """A cell of the matrix has as many rows as it says, and new links have a score."""
-    found = audit_in_states(project, Told())
     names, matrix = found.section_matrix
     for at, one in enumerate(names):
         for to, other in enumerate(names):
@@ -90,9 +97,8 @@ def test_links_between_sections_are_listed_new_ones_first(project: Project) -> N
     assert not any(link.new for link in found.links("today"))
 
 
-def test_pages_can_be_sorted_and_narrowed(project: Project) -> None:
+def test_pages_can_be_sorted_and_narrowed(found: AuditStates) -> None:
     """Rows are sorted by any figure, and narrowed to a section."""
-    found = audit_in_states(project, Told())
     assert [page.url for page in found.pages("today", sort="url")] == sorted(URLS)
     inlinks = [page.inlinks for page in found.pages("all", sort="inlinks")]
     assert inlinks == sorted(inlinks, reverse=True)
@@ -100,18 +106,17 @@ def test_pages_can_be_sorted_and_narrowed(project: Project) -> None:
 
 
 @pytest.mark.parametrize("key", ["links", "nonsense"])
-def test_a_figure_that_is_not_of_pages_is_refused(project: Project, key: str) -> None:
+def test_a_figure_that_is_not_of_pages_is_refused(found: AuditStates, key: str) -> None:
     """A wrong name is an error, not an empty list."""
-    found = audit_in_states(project, Told())
     with pytest.raises(ConfigurationError, match="no figure of pages"):
         found.pages("today", key)
     with pytest.raises(ConfigurationError, match="no section"):
         found.links("today", ends=("/nowhere", ""))
 
 
-def test_the_result_is_kept(project: Project) -> None:
+def test_the_result_is_kept(project: Project, found: AuditStates) -> None:
     """The last audit can be shown again; one that is cancelled or damaged changes nothing, or counts as none."""
-    made = audit_in_states(project, Told())
+    made = found
     with pytest.raises(Interrupted):
         audit_in_states(project, Told(), lambda: True)
     loaded = last_audit(project)

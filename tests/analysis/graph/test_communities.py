@@ -3,6 +3,7 @@
 import hashlib
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -81,6 +82,7 @@ def test_neither_a_second_call_nor_the_direction_changes_anything(site: tuple[in
     assert communities(graph, n).tolist() == communities(turned, n).tolist() == found
 
 
+@pytest.mark.long
 def test_another_process_with_more_threads_finds_the_same() -> None:
     """Neither the hash seed nor the number of threads changes the communities."""
     more = {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "4", "RAYON_NUM_THREADS": "4"}

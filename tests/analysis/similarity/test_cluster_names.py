@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from internal_linker.analysis.similarity.cluster_names import UNTITLED, cluster_names
 from internal_linker.text.phrases import Reader
+from internal_linker.text.stop_words import stop_words
 from internal_linker.text.words import normalise
 from tests.support.builders import page
 
@@ -28,6 +29,23 @@ def test_a_name_is_what_sets_titles_apart() -> None:
     )
     assert [name.split(", ")[0] for name in found] == ["cold brew coffee", "espresso machine", "grinder"]
     assert not {"how", "to", "the", "or"} & {word.lower() for name in found for word in name.split()}
+
+
+@pytest.mark.parametrize("is_title", [True, False])
+def test_no_term_begins_or_ends_with_a_function_word(is_title: bool) -> None:
+    """Neither in German, English nor Persian, by titles or contents."""
+    made = {
+        "de": ("Warum ist der {0} {1} für die besten {2} wichtig", ("Mahlgrad", "Mühle", "Bohnen")),
+        "en": ("Why the {0} {1} is what you need for {2}", ("grinder", "burr", "beans")),
+        "fa": ("چرا {0} {1} برای {2} مهم است", ("آسیاب", "تیغه", "دانه")),
+    }
+    texts = [(lang, f"{text.format(*words)} {at}") for lang, (text, words) in made.items() for at in range(6)]
+    pages = [page(at, "" if is_title else text, lang=lang) for at, (lang, text) in enumerate(texts)]
+    titles = [text if is_title else "" for _, text in texts]
+    names = cluster_names(np.repeat(range(3), 6), pages, titles, Reader(normalise))
+    for lang, name in zip(made, names, strict=True):
+        for term in name.split(", "):
+            assert not {term.split()[0].casefold(), term.split()[-1].casefold()} & stop_words(lang), term
 
 
 def test_forms_of_a_word_are_one_term() -> None:

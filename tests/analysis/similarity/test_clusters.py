@@ -199,15 +199,6 @@ def test_languages_are_grouped_apart(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "2 clusters instead of 1: each language has at least one" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("count", ["", "1", "2"])
-def test_two_pages_are_enough(count: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two pages form one cluster or two; one page ends with an error that says so."""
-    project = titled(tmp_path, "Green tea", "Tax return")
-    assert len(found(capsys, project, "--k", count)["clusters"]) == (2 if count == "2" else 1)
-    assert command("clusters", "--project", str(project), "--limit", "1") == 3
-    assert "at least two pages are needed" in capsys.readouterr().err
-
-
 def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first heading replaces a missing title; a page with neither is in no cluster by title."""
     project = titled(tmp_path, "")
@@ -222,23 +213,10 @@ def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest
     assert "No page has any words to compare (--by title)" in capsys.readouterr().err
 
 
-def test_equal_pages_are_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Pages with the same title stay in one cluster for any k, and only the steps are printed."""
-    project = titled(tmp_path, *["Cold brew"] * 9)
-    for options in ((), ("--k", "4"), ("--k", "2-6")):
-        answer = found(capsys, project, *options)
-        assert [(one["pages"], one["distance"]) for one in answer["clusters"]] == [
-            (9, pytest.approx(0, abs=1e-5))
-        ]
-    assert command("clusters", "--project", str(project), "--by", "title", "--k", "4") == 0
-    assert "Warning" not in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--k", "40-5"), "--k 40-5: write a number, such as 12"),
-        (("--k", "many"), "--k many: write a number, such as 12"),
         (("--k", "13"), "--k 13: there are only 12 pages to group"),
         (("--method", "magic"), "--method magic: choose kmeans or communities"),
         (("--by", "colour"), "unknown field 'colour'"),
@@ -254,14 +232,6 @@ def test_a_wrong_option_is_one_sentence(
     assert said in capsys.readouterr().err
     written = {name for name in snapshot(project / "files").keys() - before if name.startswith("cluster")}
     assert not written
-
-
-def test_a_file_that_is_held_ends_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A result file that can't be written ends the command with exit code 3."""
-    project = three_topics(tmp_path)
-    (project / "files/clusters.html").mkdir()
-    assert command("clusters", "--project", str(project), "--by", "title") == 3
-    assert "clusters.html can't be written" in capsys.readouterr().err
 
 
 def test_no_title_is_a_formula(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

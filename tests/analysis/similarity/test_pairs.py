@@ -56,6 +56,7 @@ def test_the_best_matches_of_each_page() -> None:
     }
     assert set(zip(found.first.tolist(), found.second.tolist(), strict=True)) == best
     assert found.found == int((np.triu(matrix, 1) >= 0.5).sum())
+    assert found.histogram.sum() == 1050 * 1049 // 2
 
 
 def test_pages_in_two_languages_are_no_pair() -> None:

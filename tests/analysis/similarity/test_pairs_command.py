@@ -131,17 +131,6 @@ def test_the_packaged_model_knows_what_words_do_not_say(
     assert json.loads(capsys.readouterr().out)["pairs"] == []
 
 
-def test_only_the_best_matches_of_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A limit per page drops the pairs beyond it and reports their count."""
-    project = titled(tmp_path, *(f"Green tea number {number}" for number in range(8)))
-    assert command("pairs", "--project", str(project), "--by", "title", "--max-per-page", "2", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert len(found["pairs"]) + found["beyond_max_per_page"] == 8 * 7 // 2
-    book = openpyxl.load_workbook(project / "files/pairs.xlsx")
-    pages = [row[0] for row in book["By page"].iter_rows(min_row=2, values_only=True)]
-    assert max(map(pages.count, pages)) == 2
-
-
 def test_the_default_is_a_list_worth_reading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Unless asked for more, a page has its two best matches, and the summary says how many pairs are left out."""
     project = titled(
@@ -149,6 +138,9 @@ def test_the_default_is_a_list_worth_reading(tmp_path: Path, capsys: pytest.Capt
     )
     assert command("pairs", "--project", str(project), "--by", "title", "--json") == 0
     few = json.loads(capsys.readouterr().out)
+    book = openpyxl.load_workbook(project / "files/pairs.xlsx")
+    pages = [row[0] for row in book["By page"].iter_rows(min_row=2, values_only=True)]
+    assert max(map(pages.count, pages)) == 2
     ask = "--by", "title", "--max-per-page", "0", "--json", "--min-similarity"
     counts = {}
     for least in ("0.6", "0.5"):
@@ -164,10 +156,7 @@ def test_the_default_is_a_list_worth_reading(tmp_path: Path, capsys: pytest.Capt
     assert f"Pairs just below --min-similarity 0.6 (from 0.5): {below}" in told
 
 
-@pytest.mark.parametrize("most", ["0", "1"])
-def test_similarities_within_and_across_sections(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], most: str
-) -> None:
+def test_similarities_within_and_across_sections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The histogram counts every pair of pages once by its similarity, within a section and across sections."""
     make_project(tmp_path)
     titles = {"tea": ["Green tea", "Green tea pots", "Green tea"], "tax": ["Tax return", "Tax return online"]}
@@ -177,7 +166,7 @@ def test_similarities_within_and_across_sections(
         for at, title in enumerate(of)
     ]
     write_csv(tmp_path / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *pages])
-    asked = "--project", str(tmp_path), "--by", "title", "--max-per-page", most
+    asked = "--project", str(tmp_path), "--by", "title", "--max-per-page", "1"
     assert command("pairs", *asked) == 0
     told = capsys.readouterr().out
     assert "Median similarity across sections: 0.03" in told
@@ -199,29 +188,20 @@ def test_dimensions_that_nothing_has_are_refused(tmp_path: Path, capsys: pytest.
 
 
 def test_all_similarities_can_be_had(tmp_path: Path) -> None:
-    """The full matrix comes as CSV, or as .npy with its URLs in a second file; both agree."""
+    """The full matrix comes as CSV, as .npy with its URLs in a second file, or as Parquet; all agree."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
     project = make_project(tmp_path)
-    for form in ("csv", "npy"):
+    for form in ("csv", "npy", "parquet"):
         assert command("pairs", "--project", str(project), "--full-matrix", form) == 0
     header, *rows = rows_of(project / "files/similarity.csv")
     matrix = np.load(project / "files/similarity.npy")
     assert header[1:] == [row[0] for row in rows] == URLS
     assert (project / "files/similarity.urls.txt").read_text("utf-8").splitlines() == URLS
     assert np.array([[float(cell) for cell in row[1:]] for row in rows]) == pytest.approx(matrix, abs=1e-4)
-    assert np.diag(matrix) == pytest.approx(1.0, abs=1e-5)
-
-
-def test_parquet_holds_the_same(tmp_path: Path) -> None:
-    """The Parquet file has one row per page with its URL and all its similarities."""
-    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
-    project = make_project(tmp_path)
-    for form in ("parquet", "npy"):
-        assert command("pairs", "--project", str(project), "--full-matrix", form) == 0
     table = parquet.read_table(project / "files/similarity.parquet")
     assert table["url"].to_pylist() == URLS
-    assert np.array(table["similarity"].to_pylist()) == pytest.approx(
-        np.load(project / "files/similarity.npy")
-    )
+    assert np.array(table["similarity"].to_pylist()) == pytest.approx(matrix)
+    assert np.diag(matrix) == pytest.approx(1.0, abs=1e-5)
 
 
 def test_a_matrix_in_a_wrong_form_is_refused_before_any_work(

@@ -25,8 +25,7 @@ from internal_linker.analysis.similarity.report.html import (
     write_clusters,
 )
 from internal_linker.core.errors import OutputError
-from tests.analysis.audit.test_report import EVIL, TITLES
-from tests.support.browser import rendered, screenshot
+from tests.analysis.audit.test_report import TITLES
 
 SITE = "https://www.slowkettle.example"
 
@@ -184,28 +183,3 @@ def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(OutputError, match=r"folder\.html can't be written"):
         write_clusters(ReportFile(tmp_path / "folder.html"), clusters([2]), on_a_circle(clusters([2])))
-
-
-@pytest.mark.parametrize(
-    "sizes", [[12, 9, 1], *(pytest.param(sizes, marks=pytest.mark.long) for sizes in ([1], [2], [300] * 10))]
-)
-def test_the_charts_are_drawn_without_a_network(sizes: list[int], tmp_path: Path) -> None:
-    """In a browser without a network map and tree are drawn, the console stays empty, and no title runs."""
-    dom, said = rendered(written(tmp_path, clusters(sizes, EVIL[: sum(sizes)])))
-    assert said == ""
-    document = LexborHTMLParser(dom)
-    assert [bool(chart.css("svg path")) for chart in document.css(".chart")] == [True] * 2
-    assert document.css_first("title").text() == "Clusters of www.slowkettle.example"  # type: ignore[union-attr]
-
-
-def test_a_name_of_pictures_is_cut_between_them(tmp_path: Path) -> None:
-    """A label ends with a whole character: half an emoji would crash a browser that prints the document."""
-    dom, said = rendered(written(tmp_path, clusters([3, 2], ["😀" * 80] * 5)))
-    assert said == "" and "😀…" in dom
-
-
-@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.long)])
-def test_the_page_can_be_pictured(width: int, tmp_path: Path) -> None:
-    """A screenshot works at the width of a phone and of a desktop screen."""
-    screenshot(written(tmp_path, clusters([9, 6])), tmp_path / "clusters.png", width)
-    assert (tmp_path / "clusters.png").read_bytes().startswith(b"\x89PNG")

@@ -183,11 +183,11 @@ def test_one_in_five_is_drawn_from_each_block() -> None:
     levels = {f"p{at:02}": float(at) for at in range(20)}
     strata = {page: "a" if at < 10 else "b" for at, page in enumerate(levels)}
     times = dict.fromkeys(levels, 0)
-    for seed in range(2000):
+    for seed in range(300):
         held = drawn_at_random(levels, strata, np.random.default_rng(seed))
         assert len(held) == 4
         assert sum(strata[page] == "a" for page in held) == 2
         for page in held:
             times[page] += 1
-    assert min(times.values()) > 300
-    assert max(times.values()) < 500
+    assert min(times.values()) > 30
+    assert max(times.values()) < 95
