@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from urllib.parse import urlsplit
 
-from internal_linker.adapters.wordpress.rest import KEY_FILE, LONGEST_S, PER_SECOND, Account, RestClient
+from internal_linker.adapters.wordpress.account import KEY_FILE, Account
+from internal_linker.adapters.wordpress.rest import LONGEST_S, PER_SECOND, RestClient
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress, StreamSource
 from internal_linker.core.progress import Tracker

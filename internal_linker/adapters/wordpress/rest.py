@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,27 +12,10 @@ import httpx
 from internal_linker.adapters.http.client import TooLarge, bounded_client, whole_body
 from internal_linker.adapters.http.compression import ACCEPTED, Damaged, Oversized
 from internal_linker.adapters.http.limits import Pacer, retry_after, with_retries
+from internal_linker.adapters.wordpress.account import KEY_FILE, Account
 from internal_linker.core.errors import CredentialsRefused, ServiceError
 from internal_linker.core.shown import neutralised, redactor
 from internal_linker.core.version import __version__
-
-KEY_FILE = "config/wordpress.txt"
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A user of a site with an application password; its `repr` shows neither."""
-
-    site: str
-    origin: str  # the only origin that gets the password, such as https://www.example.com
-    user: str = field(repr=False)
-    password: str = field(repr=False)  # the application password; its spaces don't count
-
-    def secrets(self) -> Iterator[str]:
-        """Yield every text that no log may show."""
-        yield self.password
-        yield self.password.replace(" ", "")
-
 
 NAME = "WordPress"
 # A hundred posts take about 1 MB; a site with longer ones is asked for fewer at a time.

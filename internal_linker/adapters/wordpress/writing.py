@@ -12,7 +12,8 @@ from enum import StrEnum
 from typing import Any
 
 from internal_linker.adapters.http.limits import with_retries
-from internal_linker.adapters.wordpress.rest import KEY_FILE, RestClient, RestError
+from internal_linker.adapters.wordpress.account import KEY_FILE
+from internal_linker.adapters.wordpress.rest import RestClient, RestError
 from internal_linker.adapters.wordpress.site import with_ids
 
 _ATTEMPTS = 3

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from internal_linker.adapters.wordpress.rest import KEY_FILE, Account
+from internal_linker.adapters.wordpress.account import KEY_FILE, Account
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.ingest.web.access import origin_of
 

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from internal_linker.adapters.wordpress.rest import Account, RestClient
+from internal_linker.adapters.wordpress.account import Account
+from internal_linker.adapters.wordpress.rest import RestClient
 from internal_linker.adapters.wordpress.site import (
     PostType,
     category_names,

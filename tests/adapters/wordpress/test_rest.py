@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from internal_linker.adapters.wordpress.rest import Account, RestClient, RestError
+from internal_linker.adapters.wordpress.account import Account
+from internal_linker.adapters.wordpress.rest import RestClient, RestError
 from internal_linker.core.errors import CredentialsRefused, ServiceError
 from tests.standins import Reply, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER
