@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from internal_linker.core.edges import ReviewRow
-from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.errors import CredentialsRefused, InputError, OutputError, ServiceError
 from internal_linker.core.ports import ReviewDesk
 from internal_linker.review.merge import COLUMNS
 from tests.standins import GoogleStandIn, Reply, Reset
+from tests.standins.google_token import EMAIL
 from tests.support.reviews import APPEND, cells, ids, put, rearrange, review_tab, row, shown, verdict
 
 A, B, C, D = (row(name) for name in "abcd")
@@ -334,3 +335,20 @@ def test_an_older_tab_gets_the_new_columns(google: GoogleStandIn) -> None:
     google.forget()
     assert review_tab(google).write([A, C]) == []
     assert google.calls("^POST /v4") == []
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+
+def test_a_viewer_is_told_to_become_editor(google: GoogleStandIn) -> None:
+    """Without the right to edit, decisions are read, and writing says that the right is missing."""
+    review_tab(google).write([A])
+    google.shared_with[EMAIL] = "reader"
+    assert review_tab(google).read() == [verdict(A)]
+    with pytest.raises(CredentialsRefused, match="may view .* Editor"):
+        review_tab(google).write([A, B])
+    google.shared_with[EMAIL] = "writer"
+    google.edit("addProtectedRange", protectedRange={"range": {"sheetId": google.tab("Review").sheet_id}})
+    with pytest.raises(ServiceError, match=r"the tab Review are protected\. Allow .*Data > Protect sheets"):
+        review_tab(google).write([A, B])
+    assert ids(shown(google)) == [A.id]

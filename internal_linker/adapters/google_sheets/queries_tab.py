@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from hashlib import blake2b
+from itertools import count
 from typing import Any
 
 from internal_linker.adapters.google_sheets.client import GOOGLE
 from internal_linker.adapters.google_sheets.empty_queries import MOST_ROWS, Filling
-from internal_linker.adapters.google_sheets.reconcile import Grid, Strays
+from internal_linker.adapters.google_sheets.reconcile import Reading, Writes
 from internal_linker.adapters.google_sheets.spreadsheet import (
     Cells,
     Spreadsheet,
@@ -33,7 +35,7 @@ from internal_linker.core.errors import InputError, OutputError, ServiceError
 from internal_linker.core.hints import command
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.reasons import FewLinks
-from internal_linker.core.records import Recommendation, Table, TableStream
+from internal_linker.core.records import Recommendation, Table, TableStream, fold_query
 
 # Writes beyond those planned: one to place links again after editors moved rows, but no more, so as not to fight with
 # editors or merged cells; and some to restore editors' cells that a write hit.
@@ -71,36 +73,57 @@ def _bare_urls(values: Sequence[Sequence[str]]) -> int | None:
     return filled.pop() if len(filled) == 1 and _ADDRESS.match(first.strip()) else None
 
 
+class Grid(Reading):
+    """One reading of the tab, and the places of our columns in it."""
+
+    def __init__(self, values: Sequence[Sequence[str]], links: int, hosts: CanonicalHosts) -> None:
+        top = (header_row(values) or 0) + 1
+        header = values[top - 1] if values else []
+        self.url, self.query = (_from_one(find_column(header, kind)) for kind in _KEYS)
+        found = {number: link_column(header, number) for number in range(1, links + 1)}
+        self.missing = [link_name(number) for number, at in found.items() if at is None]
+        """Our columns that the tab lacks; they go to the right of the filled range."""
+        new = count(max(map(len, values), default=0) + 1)
+        self.links = [next(new) if at is None else at + 1 for at in found.values()]
+        both = [at for at in (self.url, self.query) if at is not None]
+        super().__init__(values, top, [both, *([[self.url]] if self.url else [])], self.links)
+        self.sources = {row: self._source(row, hosts) for row in self.rows if row > top}
+        """The identity of each row's URL (as it stands if it isn't one) and its folded query."""
+
+    def _source(self, row: int, hosts: CanonicalHosts) -> tuple[str, str]:
+        url = self.text(row, self.url).strip()
+        with suppress(ValueError):
+            url = hosts.identity(hosts.key(url))
+        return url, fold_query(self.text(row, self.query))
+
+
+def _from_one(position: int | None) -> int | None:
+    return None if position is None else position + 1
+
+
 class Delivery:
     """The delivery of one run's recommendations into a tab that others may be editing.
 
     Each `compare` takes a new reading and returns the cells to write now. It finds rows by URL and query, so a row
-    that moved gets its links in its new place. If a row or column moved just before a write, the write may have hit
-    editors' cells; `compare` then restores their texts.
+    that moved gets its links in its new place; cells that a write hit by mistake get back their texts (`Writes`).
 
     Args:
         recommendations: the links of each source.
         links: the count of our columns.
-        hosts: hosts that stand for others; None: there are none.
+        hosts: hosts that stand for others.
     """
 
-    def __init__(
-        self, recommendations: Sequence[Recommendation], links: int, hosts: CanonicalHosts | None = None
-    ) -> None:
-        self._recommendations = recommendations
-        self._links = links
-        self._hosts = hosts or CanonicalHosts()
+    def __init__(self, recommendations: Sequence[Recommendation], links: int, hosts: CanonicalHosts) -> None:
+        self._recommendations, self._links, self._hosts = recommendations, links, hosts
         self._exact = {self._identity(item): item for item in reversed(recommendations)}
-        self._strays = Strays()
+        self.writes = Writes()
         self._placed: dict[int, Recommendation] = {}
-        self._owed: dict[tuple[int, int], str] = {}
         self._wrong: dict[tuple[int, int], str] = {}
-        self._columns: Sequence[int] = ()
+        # Editors' cells that have one of our texts.
+        self._owed: dict[tuple[int, int], str] = {}
         self._corrections_left = _CORRECTIONS
         self.writes_left = -1
         """The count of requests that may still change the tab; -1 before the first reading."""
-        self.above = 0
-        """The count of rows above the header in the last reading; rows of cells and of `Grid` count from the header."""
 
     def compare(self, values: Sequence[Sequence[str]], tab: str) -> tuple[Cells, Grid]:
         """Return the cells to write, urgent ones first, and the reading; insert its missing columns before writing.
@@ -108,46 +131,33 @@ class Delivery:
         Raises:
             OutputError: the tab has no column that identifies rows.
         """
-        above = header_row(values) or 0
-        if self._strays.has_read and above != self.above:
-            self._strays.moved()
-        self.above = above
-        now = Grid(values[above:], self._links, self._hosts)
-        # A row inserted above the header makes a write hit the names of our columns.
-        names = {
-            (1, column): link_name(rank)
-            for rank, column in enumerate(self._columns, 1)
-            if self._strays.wrote(now.text(1, column))
-        }
-        if names:
-            now = Grid(now.with_cells(names).values, self._links, self._hosts)
+        now = Grid(values, self._links, self._hosts)
         if now.url is None and now.query is None:
             raise OutputError(
                 f"{tab} has no column {Kind.URL} or {Kind.MAIN_QUERY}, so no links can be written. "
                 "Restore the column names and run again."
             )
-        strays, _ = self._strays.corrections(now)
-        grid = Grid(now.with_cells(strays).values, self._links, self._hosts) if strays else now
+        hit, _ = self.writes.compare(now)
+        grid = Grid(now.changed(hit).values, self._links, self._hosts) if hit else now
         self._placed = self._places(grid)
-        self._wrong = self._differences(now)
+        self._wrong = self._differences(grid, now)
         self._owed = {
             (row, column): text
-            for (row, column), text in strays.items()
+            for (row, column), text in hit.items()
             if row not in self._placed or column not in grid.links
         }
         if self.writes_left < 0:
             self.writes_left = sum(1 for _ in chunks(self._wrong)) + bool(now.missing) + _REPAIRS
-        self._columns = [] if grid.missing else grid.links
-        urgent = {**names, **self._owed, **self._misplaced(now)}
+        # With the wrong cells that contain another row's links.
+        misplaced = {
+            place: text for place, text in self._wrong.items() if self.writes.wrote(now.text(*place))
+        }
+        urgent = {**self._owed, **misplaced}
         if urgent and not self.writes_left and self._corrections_left:
             self._corrections_left -= 1
             self.writes_left = 1
             return urgent, grid
         return {**urgent, **self._wrong}, grid
-
-    def sending(self, cells: Cells) -> None:
-        """Record the cells that are about to be written."""
-        self._strays.sending(cells)
 
     def problems(self) -> list[str]:
         """Describe what the last reading showed to be missing or wrong, one sentence each."""
@@ -158,14 +168,14 @@ class Delivery:
             if (identity := self._identity(item)) not in placed:
                 reason = "the Sheet no longer has a row for it."
             elif identity in wrong:
-                row = wrong[identity] + self.above
+                row = wrong[identity]
                 reason = f"row {row} did not keep them. Check whether it is merged or being edited."
             else:
                 continue
             sentences.append(f"{_name(item)}: the links could not be written: {reason}")
-        for row in sorted({row for row, _ in self._owed} | self._strays.lost):
+        for row in sorted({row for row, _ in self._owed} | self.writes.lost):
             sentences.append(
-                f"Row {row + self.above} could not be restored: it may contain another row's links, because rows "
+                f"Row {row} could not be restored: it may contain another row's links, because rows "
                 "moved while links were written. File > Version history shows its earlier content."
             )
         return sentences
@@ -181,29 +191,25 @@ class Delivery:
         A row whose query was edited since the run read it gets a recommendation for its URL that has no row of its
         own. Recommendations that have a row never go to a second query, whose links may not be part of this run.
         """
-        placed = {row: self._exact[key] for row, key in grid.rows.items() if key in self._exact}
+        placed = {row: self._exact[key] for row, key in grid.sources.items() if key in self._exact}
         taken = {self._identity(item) for item in placed.values()}
         left: dict[str, list[Recommendation]] = {}
         for identity, item in self._exact.items():
             if identity not in taken and identity[0]:
                 # `pop` takes them from the end: the first recommendation comes last.
                 left.setdefault(identity[0], []).append(item)
-        for row, (url, _) in grid.rows.items():
+        for row, (url, _) in grid.sources.items():
             if row not in placed and left.get(url):
                 placed[row] = left[url].pop()
         return dict(sorted(placed.items()))
 
-    def _misplaced(self, now: Grid) -> dict[tuple[int, int], str]:
-        """Return the wrong cells that contain another row's links."""
-        return {place: text for place, text in self._wrong.items() if self._strays.wrote(now.text(*place))}
-
-    def _differences(self, grid: Grid) -> dict[tuple[int, int], str]:
+    def _differences(self, grid: Grid, now: Grid) -> dict[tuple[int, int], str]:
         cells = {}
         for row, item in self._placed.items():
             texts = [link.target.url for link in item.links][: self._links] or _no_links(item)
             texts += [""] * (self._links - len(texts))
             for column, text in zip(grid.links, texts, strict=True):
-                if grid.text(row, column) != text:
+                if now.text(row, column) != text:
                     cells[row, column] = text
         return cells
 
@@ -254,7 +260,7 @@ class GoogleSheet:
         hosts: CanonicalHosts | None = None,
     ) -> None:
         self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, _OURS, _TAB_REMEDY)
-        self._wanted, self._links, self._hosts = tab, links_per_page, hosts
+        self._wanted, self._links, self._hosts = tab, links_per_page, hosts or CanonicalHosts()
         self._tab_number: int | None = None
         self._headed = False
         self.name = f"Google Sheet '{tab}'" if tab else "Google Sheet"
@@ -430,7 +436,7 @@ class GoogleSheet:
         return bool(requests)
 
     def _query_rows(self, values: Sequence[Sequence[str]]) -> QueryRows:
-        hosts = self._hosts or CanonicalHosts()
+        hosts = self._hosts
         top = header_row(values) or 0
         header = values[top] if values else []
         rows = query_rows(
@@ -460,13 +466,11 @@ class GoogleSheet:
         if not cells or not delivery.writes_left:
             return False
         if grid.missing:
-            self._spreadsheet.change(new_columns(tab, grid.width, grid.missing, top=delivery.above))
+            self._spreadsheet.change(new_columns(tab, len(grid.columns), grid.missing, top=grid.top - 1))
         else:
             part = next(chunks(cells))
-            delivery.sending(part)
-            self._spreadsheet.write(
-                tab, {(row + delivery.above, column): cell for (row, column), cell in part.items()}
-            )
+            delivery.writes.sending(part)
+            self._spreadsheet.write(tab, part)
         delivery.writes_left -= 1
         return True
 

@@ -1,7 +1,6 @@
-"""Editors change the Sheet during a write: links follow their rows, with a known number of calls."""
+"""Delivery to the Sheet: what is reported, and how many requests of which size it takes."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,56 +8,6 @@ import pytest
 from internal_linker.adapters.google_sheets.spreadsheet import MAX_BYTES, chunks, ranges
 from tests.standins import GoogleStandIn, Reset
 from tests.support.sheets import HEADER, READ, SITE, WRITE, a_to_c, before, edit, links_for, row_of, sheet
-
-# -- editors at work -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("moment", [READ, WRITE])
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(lambda grid: [grid[0], *reversed(grid[1:])], id="sorted"),
-        pytest.param(lambda grid: [grid[0], ["https://new.com/"], *grid[1:]], id="row inserted"),
-        pytest.param(lambda grid: [grid[0], [], *grid[1:]], id="empty row inserted"),
-        pytest.param(lambda grid: [*grid, grid[2]], id="row doubled"),
-        pytest.param(lambda grid: [["x", *row] for row in grid], id="column inserted"),
-        pytest.param(lambda grid: [["x", "y", *row] for row in grid], id="two columns inserted"),
-        pytest.param(lambda grid: [row[1:] for row in grid], id="column deleted"),
-        pytest.param(lambda grid: [row[3:6] + row[:3] + row[6:] for row in grid], id="columns moved"),
-    ],
-)
-def test_links_follow_their_rows(
-    google: GoogleStandIn, moment: str, change: Callable[[list[list[str]]], list[list[str]]]
-) -> None:
-    """Whatever editors move before our read or before our write, every cell ends in its row."""
-    filled = [
-        ["Owner", *HEADER, "Notes"],
-        *([f"owner {name}", SITE + name, f"{name} query", "", "", "", f"notes {name}"] for name in "abc"),
-        ["owner a", SITE + "a", "second query", "a-1", "", "a-3", "notes a"],
-        ["owner z", "https://other.com/z", "z query", "z-1", "", "z-3", "notes z"],
-    ]
-    google.set_grid("Main", filled)
-    before(google, moment, edit(google, change))
-    assert sheet(google).deliver(a_to_c(), "run") == []
-    undisturbed = [list(row) for row in filled]
-    for row, name in zip(undisturbed[1:4], "abc", strict=True):
-        row[3:5] = [f"{SITE}{name}-1", f"{SITE}{name}-2"]
-    assert google.grid("Main") == change(undisturbed)
-    assert len(google.calls(WRITE)) <= 3
-
-
-def test_a_row_that_is_not_known_again_is_left_to_a_person(google: GoogleStandIn) -> None:
-    """If rows and columns move at once and a URL was overwritten, the message names the row and nothing is guessed."""
-    google.set_grid("Main", [HEADER, *([SITE + name, f"{name} query", "", "", "old"] for name in "abc")])
-
-    def jumble(grid: list[list[str]]) -> list[list[str]]:
-        moved = [["x", "y", *row] for row in grid]
-        return [moved[0], ["", "", "https://new.com/"], *moved[1:]]
-
-    before(google, WRITE, edit(google, jumble))
-    gaps = sheet(google).deliver(a_to_c(), "run")
-    assert any("Version history" in gap for gap in gaps)
-    assert "https://new.com/" not in [row[2] for row in google.grid("Main")[2:]]
 
 
 def test_a_deleted_row_is_reported(google: GoogleStandIn) -> None:
@@ -114,9 +63,6 @@ def test_a_write_whose_answer_got_lost_is_checked_before_it_is_repeated(google: 
     assert sheet(google).deliver(a_to_c(), "run") == []
     assert [row[:4] for row in google.grid("Main")[1:]] == [row_of(name) for name in "abc"]
     assert len(google.calls(WRITE)) == 1
-
-
-# -- cost ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("header", "calls"), [(HEADER, "GG GGPG"), (HEADER[:2], "GG GGPGPG")])
