@@ -15,10 +15,10 @@ from internal_linker.core.urls import normal_form
 from internal_linker.pipeline.run import Run
 from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.project import open_project
-from tests.review.desks import insert
 from tests.standins import GoogleStandIn
 from tests.standins.gspread_client import gspread_client
 from tests.support.builders import Told
+from tests.support.sheets import insert
 from tests.support.sites import read_csv, sample_pages, sample_queries, use_standins
 from tests.support.small_project import write_csv
 

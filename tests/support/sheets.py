@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
+import gspread
+
 from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.records import Candidate, Link, Recommendation, Source
@@ -66,3 +68,10 @@ def edit(google: GoogleStandIn, change: Callable[[list[list[str]]], list[list[st
 def shown(error: BaseException) -> str:
     """Return all texts of an error that could reach a log or a screen."""
     return "".join([str(error), repr(error), *traceback.format_exception(error)])
+
+
+def insert(tab: gspread.Worksheet, dimension: str, at: int) -> None:
+    """Insert an empty row or column ("ROWS", "COLUMNS") before position `at`, from 0."""
+    span = {"sheetId": tab.id, "dimension": dimension, "startIndex": at, "endIndex": at + 1}
+    request = {"insertDimension": {"range": span, "inheritFromBefore": at > 0}}
+    tab.spreadsheet.batch_update({"requests": [request]})

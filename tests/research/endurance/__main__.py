@@ -17,11 +17,11 @@ from tests.end_to_end.caps import spend
 from tests.end_to_end.faulty_services import SERVICES, SILENCE, with_faults
 from tests.end_to_end.kills import Calm, Killed, calm, kill_at_boundaries, kill_at_moments
 from tests.end_to_end.worlds import world
+from tests.research.endurance.editors import schedules
+from tests.research.endurance.reviewers import reviews
 from tests.research.endurance.soak import soak
 from tests.research.endurance.year import check, year
 from tests.research.hostile.judge import KINDS
-from tests.review.editors import schedules
-from tests.review.reviewers import reviews
 from tests.support.small_project import REPOSITORY, finish, start
 
 Row = tuple[str, str]

@@ -10,10 +10,10 @@ import gspread
 from gspread.utils import rowcol_to_a1
 
 from internal_linker.core.records import Recommendation
-from tests.review.desks import at_work, insert
+from tests.research.endurance.desks import at_work
 from tests.standins import GoogleStandIn
 from tests.standins.gspread_client import gspread_client
-from tests.support.sheets import SITE, links_for, sheet
+from tests.support.sheets import SITE, insert, links_for, sheet
 
 ROWS, LINKS = 12, 3
 # The column that identifies a row; the editor never changes it.

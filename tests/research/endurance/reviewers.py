@@ -11,12 +11,12 @@ from gspread.utils import rowcol_to_a1
 from internal_linker.core.edges import ReviewRow
 from internal_linker.core.errors import ServiceError
 from internal_linker.review.merge import EDITORS, LINK_ID, PROPOSED, SOURCE, STATUS, Board, merge
-from tests.review.desks import at_work, insert
-from tests.review.editors import Edited
+from tests.research.endurance.desks import at_work
+from tests.research.endurance.editors import Edited
 from tests.standins import GoogleStandIn
 from tests.standins.gspread_client import gspread_client
 from tests.support.reviews import put, review_tab, row, shown
-from tests.support.sheets import SITE
+from tests.support.sheets import SITE, insert
 
 # Links of the first run; the second run keeps the first of them, withdraws the rest, and has some new ones.
 OLD, KEPT = [f"old{number:02}" for number in range(12)], 8

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-import gspread
-
 from tests.standins import GoogleStandIn, Request
 
 # The most changes that an editor makes while a run writes.
@@ -46,10 +44,3 @@ def at_work(google: GoogleStandIn, editor: Acting) -> Iterator[None]:
         yield
     finally:
         google.on_request = None
-
-
-def insert(tab: gspread.Worksheet, dimension: str, at: int) -> None:
-    """Insert an empty row or column ("ROWS", "COLUMNS") before position `at`, from 0."""
-    span = {"sheetId": tab.id, "dimension": dimension, "startIndex": at, "endIndex": at + 1}
-    request = {"insertDimension": {"range": span, "inheritFromBefore": at > 0}}
-    tab.spreadsheet.batch_update({"requests": [request]})
