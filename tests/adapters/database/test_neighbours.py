@@ -129,16 +129,6 @@ def test_one_changed_byte_is_found(engine: Engine) -> None:
     assert joins.get("j") is None and joins.blocks("j") == {}
 
 
-def test_values_of_another_kind_are_none(tmp_path: Path) -> None:
-    """A text where SQLite should have a number or bytes makes the result read as missing."""
-    engine = open_database("sqlite://", tmp_path)
-    joins = StoredJoins(engine)
-    for damage in ("UPDATE joins SET texts = 'many'", "UPDATE join_chunks SET content = 'x' || hex(content)"):
-        joins.put("j", neighbourhood())
-        run_sql(engine, damage)
-        assert joins.get("j") is None
-
-
 def test_a_result_is_written_whole_or_not_at_all(engine: Engine) -> None:
     """A put that fails in the middle leaves the last result unchanged."""
     joins = StoredJoins(engine)
@@ -148,12 +138,3 @@ def test_a_result_is_written_whole_or_not_at_all(engine: Engine) -> None:
     with pytest.raises(ValueError, match="no number"):
         joins.put("j", broken)
     same(joins.get("j"), neighbourhood())
-
-
-def test_a_cache_of_an_earlier_version_is_read_without_its_joins(store_url: str, tmp_path: Path) -> None:
-    """Opened for reading only, a database without the tables of joins has no join and stays unchanged."""
-    engine = open_database(store_url, tmp_path)
-    run_sql(engine, "DROP TABLE joins", "DROP TABLE join_chunks", "DROP TABLE join_blocks")
-    engine.dispose()
-    joins = StoredJoins(open_database(store_url, tmp_path, read_only=True))
-    assert joins.get("j") is None and joins.blocks("j") == {}

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,7 @@ def embedded(server: OpenAIStandIn) -> int:
 # -- whole runs --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_two_runs_at_once_pay_for_one(
     shared: str, tmp_path: Path, gate: Gate, serper: SerperStandIn, openai: OpenAIStandIn
 ) -> None:
@@ -176,7 +178,7 @@ def test_who_waits_is_told_for_whom_and_ends_in_time(shared: str, tmp_path: Path
     with (
         turn(first, Told(), lambda: None),
         pytest.raises(RunActive, match=rf"process {os.getpid()} on .* Run again") as ended,
-        turn(second, told, lambda: None, longest=1.5),
+        turn(second, told, lambda: None, longest=0.1),
     ):
         raise AssertionError
     assert ended.value.exit_code == 5
@@ -205,23 +207,17 @@ def test_the_turn_is_given_back_however_it_ends(
 ) -> None:
     """After an interrupt or an error in the middle of a run, the next run of the same process begins at once."""
     engine = open_database(shared, tmp_path)
-    for _ in range(100):
+    for _ in range(2):
         with pytest.raises(error), turn(engine, Told(), lambda: None, longest=0):
             raise error
 
 
-def test_databases_of_their_own_have_turns_of_their_own(tmp_path: Path, postgres: str) -> None:
+def test_databases_of_their_own_have_turns_of_their_own(tmp_path: Path) -> None:
     """Runs on two databases, or each in its own memory, don't wait for each other."""
-    urls = (postgres, "sqlite:///one.sqlite3", "sqlite:///two.sqlite3", "sqlite://", "sqlite://")
-    engines = [open_database(url, tmp_path) for url in urls]
-    with (
-        turn(engines[0], Told(), lambda: None, longest=0),
-        turn(engines[1], Told(), lambda: None, longest=0),
-        turn(engines[2], Told(), lambda: None, longest=0),
-        turn(engines[3], Told(), lambda: None, longest=0),
-        turn(engines[4], Told(), lambda: None, longest=0),
-    ):
-        pass
+    urls = ("sqlite:///one.sqlite3", "sqlite:///two.sqlite3", "sqlite://", "sqlite://")
+    with ExitStack() as turns:
+        for url in urls:
+            turns.enter_context(turn(open_database(url, tmp_path), Told(), lambda: None, longest=0))
 
 
 def test_two_names_of_one_file_are_one_database(tmp_path: Path) -> None:

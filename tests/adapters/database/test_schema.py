@@ -77,6 +77,16 @@ def test_runs_that_start_at_once_on_an_empty_database_all_come_in(store_url: str
         engine.dispose()
 
 
+def test_a_server_keeps_what_a_file_keeps(postgres: str, tmp_path: Path) -> None:
+    """All stores write to a PostgreSQL server and read from it; a command that only reads finds it all, too."""
+    for read_only in (False, True):
+        engine = open_database(postgres, tmp_path, read_only=read_only)
+        if not read_only:
+            store_contents.fill(engine)
+        store_contents.check(engine)
+        engine.dispose()
+
+
 @pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize(
     ("changes", "said"),

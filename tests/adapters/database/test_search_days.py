@@ -32,12 +32,9 @@ def day_rows(day: date, count: int = 5, start: int = 0) -> pd.DataFrame:
     return typed(QUERIES, frame)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    url = "sqlite:///store.sqlite3"
-    engine = open_database(
-        str(request.getfixturevalue("postgres")) if request.param == "postgres" else url, tmp_path
-    )
+@pytest.fixture
+def engine(store_url: str, tmp_path: Path) -> Iterator[Engine]:
+    engine = open_database(store_url, tmp_path)
     yield engine
     engine.dispose()
 
