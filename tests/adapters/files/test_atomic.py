@@ -48,9 +48,10 @@ def failing(error: BaseException) -> Callable[..., None]:
 
 
 def test_the_new_content_stands_in_the_old_ones_place(path: Path) -> None:
-    """After a write the file has the new content with its line ends, and no other file is in the folder."""
+    """The file has the new content with its line ends, beside no other file; missing folders are made."""
     assert replace_whole(path, text("new\r\n")) == path
     assert (path.read_bytes(), names(path.parent)) == (b"new\r\n", ["Output.csv"])
+    assert replace_whole(path.parent / "a" / "b.csv", text("a\ud800b")).read_bytes() == b"a?b"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows can't sync a folder")
@@ -71,11 +72,6 @@ def test_content_and_name_reach_the_disk(path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "fsync", sync)
     sync_file(path)
     assert done == ["file", "folder"]
-
-
-def test_folders_are_made_where_they_are_missing(tmp_path: Path) -> None:
-    """A write creates missing folders."""
-    assert replace_whole(tmp_path / "a" / "b.csv", text("x")).read_text() == "x"
 
 
 @pytest.mark.parametrize("error", [ValueError("bad row"), InputError("bad file"), KeyboardInterrupt()])
@@ -147,20 +143,14 @@ def held(path: Path, times: int) -> Callable[[Path, Path], None]:
     return replace
 
 
-def test_a_file_that_is_held_for_a_moment_is_tried_again(path: Path) -> None:
-    """A file that a virus scanner releases in time costs only the wait."""
-    assert replace_whole(path, text("new"), replace=held(path, 2), pauses=(0, 0)) == path
-    assert (path.read_text(), names(path.parent)) == ("new", ["Output.csv"])
-
-
 def test_a_file_that_stays_open_gets_a_dated_neighbour(path: Path) -> None:
-    """While a person keeps the file open, each result goes to a dated name of its own beside the file."""
+    """A file that is held for a moment costs only the wait; while it stays open, each result gets a name of its own."""
     first = replace_whole(path, text("new"), replace=held(path, 9), pauses=(0, 0))
     second = replace_whole(path, text("newer"), replace=held(path, 9), pauses=())
-    assert DATED.fullmatch(first.name)
-    assert DATED.fullmatch(second.name)
+    assert DATED.fullmatch(first.name) and DATED.fullmatch(second.name)
     assert (path.read_text(), first.read_text(), second.read_text()) == ("old", "new", "newer")
-    assert len(names(path.parent)) == 3
+    assert replace_whole(path, text("newest"), replace=held(path, 2), pauses=(0, 0)) == path
+    assert path.read_text() == "newest" and len(names(path.parent)) == 3
 
 
 def test_a_folder_that_refuses_every_name_is_an_output_error(path: Path) -> None:
@@ -178,12 +168,6 @@ def test_rights_and_links_are_kept(path: Path) -> None:
     link.symlink_to(path)
     assert replace_whole(link, text("new")) == link
     assert (path.read_text(), link.is_symlink(), path.stat().st_mode & 0o777) == ("new", True, 0o664)
-
-
-def test_half_a_character_pair_does_not_stop_the_write(path: Path) -> None:
-    """A lone surrogate, as broken JSON has it, becomes a question mark."""
-    replace_whole(path, text("a\ud800b"))
-    assert path.read_bytes() == b"a?b"
 
 
 def test_a_copy_aside_is_the_same_under_a_dated_name(path: Path) -> None:

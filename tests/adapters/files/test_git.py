@@ -100,7 +100,7 @@ def test_a_patch_applies(repository: Path, tmp_path: Path) -> None:
 LINES = st.lists(st.sampled_from(["a", "b", "", "c\r", "\x0c", "\ufeff", "-- x"]), max_size=12).map("\n".join)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(LINES, LINES)
 def test_any_patch_applies(tmp_path: Path, old: str, new: str) -> None:
     """The patch between any two texts leads from the one to the other."""

@@ -61,27 +61,30 @@ def test_bad_files_are_read_as_by_the_plain_reader(
     """Rows, numbers and refusals are those of the plain reader, whatever quotes, NULs, line ends and encodings."""
     monkeypatch.setattr(csv_reader, "_ROWS", rows_a_block)
     refused = longer = 0
-    for seed in range(400):
+    for seed in range(120):
         path.write_bytes(bad_file(seed))
         plain = rows_of(path, fast=False)
         assert rows_of(path, fast=True) == plain, f"seed {seed}: {path.read_bytes()!r}"
         refused += isinstance(plain, str)
         longer += not isinstance(plain, str) and any(beyond for _, beyond, _ in plain)
-    assert refused > 20 and longer > 20, "the files are bad enough"
+    assert refused > 5 and longer > 5, "the files are bad enough"
 
 
-def test_bad_rows_far_below_are_read_as_by_the_plain_reader(path: Path) -> None:
+def test_bad_rows_far_below_are_read_as_by_the_plain_reader(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rows above a bad one, which the fast reader has passed on already, are there once."""
-    rows = [f"2026-11-01,/{at},{at}" for at in range(250_000)]
+    monkeypatch.setattr(csv_reader, "_ROWS", 1_000)
+    rows = [f"2026-11-01,/{at},{at}" for at in range(2_500)]
     for bad in ('2026-11-01,/long,1,,,"far, beyond"', "2026-11-01,/nul\0,1", '2026-11-01,"/unclosed,1'):
         path.write_text(
             "\n".join(["Date,Page,Clicks", *rows, bad, *rows[:9], ""]), encoding="utf-8", newline=""
         )
         found = rows_of(path, fast=True)
         if isinstance(found, str):
-            assert "unclosed" in bad and "row 250002: the file ends inside a cell" in found
+            assert "unclosed" in bad and "row 2502: the file ends inside a cell" in found
         else:
-            assert [number for number, _, _ in found] == list(range(2, 250_012))
+            assert [number for number, _, _ in found] == list(range(2, 2_512))
             assert sum(beyond for _, beyond, _ in found) == ("beyond" in bad)
 
 

@@ -95,9 +95,9 @@ def test_a_byte_order_mark_tells_which_utf16(tmp_path: Path, mark: bytes) -> Non
 
 def test_the_last_byte_counts_as_much_as_the_first(tmp_path: Path) -> None:
     """A file whose only non-ASCII letter comes after megabytes is still decoded correctly."""
-    text = "URL,Main Query\n" + "https://a.example/,plain\n" * 100_000 + "https://z.example/,größe\n"
-    assert read(tmp_path, text, "utf-8")[0].rows[-1] == (100_002, ("https://z.example/", "größe"))
-    assert read(tmp_path, text, "cp1252")[0].rows[-1] == (100_002, ("https://z.example/", "größe"))
+    text = "URL,Main Query\n" + "https://a.example/,plain\n" * 20_000 + "https://z.example/,größe\n"
+    assert read(tmp_path, text, "utf-8")[0].rows[-1] == (20_002, ("https://z.example/", "größe"))
+    assert read(tmp_path, text, "cp1252")[0].rows[-1] == (20_002, ("https://z.example/", "größe"))
 
 
 def test_the_first_bytes_tell_the_encoding_of_the_first_rows(tmp_path: Path) -> None:
@@ -196,9 +196,9 @@ def test_a_table_of_one_column_is_a_table(tmp_path: Path) -> None:
     )
 
 
-def test_a_cell_of_30_mb_is_read(tmp_path: Path) -> None:
+def test_a_cell_of_a_megabyte_is_read(tmp_path: Path) -> None:
     """The csv module's limit of 128 KB for each cell doesn't apply."""
-    cell = "word, " * 5_000_000
+    cell = "word, " * 200_000
     assert read(tmp_path, f'URL,Content\nhttps://a.example/,"{cell}"\n')[0].rows[0][1][1] == cell
     # The C long of Windows ends here; a higher limit would crash on Windows only.
     assert LONGEST_CELL < 2**31
