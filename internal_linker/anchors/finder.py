@@ -25,7 +25,6 @@ from internal_linker.anchors.target_names import PARTS, Kind, TargetNames, targe
 from internal_linker.anchors.variety import ProposeEach, Variety
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.edges import Anchor
-from internal_linker.core.on_demand import MappingOnDemand
 from internal_linker.core.ports import Wanted
 from internal_linker.core.records import Collected, ExistingLink, Page, fold_query
 from internal_linker.text.blocks import Templates, closed_spans
@@ -99,10 +98,7 @@ class Anchoring:
         other = object.__new__(Anchoring)
         other.__dict__ = {**self.__dict__, **self.lasting()}
         other._site = site
-        other._links = MappingOnDemand(
-            lambda key: links if key == planned else self._links.get(key),
-            lambda: {**self._links, planned: links},
-        )
+        other._links = {**self._links, planned: links}
         # Another planned page may have the same key.
         other.page_words, other._targets = PageWords(self._reader), {}
         return other

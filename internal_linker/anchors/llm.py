@@ -78,10 +78,6 @@ class Rephrased:
         """Return the anchors with one first that is not overused for this target."""
         return self._anchors.varied(target, anchors, own)
 
-    def count(self, target: str, text: str) -> None:
-        """Count an anchor that a link to this target keeps."""
-        self._anchors.count(target, text)
-
     def propose_each(self, wanted: Iterable[Wanted]) -> Iterator[Sequence[tuple[Anchor, ...]]]:
         """Yield up to three anchors for each target of a page, best first; unchanged if the service fails."""
         ahead = deque[Wanted]()

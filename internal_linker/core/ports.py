@@ -1,6 +1,6 @@
 """The protocols through which a run reaches the outside: what services, stores and faces must offer."""
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -149,6 +149,9 @@ class SerpCache(Protocol):
 
     def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
         """Keep an answer, durable when this returns."""
+
+    def fresh_until(self) -> datetime:
+        """Return when the first of the recent answers that `get` has returned becomes too old."""
 
 
 class Encoder(Protocol):
@@ -329,22 +332,6 @@ class EdgeStore(Protocol):
     def confirm(self, ids: Sequence[str], run: str) -> None:
         """Store that a run proposed these edges again, with nothing else changed; committed when this returns."""
 
-    def confirm_all(self, before: str, run: str) -> None:
-        """Store that a run proposed all edges of the run `before` again, with nothing else changed."""
-
-    def confirm_sources(self, sources: Iterable[str], before: str, run: str) -> None:
-        """Store that a run proposed the edges of these sources that the run `before` proposed, and changed nothing."""
-
-    @property
-    def own_times(self) -> Collection[datetime]:
-        """When this object wrote edges."""
-
-    def times(self) -> Mapping[datetime, int]:
-        """Return when the stored edges were last written, with the count of those that were written then."""
-
-    def sources_besides(self, times: Container[datetime]) -> frozenset[str]:
-        """Return the sources, as `edges.source_id`, of the edges that were last written at other times than these."""
-
     def state(self) -> str:
         """Return a digest that differs after any change of a stored edge.
 
@@ -370,24 +357,13 @@ class RunStore(Protocol):
     def duplicates(self) -> Sequence[Duplicate] | None:
         """Return the near-duplicates that the newest run found; None if it did not look for them."""
 
-    def matched(self, run: str) -> tuple[Mapping[str, Any], Sequence[Duplicate]] | None:
-        """Return what a kept run knows besides its rows, for a run on the same input, with its near-duplicates."""
-
     def put(
         self,
         version: Version,
         rows: Iterable[VersionRow],
         duplicates: Iterable[Duplicate] | None = None,
-        *,
-        matched: Mapping[str, Any] | None = None,
     ) -> None:
         """Store a run with its near-duplicates; `versions` lists it once all of it is stored."""
-
-    def put_again(self, version: Version, before: str, matched: Mapping[str, Any]) -> None:
-        """Store a run with the rows and near-duplicates of the run `before`, which is whole."""
-
-    def is_whole(self, version: Version) -> bool:
-        """Return whether all rows of a kept run can be read."""
 
 
 class SearchStore(Protocol):
@@ -440,28 +416,6 @@ class PageVectorStore(Protocol):
 
         Raises:
             ConfigurationError: the vectors could not be stored; those of the run before are still there.
-        """
-
-
-class ResultFiles(Protocol):
-    """The files that a run writes, each by its name."""
-
-    @property
-    def digests(self) -> Mapping[str, str]:
-        """The digest of each file as this run wrote it, or left it because it was up to date."""
-
-    def keeps(self, name: str, digest: str) -> bool:
-        """Return whether a file still has the content of this digest, so that it need not be written."""
-
-    def renames(self, name: str, digest: str, run: tuple[str, str], times: int) -> bool:
-        """Replace the name of a run in a file that still has the content of this digest.
-
-        Args:
-            run: the names of the run that wrote it, and of this one.
-            times: how many cells have the name.
-
-        Returns:
-            Whether that was done; otherwise somebody changed the file, or its texts have the name, too.
         """
 
 
@@ -523,6 +477,3 @@ class Anchors(Protocol):
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         """Put an anchor first that is not overused for this target; an editor's `own` anchor counts instead."""
-
-    def count(self, target: str, text: str) -> None:
-        """Count an anchor that a link to this target keeps."""

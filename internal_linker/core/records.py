@@ -17,7 +17,6 @@ from typing import Literal, Protocol
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts, Variants
 from internal_linker.core.evidence import NO_EVIDENCE, Evidence
-from internal_linker.core.on_demand import MappingOnDemand
 from internal_linker.core.reasons import VISITED, FewLinks, NoSource, NoTarget, Reason
 from internal_linker.core.sections import SectionFilter
 from internal_linker.core.urls import normal_form
@@ -249,14 +248,11 @@ class Collected:
         links = self.live_links
         live = self.links_from if links is self.links else grouped((link.source, link) for link in links)
 
-        def find(key: str) -> dict[str, None] | None:
-            found = live.get(key) if key in self.keys else None
-            return dict.fromkeys(link.target for link in found) if found else None
-
-        def every() -> dict[str, dict[str, None]]:
-            return {key: each for key in live if (each := find(key))}
-
-        return MappingOnDemand(find, every)
+        return {
+            key: dict.fromkeys(link.target for link in found)
+            for key, found in live.items()
+            if key in self.keys
+        }
 
     @cached_property
     def live_links(self) -> Sequence[ExistingLink]:

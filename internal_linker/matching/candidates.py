@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, pairs_of
-from internal_linker.matching.grown import GrownArray, as_array
 from internal_linker.matching.inverted_index import Postings, Search, search
 from internal_linker.matching.tfidf import Fits, TermFit, TermIndex
 
@@ -18,8 +17,6 @@ from internal_linker.matching.tfidf import Fits, TermFit, TermIndex
 SAMPLE = 2000
 # Vectors to convert to float32 at a time.
 _BLOCK = 4096
-# Texts to compare with all others at a time.
-_FEW = 64
 # Rounding in float32 may leave this much of a deviation of 0.
 _FLAT = 1e-6
 
@@ -29,8 +26,7 @@ class Index:
     """All texts of a run, one row each.
 
     Attributes:
-        vectors: (n, d) float16 or float32 unit rows, up to float16's rounding; zeros if a text has no vector. Only
-            some rows are read at a time: with guests, it is a `GrownArray`.
+        vectors: (n, d) float16 or float32 unit rows, up to float16's rounding; zeros if a text has no vector.
         terms: (n, v) float32 TF-IDF rows of unit length; empty if a text has no words.
         languages: (n,) language codes; two texts match if their codes are equal or one is -1 (unknown).
         columns: (n,) whether each text may be a target.
@@ -180,27 +176,6 @@ class Comparer:
                     targets=sample.targets_of(int(texts[at])),
                 )
         return [pool for pool in made if pool is not None]
-
-    def closer(self, rows: Ints, floors: Vectors) -> Bools:
-        """Return (n,) whether one of `rows` is more similar to each text than its floors, by vectors or by words.
-
-        Args:
-            rows: rows of some texts.
-            floors: (n, 2) the floors of the cosines of vectors and of words.
-        """
-        index, n = self.index, len(floors)
-        found, columns = np.zeros(n, np.bool_), index.terms[np.arange(n)].T.tocsr()
-        for first in range(0, len(rows), _FEW):
-            some = rows[first : first + _FEW]
-            found |= ((index.terms[some] @ columns).toarray() > floors[:, 1]).any(axis=0)
-            ours = index.vectors[some].astype(np.float32)
-            lengths = np.maximum(self._lengths[some], _FLAT)[:, None]
-            for start in range(0, n, _BLOCK):
-                part = slice(start, min(n, start + _BLOCK))
-                cosines = ours @ index.vectors[part].astype(np.float32).T
-                cosines /= lengths * np.maximum(self._lengths[part], _FLAT)
-                found[part] |= (cosines > floors[part, 0]).any(axis=0)
-        return found
 
     def _similarity(self, row: int, others: Ints) -> Vectors:
         similarity = np.full(len(others), np.nan, np.float32)
@@ -405,7 +380,7 @@ class Comparison:
         codes = np.append(index.languages, np.array(languages, index.languages.dtype))
         none = np.zeros(len(texts), np.bool_)
         grown = Index(
-            as_array(GrownArray(index.vectors, vectors.astype(index.vectors.dtype))),
+            np.concatenate([index.vectors, vectors.astype(index.vectors.dtype)]),
             terms.rows,
             codes,
             np.append(index.columns, none),

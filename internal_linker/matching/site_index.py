@@ -225,10 +225,6 @@ class Site:
             return None
         return self._workers.run(Comparison.searched, ((block,) for block in blocks))
 
-    def know_duplicates(self, pairs: Mapping[tuple[int, int], Pair]) -> None:
-        """Take pairs of near-duplicates that were found before, by their rows."""
-        self._duplicates.pairs.update(pairs)
-
     @property
     def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
         """The pairs of near-duplicates found so far, by their rows."""
@@ -249,10 +245,6 @@ class Site:
         tasks = ((some, self._nearest(some)) for some in blocks)
         for some, pools in zip(blocks, self._each(Comparison.pools, tasks), strict=True):
             self._pools.update(zip(some.tolist(), pools, strict=True))
-
-    def closer(self, rows: Ints, floors: Vectors) -> Bools:
-        """Return `Comparer.closer`: which texts are more similar to one of some rows than their floors."""
-        return self._comparer.closer(rows, floors)
 
     def matches(self, texts: Ints, among: Bools, lexical_weight: float, asked: Pairs = NO_PAIRS) -> Matches:
         """Return the matches of some texts, best first: their candidates and the rows in `asked`.

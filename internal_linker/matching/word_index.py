@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.matching.grown import GrownMatrix
 from internal_linker.matching.page_names import Name
 from internal_linker.matching.vocabulary import PairSieve, Vocabulary
 
@@ -136,8 +135,8 @@ class WordIndex:
             _grown(self.queries, queries, columns[columns >= 0]),
             _grown(self.contents, of_contents, columns[in_titles]),
             _grown(self.titles, shares, columns[in_titles]),
-            GrownMatrix(self.content_pairs, pairs),
-            GrownMatrix(self.title_pairs, _shares(_weighted(title_pairs, counts.rarity))),
+            _stacked(self.content_pairs, pairs),
+            _stacked(self.title_pairs, _shares(_weighted(title_pairs, counts.rarity))),
             np.append(self.lengths, lengths),
             counts,
         )
@@ -147,10 +146,14 @@ def _at(matrix: sparse.csr_matrix, columns: Bools) -> sparse.csr_matrix:
     return matrix[:, np.flatnonzero(columns)].tocsr()
 
 
-def _grown(matrix: sparse.csr_matrix, guests: sparse.csr_matrix, columns: Ints) -> GrownMatrix:
+def _grown(matrix: sparse.csr_matrix, guests: sparse.csr_matrix, columns: Ints) -> sparse.csr_matrix:
     """Return the matrix with the rows of guests, whose columns are some of its own, ascending."""
     parts = guests.data, columns[guests.indices].astype(np.int32), guests.indptr
-    return GrownMatrix(matrix, sparse.csr_matrix(parts, shape=(guests.shape[0], matrix.shape[1])))
+    return _stacked(matrix, sparse.csr_matrix(parts, shape=(guests.shape[0], matrix.shape[1])))
+
+
+def _stacked(matrix: sparse.csr_matrix, guests: sparse.csr_matrix) -> sparse.csr_matrix:
+    return sparse.vstack([matrix, guests], format="csr")
 
 
 class WordReader:

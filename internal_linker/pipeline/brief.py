@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from math import isfinite
 
@@ -14,7 +13,6 @@ from internal_linker.core.briefs import Brief, BriefLinks, LikePage
 from internal_linker.core.edges import Decided
 from internal_linker.core.errors import InputError
 from internal_linker.core.evidence import Evidence
-from internal_linker.core.on_demand import Chained, MappingOnDemand, SequenceOnDemand
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import (
     Candidate,
@@ -34,10 +32,8 @@ from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
 from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.prepared import Prepared
-from internal_linker.pipeline.rows import require_scope
-from internal_linker.pipeline.run_input import collected_site, site_targets
-from internal_linker.pipeline.site_ranking import rank_pages
-from internal_linker.pipeline.site_vectors import embed_guests
+from internal_linker.pipeline.run_input import collected_site, require_scope, site_targets
+from internal_linker.pipeline.site_ranking import embed_guests, rank_pages
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.link_texts import without_link_texts, without_links
 from internal_linker.ranking.rank import Ranking
@@ -93,7 +89,8 @@ def content_brief(
     )
     others = _others(plan, rules)
     rows = np.array([plan.row, *others], np.int64)
-    sources = Chained([plan.source], SequenceOnDemand(len(others), partial(_sources, plan.collected, others)))
+    linking = map(plan.collected.pages.__getitem__, others)
+    sources = [plan.source, *(Source(page.key, page.url, "", page, in_sheet=False) for page in linking)]
     ranking = of_site.proposing(sources, targets, searched, rows)
     if not plan.exists:
         ranking = ranking.with_guests(Guests([_own_text(plan)], vectors, [plan.page]))
@@ -104,8 +101,8 @@ def content_brief(
     fits = {} if plan.exists else _fits(ranking, candidates)
     among = range(1, len(ranking.sources))
     # Nobody links to a page that has no URL.
-    linking = dict[int, list[int]]() if plan.page.key == NOWHERE else None
-    best = best_sources(ranking, plan.row, among, limit, fits.get, linking=linking)
+    nobody = dict[int, list[int]]() if plan.page.key == NOWHERE else None
+    best = best_sources(ranking, plan.row, among, limit, fits.get, linking=nobody)
     outward, inward = _explained(ranking, plan, chosen.links, best)
     progress.advance()
     none = "" if outward or inward else "No links were found, neither from the new page nor to it."
@@ -157,10 +154,7 @@ def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
         # A page without a URL is in no section yet, and no pattern excludes it.
         known[key] = key
         barred.pop(key, None)
-    linked_too = MappingOnDemand(
-        lambda end: own.linked.get(end) or targets.linked.get(end),
-        lambda: {**targets.linked, **own.linked},
-    )
+    linked_too = {**targets.linked, **own.linked}
     return replace(targets, known=known, barred=barred, linked=linked_too, aliases=site.aliases)
 
 
@@ -176,14 +170,6 @@ def _others(plan: Planned, rules: Rules) -> list[int]:
         row
         for row in rows
         if rules.renewed.hold(keys[row]) and scope.gives(keys[row], queried=keys[row] in queried)
-    ]
-
-
-def _sources(site: Collected, rows: Sequence[int], part: slice) -> list[Source]:
-    """Return a slice of these pages as sources."""
-    return [
-        Source(page.key, page.url, "", page, in_sheet=False)
-        for page in map(site.pages.__getitem__, rows[part])
     ]
 
 

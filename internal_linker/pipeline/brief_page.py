@@ -7,8 +7,7 @@ from urllib.parse import urljoin
 from internal_linker.core.briefs import Brief
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError
-from internal_linker.core.on_demand import Chained, MappingOnDemand
-from internal_linker.core.records import Collected, ExistingLink, Page, Source, grouped
+from internal_linker.core.records import Collected, ExistingLink, Page, Source
 from internal_linker.text.language import detect, detect_among
 
 # The key of a page whose URL is not known; no URL has it.
@@ -68,61 +67,23 @@ def planned(collected: Collected, brief: Brief) -> Planned:
     base = brief.url or collected.pages[0].url
     aliases = {start: end for start, end in collected.aliases.items() if start != key}
     own = [*_links(key, base, brief.links, aliases, collected.hosts)]
-    site = (_replaced if exists else _added)(collected, page, source, own, aliases)
+    site = _added(collected, page, source, own, aliases)
     return Planned(site, page, source, own, notes + doubt, exists=exists)
-
-
-def _replaced(
-    site: Collected, page: Page, source: Source, own: Sequence[ExistingLink], aliases: Mapping[str, str]
-) -> Collected:
-    """Return the site with a page instead of the one that has its key, and with that page's links."""
-    return replace(
-        site,
-        pages=[page if one.key == page.key else one for one in site.pages],
-        sources=[source, *_other_sources(site, page.key)],
-        links=[*_links_of_others(site, page.key), *own],
-        aliases=aliases,
-    )
 
 
 def _added(
     site: Collected, page: Page, source: Source, own: Sequence[ExistingLink], aliases: Mapping[str, str]
 ) -> Collected:
-    """Return the site with one more page, without making the records of the others."""
-    links, sources = _links_of_others(site, page.key), _other_sources(site, page.key)
-    added = replace(
+    """Return the site with a page instead of the one that has its key, or after all others, and with its links."""
+    key = page.key
+    pages = [page if one.key == key else one for one in site.pages]
+    return replace(
         site,
-        pages=Chained(site.pages, [page]),
-        sources=Chained([source], sources),
-        links=Chained(links, own),
+        pages=pages if key in site.rows else [*pages, page],
+        sources=[source, *(one for one in site.sources if one.key != key)],
+        links=[*(link for link in site.links if link.source != key), *own],
         aliases=aliases,
     )
-    vars(added)["rows"] = {**site.rows, page.key: len(site.pages)}
-    vars(added)["issues"] = site.issues
-    vars(added)["editable"] = [*site.editable, len(site.pages)]
-    if links is site.links:
-        ours, theirs = grouped((link.target, link) for link in own if link.anchor), site.anchored_to
-
-        def anchored_to(key: str) -> list[ExistingLink]:
-            return [*theirs.get(key, ()), *ours.get(key, ())]
-
-        vars(added)["anchored_to"] = MappingOnDemand(
-            lambda key: anchored_to(key) or None,
-            lambda: {key: anchored_to(key) for key in {**theirs, **ours}},
-        )
-    if sources is site.sources:
-        vars(added)["queries"] = {**site.queries, **({page.key: source.query} if source.query else {})}
-        vars(added)["source_keys"] = Chained([page.key], site.source_keys)
-        vars(added)["source_queries"] = Chained([source.query], site.source_queries)
-    return added
-
-
-def _links_of_others(site: Collected, key: str) -> Sequence[ExistingLink]:
-    return [link for link in site.links if link.source != key] if key in site.links_from else site.links
-
-
-def _other_sources(site: Collected, key: str) -> Sequence[Source]:
-    return [one for one in site.sources if one.key != key] if key in site.source_keys else site.sources
 
 
 def _key(url: str, hosts: CanonicalHosts) -> str:

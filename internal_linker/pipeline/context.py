@@ -19,7 +19,6 @@ from internal_linker.core.ports import (
     ListSink,
     PageVectorStore,
     Progress,
-    ResultFiles,
     ReviewDesk,
     RunStore,
     SerpCache,
@@ -30,7 +29,6 @@ from internal_linker.core.ports import (
 )
 from internal_linker.core.records import Collected, Duplicate, ExcludedTarget, Orphan, Reject, StoredText
 from internal_linker.core.sections import NamedSections, Scope, SectionFilter
-from internal_linker.core.steady_pages import RowPlaces
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
 from internal_linker.serp.search import SearchRules
@@ -62,8 +60,8 @@ class RunContext:
         hosts: the hosts that stand for others, such as a staging site's.
         index: keeps what lookups need of the site; None: nothing is kept.
         inputs: returns a digest of all tables and settings that the index depends on.
-        files: what is known of the files in files/ that a run writes; None: nothing.
-        places: where the rows of each page stand in links.csv.
+        results: returns a digest of the files that a run leaves and of the search data, the other things that a run
+            depends on besides `inputs` and the stored links.
         kept: what an open site keeps in memory from one lookup to the next, by its name, with the state that it was
             derived from; None: nothing.
         needs: returns how much the pages of the input need links, with a sentence for people; None: all of them
@@ -106,8 +104,7 @@ class RunContext:
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
     index: IndexStore | None = None
     inputs: Callable[[], str] = str
-    files: ResultFiles | None = None
-    places: RowPlaces = field(default_factory=RowPlaces)
+    results: Callable[[], str] = str
     kept: MutableMapping[str, tuple[str, Any]] | None = None
     needs: Callable[[Collected], tuple[PageNeeds | None, str]] | None = None
     trim: Callable[[], None] = lambda: None

@@ -1,7 +1,7 @@
 """Delivery of recommendations and lists to their sinks; if one sink fails, the others still get theirs."""
 
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
@@ -95,7 +95,6 @@ def deliver(
     progress: Progress,
     *,
     edge_of: EdgeOf | None = None,
-    stale: Collection[str] | None = None,
 ) -> Delivered:
     """Write the links to all sinks, and the lists; without a sink for links, write nothing at all.
 
@@ -106,14 +105,12 @@ def deliver(
         run_id: the run's name.
         progress: the display of the steps.
         edge_of: a function that returns the edge of a link; None: no edges are stored.
-        stale: the names of the sinks that are not up to date; None: all of them.
     """
     done, written, failed = Delivered(), list[str](), list[str]()
     progress.start("Delivery", len(sinks), "places")
     for sink in sinks:
         try:
-            if stale is None or sink.name in stale:
-                done.gaps += sink.deliver(recommendations, run_id, edge_of)
+            done.gaps += sink.deliver(recommendations, run_id, edge_of)
             written.append(sink.name)
         except (ServiceError, OutputError) as error:
             _failed(done, error, progress)
@@ -122,7 +119,7 @@ def deliver(
     lists = lists if sinks else ()
     for sink_of_list, items in lists:
         try:
-            for remark in sink_of_list.write(items) if stale is None or sink_of_list.name in stale else ():
+            for remark in sink_of_list.write(items):
                 progress.warn(remark)
             written.append(sink_of_list.name)
         except (ServiceError, OutputError) as error:

@@ -13,11 +13,9 @@ from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import RunStore
 from internal_linker.core.records import Searched, Source
 from internal_linker.core.runs import lists_with
-from internal_linker.core.version import program_digest
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.stability import RECIPE, Earlier
-from internal_linker.ranking.weighed import Facts
 
 Identity = tuple[str, str]
 
@@ -44,13 +42,6 @@ class Bases:
         own, level = self.rows.get(source.identity), self.levels.get(source.key, 0)
         need = f".{level}" if level else ""
         return f"{self.rules} {self.pages.get(source.key, '')}{need} {own}" if own else ""
-
-    def facts(self, ranking: Ranking) -> Facts:
-        """Return what the candidates of the sources depend on."""
-        ranker = ranking.ranker
-        rules = _digest(self.rules, program_digest(), ranker.weights.tobytes().hex(), ranker.bonus)
-        pages = [self.pages[page.key] for page in ranking.site.pages]
-        return Facts(rules, pages, [self.rows[source.identity] for source in ranking.sources])
 
 
 def bases(

@@ -1,21 +1,20 @@
 """The input of a run as columns, which load in a tenth of the time that reading the tables takes."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.core.on_demand import MappingOnDemand, SequenceOnDemand
-from internal_linker.core.reasons import VISITED, NoTarget
-from internal_linker.core.records import Address, Collected, ExistingLink, Page, Source, StoredText, grouped
+from internal_linker.core.records import Collected, ExistingLink, Page, Source, StoredText
+from internal_linker.core.sequences import Later
 
 # As `TextSpool` writes texts: lone surrogates must survive, too.
 _ENCODING, _ERRORS = "utf-8", "surrogatepass"
+# The columns of texts of a source before its page.
+_TEXTS_OF_SOURCES = ("key", "url", "query")
 
 
 class _Content(StoredText):
@@ -41,66 +40,28 @@ def packed(collected: Collected) -> dict[str, Any]:
 
 
 def unpacked(columns: Mapping[str, Any]) -> Collected:
-    """Return the input of which `packed` made the columns; its records are made on demand."""
+    """Return the input of which `packed` made the columns; its records are made when the first is needed."""
     of_pages, of_sources, of_links = columns["pages"], columns["sources"], columns["links"]
-    keys, ends = of_pages["key"], of_sources["key"]
-    pages = SequenceOnDemand(len(keys), partial(_pages, of_pages))
-    sources = SequenceOnDemand(len(ends), partial(_sources, of_sources, pages))
-    links = SequenceOnDemand(len(of_links["start"]), partial(_links, of_links))
     rest: Collected = columns["rest"]
-    found = replace(rest, pages=pages, sources=sources, links=links)
-    # What the columns tell without the records.
-    vars(found).update(
-        addresses=_addresses(of_pages, of_sources),
-        rows={key: row for row, key in enumerate(keys)},
-        languages={*of_pages["lang"]},
-        issues=of_pages["issue"],
-        editable=_editable(of_pages),
-        dead={keys[row] for row, issue in of_pages["issue"].items() if issue.kind not in VISITED},
-        queries={
-            key: query
-            for key, query in zip(ends[::-1], of_sources["query"][::-1], strict=True)
-            if key and query
-        },
-        source_keys=ends,
-        source_queries=of_sources["query"],
-        **_links_by_end(of_links, links),
+    pages = Later(len(of_pages["key"]), lambda: _pages(of_pages))
+    return replace(
+        rest,
+        pages=pages,
+        sources=Later(len(of_sources["key"]), lambda: _sources(of_sources, pages)),
+        links=Later(len(of_links["start"]), lambda: _links(of_links)),
     )
-    return found
 
 
-# The columns of texts of a source before its page.
-_TEXTS_OF_SOURCES = ("key", "url", "query")
-
-
-def _addresses(pages: Mapping[str, Any], sources: Mapping[str, Any]) -> list[Address]:
-    keys, issue = pages["key"], pages["issue"].get
-    found: list[Address] = [
-        (key, url or key, issue(row)) for row, (key, url) in enumerate(zip(keys, pages["url"], strict=True))
-    ]
-    others = np.flatnonzero(sources["page"] < 0).tolist()
-    return found + [(key, sources["url"][at], None) for at in others if (key := sources["key"][at])]
-
-
-def _editable(columns: Mapping[str, Any]) -> list[int]:
-    issues, editable = columns["issue"].items(), ~columns["target_only"]
-    editable[[row for row, issue in issues if issue.kind is not NoTarget.SOURCE_ONLY]] = False
-    found: list[int] = np.flatnonzero(editable).tolist()
-    return found
-
-
-def _sources(columns: Mapping[str, Any], pages: Sequence[Page], part: slice) -> list[Source]:
-    rows = columns["page"][part].tolist()
-    # To make all at once takes a fraction of the time.
-    every = pages if len(rows) == 1 else [*pages]
+def _sources(columns: Mapping[str, Any], pages: Sequence[Page]) -> list[Source]:
+    every = [*pages, None]
     return [
         *map(
             Source,
-            *(columns[name][part] for name in _TEXTS_OF_SOURCES),
-            (every[row] if row >= 0 else None for row in rows),
-            columns["in_sheet"][part].tolist(),
-            columns["row_url"][part],
-            columns["unlisted"][part].tolist(),
+            *(columns[name] for name in _TEXTS_OF_SOURCES),
+            map(every.__getitem__, columns["page"].tolist()),
+            columns["in_sheet"].tolist(),
+            columns["row_url"],
+            columns["unlisted"].tolist(),
         )
     ]
 
@@ -123,7 +84,7 @@ def _packed_pages(pages: Sequence[Page]) -> dict[str, Any]:
     }
 
 
-def _pages(columns: Mapping[str, Any], part: slice) -> list[Page]:
+def _pages(columns: Mapping[str, Any]) -> list[Page]:
     texts, issue = memoryview(columns["texts"]), columns["issue"].get
     return [
         Page(
@@ -140,23 +101,16 @@ def _pages(columns: Mapping[str, Any], part: slice) -> list[Page]:
         )
         for row, (key, url, title, h1, (start, end), lang, headings, closed, only) in enumerate(
             zip(
-                *(columns[name][part] for name in ("key", "url", "title", "h1")),
-                pairwise(_ends(columns["ends"], part)),
-                columns["lang"][part],
-                _lines(columns["headings"], part),
-                _lines(columns["closed"], part),
-                columns["target_only"][part].tolist(),
+                *(columns[name] for name in ("key", "url", "title", "h1")),
+                pairwise(columns["ends"].tolist()),
+                columns["lang"],
+                _lines(columns["headings"]),
+                _lines(columns["closed"]),
+                columns["target_only"].tolist(),
                 strict=True,
-            ),
-            part.start,
+            )
         )
     ]
-
-
-def _ends(ends: NDArray[np.int64], part: slice) -> list[int]:
-    """Return where each of some items begins, and where the last one ends."""
-    found: list[int] = ends[part.start : part.stop + 1].tolist()
-    return found
 
 
 def _packed_lines(each: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -164,16 +118,16 @@ def _packed_lines(each: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDA
     return np.concatenate([np.empty(0, np.int64), *numbers]), np.cumsum([0, *map(len, each)])
 
 
-def _lines(columns: tuple[NDArray[np.int64], NDArray[np.int64]], part: slice) -> list[tuple[int, ...]]:
-    ends = _ends(columns[1], part)
-    numbers, first = columns[0][ends[0] : ends[-1]].tolist(), ends[0]
-    return [tuple(numbers[start - first : end - first]) for start, end in pairwise(ends)]
+def _lines(columns: tuple[NDArray[np.int64], NDArray[np.int64]]) -> list[tuple[int, ...]]:
+    numbers = columns[0].tolist()
+    return [tuple(numbers[start:end]) for start, end in pairwise(columns[1].tolist())]
 
 
 def _packed_sources(collected: Collected) -> dict[str, Any]:
     sources, rows = collected.sources, collected.rows
     return {
         **{name: [getattr(one, name) for one in sources] for name in (*_TEXTS_OF_SOURCES, "row_url")},
+        # -1 for none, as the last item of a list.
         "page": np.array([rows[one.page.key] if one.page else -1 for one in sources], np.int64),
         "in_sheet": np.array([one.in_sheet for one in sources], np.bool_),
         "unlisted": np.array([one.unlisted for one in sources], np.bool_),
@@ -194,53 +148,7 @@ def _packed_links(links: Sequence[ExistingLink]) -> dict[str, Any]:
     }
 
 
-def _links(columns: Mapping[str, Any], part: slice) -> list[ExistingLink]:
+def _links(columns: Mapping[str, Any]) -> list[ExistingLink]:
     name = columns["names"].__getitem__
-    texts = (map(name, some) for some in columns["texts"][:, part].tolist())
-    return [*map(ExistingLink, *texts, columns["start"][part].tolist(), columns["followed"][part].tolist())]
-
-
-def _links_by_end(columns: Mapping[str, Any], links: Sequence[ExistingLink]) -> dict[str, Any]:
-    """Return `links_from`, `anchored_to` and `text_links` of the input."""
-    names, (sources, targets, anchors) = columns["names"], columns["texts"]
-    number = {name: at for at, name in enumerate(names)}.get
-    counts = np.bincount(sources, minlength=len(names))
-    anchored = np.flatnonzero(anchors != number("", -1))
-    return {
-        "links_from": MappingOnDemand(
-            _finder(links, number, np.arange(len(sources)), sources),
-            lambda: grouped((link.source, link) for link in links),
-        ),
-        "anchored_to": MappingOnDemand(
-            _finder(links, number, anchored, targets[anchored]),
-            lambda: grouped((link.target, link) for link in links if link.anchor),
-        ),
-        "text_links": Counter({names[at]: int(counts[at]) for at in np.flatnonzero(counts).tolist()}),
-    }
-
-
-def _finder(
-    links: Sequence[ExistingLink],
-    number: Callable[[str], int | None],
-    at: NDArray[np.int64],
-    ends: NDArray[np.int64],
-) -> Callable[[str], list[ExistingLink] | None]:
-    """Return a function that finds the links of a key, in order.
-
-    Args:
-        links: all links.
-        number: returns the number of a key.
-        at: (m,) the positions of some links, ascending.
-        ends: (m,) the numbers of the keys that they are found by.
-    """
-    order = np.argsort(ends, kind="stable")
-    at, ends = at[order], ends[order]
-
-    def find(key: str) -> list[ExistingLink] | None:
-        wanted = number(key)
-        if wanted is None:
-            return None
-        start, end = np.searchsorted(ends, (wanted, wanted + 1))
-        return [links[place] for place in at[start:end].tolist()] or None
-
-    return find
+    texts = (map(name, some) for some in columns["texts"].tolist())
+    return [*map(ExistingLink, *texts, columns["start"].tolist(), columns["followed"].tolist())]

@@ -12,12 +12,10 @@ from internal_linker.core.urls import is_address
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.publish import Publication
-from internal_linker.pipeline.recall import recall
 from internal_linker.pipeline.report import Report
-from internal_linker.pipeline.rows import Rows, known_key, named
-from internal_linker.pipeline.run_input import RunInput, read_input
-from internal_linker.pipeline.site_ranking import rank_site
-from internal_linker.pipeline.site_vectors import embed_site
+from internal_linker.pipeline.run import recall
+from internal_linker.pipeline.run_input import Rows, RunInput, known_key, named, read_input
+from internal_linker.pipeline.site_ranking import embed_site, rank_site
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import counting
@@ -47,9 +45,9 @@ def page_sources(
     prepared = Prepared(context, progress)
     given = read_input(context, rules, Choice(), progress, prepared=prepared)
     target = _target(given.collected, page)
-    recalled = recall(context, rules, run_id, given.collected, prepared, progress)
-    given = _linking_pages(given.without_rejected(recalled.memory))
-    collected, targets, memory = given.collected, given.targets, recalled.memory
+    memory, gaps = recall(context, rules, run_id, given.collected, progress)
+    given = _linking_pages(given.without_rejected(memory))
+    collected, targets = given.collected, given.targets
     stored = prepared.stored(collected, targets, rules.linking)
     vectors = embed_site(given, stored, context, progress)
     progress.start("Matching", 1, "pages")
@@ -68,7 +66,7 @@ def page_sources(
         found = _links_to(ranked.ranking, collected.rows[target.key], rules.linking.links_per_page, memory)
     progress.finish(f"{counted(len(found), 'page')} should link to it")
     report = Report(run_id, collected, Searched(), vectors.embedded, found, None, memory=memory)
-    report.gaps += filter(None, [*recalled.gaps, vectors.embedded.problem])
+    report.gaps += filter(None, [*gaps, vectors.embedded.problem])
     if not found:
         report.gaps.append(_without_sources(target, given))
     publication = Publication(

@@ -12,7 +12,7 @@ from internal_linker.embeddings.embed import embedding_seconds, plan_embedding
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.run_input import read_input
-from internal_linker.pipeline.site_vectors import encodable_texts
+from internal_linker.pipeline.site_ranking import encodable_texts
 from internal_linker.serp.search import SearchCost, search_cost
 
 # Seconds per page to read, match and write it, where all vectors are cached: 7 to 8 ms were measured on two cores for

@@ -1,6 +1,6 @@
 """What a lookup needs of a site: read from the index as far as that is up to date, else computed and kept."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +16,6 @@ from internal_linker.core.errors import OutputError
 from internal_linker.core.ports import ListSink, Progress
 from internal_linker.core.progress import Tracker
 from internal_linker.core.records import Collected, ExistingLink, Reject, Searched, Source, Targets, Text
-from internal_linker.core.steady_pages import SteadyPages
 from internal_linker.core.version import program_digest
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.site_index import Site
@@ -26,12 +25,10 @@ from internal_linker.pipeline.packed import packed, unpacked
 from internal_linker.ranking.adaptation import Adaptation, Examples, adapted
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
-from internal_linker.ranking.weighed import Facts, History
 
 # The parts of the index.
 PAGES, SITE, HUBNESS, RANKER, ANCHORS = "pages", "site", "hubness", "ranker", "anchors"
-WEIGHED, WORDS, PHRASES = "weighed", "words", "phrases"
-STEADY = "steady"
+WORDS, PHRASES, RUN = "words", "phrases", "run"
 # What is quickly computed again, so that only an open site keeps it.
 TARGETS, KEYS = "targets", "keys"
 # The hubness of further texts is kept when it is known for this share of all more than before.
@@ -240,16 +237,6 @@ class Prepared:
         _, _, ranker, adaptation = self._remember(RANKER, model, found)
         return ranking.by(ranker), adaptation
 
-    def history(self, facts: Facts) -> History | None:
-        """Return the candidates that the last run by the same rules weighed, and what keeps those of this one."""
-        if not self._inputs:
-            return None
-
-        def read() -> Any:
-            return self._read(WEIGHED, facts.rules)
-
-        return History(read, facts, lambda weighed: self._keep(WEIGHED, facts.rules, weighed))
-
     def anchoring(self, collected: Collected) -> Anchoring:
         """Return what finds anchors, with what the index knows of the site's words and names."""
         site = self._anchoring(collected)
@@ -278,22 +265,14 @@ class Prepared:
                     self._keep(PHRASES, self._texts_state, site.page_words.kept())
         self._anchorings.clear()
 
-    def steady_pages(self, rules: str) -> SteadyPages | None:
-        """Return what the last run by the same rules tells of the pages whose links stay."""
-        found: Any = self._read(STEADY, self._state_by(rules))
-        known: SteadyPages | None = found
-        return known
+    def kept_run(self, digest: str) -> Mapping[str, Any] | None:
+        """Return what the last run kept, if this is the digest of all that it left."""
+        found: Any = self._read(RUN, digest)
+        return found if isinstance(found, dict) else None
 
-    def keep_steady_pages(self, pages: SteadyPages, rules: str) -> None:
-        """Keep what this run tells of the pages whose links stay, given the rules by which links are stored."""
-        if state := self._state_by(rules):
-            self._keep(STEADY, state, pages)
-
-    def _state_by(self, rules: str) -> str:
-        # A language model is asked about links that it has not seen.
-        chat = self._context.chat
-        asked = (chat.model, chat.recipe) if chat else ()
-        return _digest(program_digest(), rules, asked) if self._inputs else ""
+    def keep_run(self, digest: str, kept: Mapping[str, Any]) -> None:
+        """Keep what a run says of itself under the digest of all that it left."""
+        self._keep(RUN, digest, dict(kept))
 
     @property
     def _texts_state(self) -> str:

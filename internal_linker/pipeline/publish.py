@@ -1,8 +1,8 @@
 """Publication of a run's links: in the link graph, in files, Sheet and review, and among the stored versions."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,14 +16,13 @@ from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import ExcludedTarget, Recommendation, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid, rows_with
 from internal_linker.core.sections import section_of
-from internal_linker.core.sequences import Later, counted, read_often
+from internal_linker.core.sequences import counted
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
 from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.report import Report
 from internal_linker.pipeline.shared_anchors import SharedAnchors
-from internal_linker.pipeline.unchanged import LINKS, Unchanged, heard, packed
 from internal_linker.ranking.fusion_choice import FUSION
 from internal_linker.ranking.site_lists import excluded_targets
 from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
@@ -39,9 +38,8 @@ class Publication:
         report: the run's report, to which publication adds gaps and failures.
         targets: where links may lead.
         partial: whether some rows were left out.
-        prepared: the index: what an earlier command found out about the site, and the last run about stored links.
+        prepared: the index: what an earlier command found out about the site.
         progress: the display of the steps.
-        unchanged: the last run, if this one publishes the same.
     """
 
     context: RunContext
@@ -51,7 +49,6 @@ class Publication:
     partial: bool
     prepared: Prepared
     progress: Progress
-    unchanged: Unchanged | None = None
 
     def publish(self, sources: Sequence[Source]) -> None:
         """Store the links in the link graph, deliver them, and store the run's version.
@@ -61,11 +58,6 @@ class Publication:
         if not self.context.sinks:
             self._preview(sources)
             self._deliver(None, held=False)
-            return
-        if self.unchanged and self.context.runs and self.report.memory:
-            pages = self.report.collected.pages
-            self.report.memory.hashes = self._hashes(sources, (page.key for page in pages))
-            self._publish_again(self.unchanged, self.context.runs, self.report.memory)
             return
         if memory := self.report.memory:
             self._remember(memory, sources)
@@ -81,44 +73,6 @@ class Publication:
             self._keep_version(self.context.runs, versions, facts, held=held)
         if self.context.page_vectors and not (held or self.partial or self.report.failure):
             self._store_vectors(self.context.page_vectors)
-        if memory and self.context.runs and not self.partial:
-            steady = memory.unread.for_the_next(
-                memory.store, memory.run, self.context.places, self._digest_of_links
-            )
-            self.prepared.keep_steady_pages(steady, memory.by)
-
-    def _publish_again(self, last: Unchanged, runs: RunStore, memory: Memory) -> None:
-        """Publish the links of the last run: of the files, only those that somebody changed or deleted since."""
-        report, items, known = self.report, self.report.recommendations, last.matched["heard"]
-        last.restore(report)
-        self.progress.start("Link graph", len(items), "rows")
-        # Whoever decided on a link since this run read the decisions is heard by the next one.
-        steady = bool(memory.recalled) and memory.store.state() == memory.recalled
-        memory.store.confirm_all(last.version.run, report.run_id)
-        self.progress.finish(memory.counted)
-        report.recommendations = Later(
-            len(items), lambda: read_often(len(items), lambda at: memory.shown(items[at]))
-        )
-        self._warn_of_unlinkable(memory)
-        self._deliver(memory, held=False, stale=last.stale(self.context, report.run_id))
-        version = replace(last.version, run=report.run_id, at=_now(), published=not report.failure)
-        kept = packed(report, self.context, self.rules, self.prepared.inputs) if steady else None
-        now = heard(self.context, memory, read=True) if steady else {}
-        now |= {"desk": known["desk"]} if now else {}
-        runs.put_again(version, last.version.run, {**last.matched, "unchanged": kept, "heard": now})
-        if self.context.page_vectors and not report.failure:
-            self._store_vectors(self.context.page_vectors)
-        pages = self.prepared.steady_pages(memory.by)
-        if pages and pages.run == last.version.run:
-            again = pages.again(
-                report.run_id, memory.store.times(), self.context.places, self._digest_of_links
-            )
-            self.prepared.keep_steady_pages(again, memory.by)
-
-    @property
-    def _digest_of_links(self) -> str:
-        """The digest of links.csv as this run left it; "" if it is not known."""
-        return self.context.files.digests.get(LINKS, "") if self.context.files else ""
 
     @property
     def _what(self) -> str:
@@ -239,14 +193,8 @@ class Publication:
         )
         site = self.prepared.anchoring(report.collected)
         anchors = self._anchors(site)
-        may_come_again = (
-            report.matched and self.prepared.inputs and not (self.context.chat or self.context.sheet)
-        )
         linked = {link.target for link in report.collected.live_links}
         items = report.recommendations
-        places = self.context.places
-        if known := memory.unread.last:
-            places.run, places.digest, places.before = known.run, known.digest, known.rows
         memory.keep(
             items,
             self.targets,
@@ -257,10 +205,7 @@ class Publication:
             barred=self._barred,
             # Where no link is known, nobody knows which pages need one.
             unlinked=lambda key: bool(linked) and key not in linked,
-            again=site.variety() if may_come_again else None,
-            states=report.bases.pages if report.bases else None,
         )
-        places.stays = memory.unread.links.__contains__
         # They are read a dozen times from here on, when the memory that matching took is free again.
         report.recommendations = [memory.shown(item) for item in items]
         self._warn_of_unlinkable(memory)
@@ -284,24 +229,20 @@ class Publication:
         report.rephrased = Rephrased(variety, report.collected, context.chat, context.answers)
         return report.rephrased
 
-    def _deliver(self, memory: Memory | None, *, held: bool, stale: Collection[str] | None = None) -> None:
-        """Deliver links and lists; of those of the last run, only the files that are `stale`."""
+    def _deliver(self, memory: Memory | None, *, held: bool) -> None:
         report, context = self.report, self.context
-        counts = report.excluded if stale is None else Counter[Reason[NoTarget]]()
-        excluded = _counted(excluded_targets(report.collected, self.targets), counts)
+        excluded = _counted(excluded_targets(report.collected, self.targets), report.excluded)
         lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(context.excluded, excluded)]
         if report.listed:
             lists.append((context.duplicates, report.listed.duplicates.values()))
             lists.append((context.orphans, report.listed.orphans or ()))
-        if stale is not None and context.desk:
-            lists.append((context.desk, ()))
-        elif memory and memory.heard and context.desk and not held:
+        if memory and memory.heard and context.desk and not held:
             titles = {page.key: page.title or page.h1 for page in report.collected.pages}
             lists.append((context.desk, memory.review_rows(titles)))
         sinks = [*context.sinks, *([context.sheet] if context.sheet and not held else [])]
         edge_of = memory.edge_of if memory else None
         delivered = deliver(
-            report.recommendations, sinks, lists, report.run_id, self.progress, edge_of=edge_of, stale=stale
+            report.recommendations, sinks, lists, report.run_id, self.progress, edge_of=edge_of
         )
         report.gaps += delivered.gaps
         report.failure = delivered.failure
@@ -339,20 +280,7 @@ class Publication:
         stay = (row for row in before if not self._renews(row.end))
         # A run over some rows doesn't compare every page with all others.
         duplicates = report.listed.duplicates.values() if report.listed else runs.duplicates()
-        # Links that are left out, and rows of earlier runs, are no result of this run's matching.
-        whole = not overlay and not (report.memory and report.memory.left_out)
-        kept = overlaid(stay, rows) if overlay else rows
-        matched = {**report.matched, **self._for_the_next()} if whole and report.matched else None
-        runs.put(version, kept, duplicates, matched=matched)
-
-    def _for_the_next(self) -> dict[str, Any]:
-        """Return what the next run needs in order to find out that nothing changed."""
-        memory = self.report.memory
-        if memory is None or not memory.heard or self.context.sheet:
-            return {}
-        kept = packed(self.report, self.context, self.rules, self.prepared.inputs)
-        # Cells that this run wrote are read by the next one.
-        return {"unchanged": kept, "heard": heard(self.context, memory, read=False)}
+        runs.put(version, overlaid(stay, rows) if overlay else rows, duplicates)
 
     def _store_vectors(self, store: PageVectorStore) -> None:
         """Store the vectors of all pages for other programs; those of word statistics mean nothing to them."""

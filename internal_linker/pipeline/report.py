@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.balance import Balance
@@ -26,7 +25,6 @@ from internal_linker.review.link_memory import Memory
 # Tiers, origins and sections in the summary: those with most decisions.
 MOST_GROUPS = 12
 _NONE = "none"
-_REUSED = ("Pages matched", "none, since the input is that of the last run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +98,17 @@ class Report:
     """The stored links of this and earlier runs with their statuses; None where no links are stored."""
     bases: Bases | None = None
     """What the list of each row depends on; None where no links are stored."""
-    reused: bool = False
-    """Whether the links were taken from the last run, because its input was the same."""
-    matched: Mapping[str, Any] | None = None
-    """What a run on the same input needs besides the links, see `last_matching`."""
     outcome: str = ""
     """What the step "Matching" found, in one line."""
-    totals: Totals | None = None
-    """The numbers of the links of a run that was the same as the last one."""
     drift: Sequence[str] = ()
     """What changed so much that Sheet and review wait, then what to do; `gaps` has these sentences, too."""
+    unchanged: bool = False
+    """Whether nothing changed since the last run, which this is the report of."""
 
     @cached_property
     def numbers(self) -> Totals:
         """The numbers of the run's links."""
-        return self.totals or Totals.of(self.recommendations)
+        return Totals.of(self.recommendations)
 
     @property
     def spent(self) -> Sequence[str]:
@@ -147,6 +141,8 @@ def matched(items: Iterable[Recommendation]) -> str:
 
 def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> list[tuple[str, str]]:
     """Return the lines of a run's whole summary, as logfile.txt has it: names and values."""
+    if report.unchanged:
+        return _unchanged(report, seconds)
     collected, searched, embedded = report.collected, report.searched, report.embedded
     totals = report.numbers
     origins, suggested = totals.origins, totals.suggested
@@ -173,7 +169,6 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("Links", _written(totals.links, suggested)),
         *_graph_rows(report, totals),
         ("Pages compared", str(report.joined or "one at a time")),
-        *([_REUSED] if report.reused else []),
         *_few_links(totals, wanted),
     ]
     rows.append(("Excluded targets", _by_reason(report.excluded)))
@@ -193,13 +188,14 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
 
 def highlights(report: Report, seconds: Mapping[str, float], wanted: int) -> list[tuple[str, str]]:
     """Return what a person reads after each run: the links, what needs attention, and what was spent."""
+    if report.unchanged:
+        return _unchanged(report, seconds)
     totals = report.numbers
     rows, memory = [("Found", report.outcome)], report.memory
     if memory:
         rows.append(("Links by tier", _by_tier(memory, totals)))
         rows += [("Links in the review", str(memory.reviewed))] if memory.reviewed else []
         rows += _accepted(report, 1)
-    rows += [_REUSED] if report.reused else []
     if rejected := len(report.collected.rejects):
         rows.append(("Rows rejected", f"{rejected} (files/rejected_rows.csv)"))
     if advice := report.fusion.sentence if report.fusion else "":
@@ -216,6 +212,14 @@ def highlights(report: Report, seconds: Mapping[str, float], wanted: int) -> lis
         *rows,
         ("Seconds", f"{sum(seconds.values()):.1f}"),
         ("Details", f"logfile.txt, run {report.run_id}"),
+    ]
+
+
+def _unchanged(report: Report, seconds: Mapping[str, float]) -> list[tuple[str, str]]:
+    return [
+        ("Unchanged since run", report.run_id),
+        ("Found", report.outcome),
+        ("Seconds", f"{sum(seconds.values()):.1f}"),
     ]
 
 

@@ -1,26 +1,43 @@
 """One run, top to bottom: input, earlier links, search, vectors, matching, publication."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 
 from internal_linker.core.errors import Interrupted
 from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Choice, Collected, Searched
+from internal_linker.core.records import Choice, Collected, Searched, Source
 from internal_linker.core.sequences import counted
 from internal_linker.matching.neighbours.knn_join import Joined
 from internal_linker.pipeline.context import Rules, RunContext
-from internal_linker.pipeline.last_matching import packed
-from internal_linker.pipeline.matching import Found, Matching
+from internal_linker.pipeline.deliver import compact
+from internal_linker.pipeline.last_lists import Bases, bases, earlier_lists
 from internal_linker.pipeline.no_links import why_no_links
 from internal_linker.pipeline.prepared import Prepared, Stored
 from internal_linker.pipeline.publish import Publication
-from internal_linker.pipeline.recall import Recalled, recall
-from internal_linker.pipeline.report import Report
-from internal_linker.pipeline.run_input import RunInput, read_input
-from internal_linker.pipeline.site_join import join_site
-from internal_linker.pipeline.site_vectors import SiteVectors, embed_site
-from internal_linker.serp.search import search_all
+from internal_linker.pipeline.report import Report, matched
+from internal_linker.pipeline.run_input import RunInput, collected_site, read_input
+from internal_linker.pipeline.site_ranking import SiteVectors, embed_site, join_site, rank_site
+from internal_linker.pipeline.unchanged import Repetition
+from internal_linker.ranking.fusion_choice import FusionEvidence, fusion_evidence, pages_to_compare
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.recommend import recommend
+from internal_linker.ranking.site_lists import list_site
+from internal_linker.review.link_memory import Memory
+from internal_linker.serp.search import search_all, search_cached
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """All that matching compares: the input, its search results and its vectors."""
+
+    given: RunInput
+    searched: Searched
+    vectors: SiteVectors
+    joined: Joined | None  # the nearest texts; None: each text is compared when a row needs it
+    memory: Memory | None  # the stored links with editors' decisions; None where no links are stored
+    needs: PageNeeds | None  # how much the pages need links; None: all of them equally
 
 
 class Run:
@@ -42,47 +59,47 @@ class Run:
         # A run over some rows, such as a trial, leaves no index behind.
         indexed = not (context.sinks and choice.partial)
         self._prepared = Prepared(context if indexed else replace(context, index=None), progress)
+        self._repetition = None
+        if context.sinks and context.runs and context.edges and not choice.partial:
+            self._repetition = Repetition(context, rules, self._prepared, context.edges, context.runs)
 
     def execute(self, run_id: str) -> Report:
-        """Run all steps.
+        """Run all steps; if nothing changed since the last run, return what that one published.
 
         Raises:
             InputError: the input can't be used.
             ServiceError: the input can't be read from its service.
             Interrupted: `should_stop` returned true between two steps.
         """
+        self._step()
+        if self._repetition and (kept := self._repetition.last()):
+            for notice in self.context.notices:
+                self.progress.warn(notice)
+            site = collected_site(self.context, self._prepared)
+            return self._repetition.report(kept, site, memory_of(self.context, self.rules, run_id, site))
         given = self._read_input()
         needs = self._read_needs(given.collected)
-        recalled = self._recall(run_id, given.collected)
-        given = given.without_rejected(recalled.memory)
+        memory, gaps = self._recall(run_id, given.collected)
+        given = given.without_rejected(memory)
         stored = self._stored(given)
         with self.context.turn(self.progress, self._step):
             searched = self._search(given)
             vectors = self._embed(given, stored)
         joined = self._join(given, vectors)
         self._step()
-        matching = Matching(
-            self.context,
-            self.rules,
-            self.progress,
-            partial=self.choice.partial,
-            prepared=self._prepared,
-            given=given,
-            searched=searched,
-            vectors=vectors,
-            joined=joined,
-            recalled=recalled,
-            needs=needs,
-        )
-        found = matching.find(stored)
-        report = self._report(run_id, matching, found)
+        report = self._match(run_id, _Compared(given, searched, vectors, joined, memory, needs), stored)
+        self._note_gaps(report, gaps)
         self._step()
-        self._publish(report, given, found)
+        self._publish(report, given)
         self._end(report)
         return report
 
+    def keep(self, report: Report) -> None:
+        """Keep what lets the next run find out that nothing changed, once all files are written."""
+        if self._repetition and report.memory and not report.unchanged:
+            self._repetition.keep(report, report.memory)
+
     def _read_input(self) -> RunInput:
-        self._step()
         return read_input(
             self.context,
             self.rules,
@@ -104,12 +121,12 @@ class Run:
             self.progress.warn(told)
         return needs
 
-    def _recall(self, run_id: str, collected: Collected) -> Recalled:
-        """Return the stored links and what editors decided on them."""
+    def _recall(self, run_id: str, collected: Collected) -> tuple[Memory | None, Sequence[str]]:
+        """Return the stored links with what editors decided on them, and what could not be read."""
         if self.context.edges is None:
-            return Recalled()
+            return None, ()
         self._step()
-        return recall(self.context, self.rules, run_id, collected, self._prepared, self.progress)
+        return recall(self.context, self.rules, run_id, collected, self.progress)
 
     def _stored(self, given: RunInput) -> Stored | None:
         """Return the comparison of the pages from the index, which a lookup needs instead of their vectors."""
@@ -142,49 +159,121 @@ class Run:
             return None
         return join_site(given, vectors.embedded, self.context, self.progress)
 
-    def _report(self, run_id: str, matching: Matching, found: Found) -> Report:
-        """Return what the run did, before its links are published."""
-        given, searched, matched = matching.given, matching.searched, found.matched
-        embedded, memory, unchanged = matching.vectors.embedded, matching.recalled.memory, matched.unchanged
-        report = Report(
+    def _match(self, run_id: str, compared: _Compared, stored: Stored | None) -> Report:
+        """Rank all rows, choose their links, and keep in the index what this took to find out about the site."""
+        given, searched, embedded = compared.given, compared.searched, compared.vectors.embedded
+        memory, rules, partial = compared.memory, self.rules.linking, self.choice.partial
+        self.progress.start("Matching", len(given.sources), "pages")
+        known = self._pages_to_compare(given)
+        if self.context.sinks and not (embedded.missing or embedded.problem):
+            stored = self._prepared.stored(given.collected, given.targets, rules)
+        if partial:
+            # Only a run over the whole site knows how many links lead to a page.
+            rules = replace(rules, min_inlinks=0, max_inlinks=0)
+        # For some rows, starting other processes would cost more than it saves.
+        with nullcontext() if partial else self.context.workers(self.progress.warn) as workers:
+            ranked = rank_site(
+                given,
+                searched,
+                compared.vectors,
+                rules,
+                context=self.context,
+                prepared=self._prepared,
+                stored=stored,
+                memory=memory,
+                joined=compared.joined,
+                workers=workers,
+            )
+            self.context.trim()
+            ranking = ranked.ranking
+            own, past, hosts = self._bases(ranking, compared), self.context.past, given.collected.hosts
+            found = recommend(
+                ranking,
+                searched,
+                rules,
+                self.progress.advance,
+                memory,
+                earlier=earlier_lists(past, hosts, ranking, own) if past and own else None,
+                needs=compared.needs,
+                trim=self.context.trim,
+            )
+            recommendations = compact(given.rows.merged(found))
+            self.context.trim()
+            listed = None if partial else list_site(ranking, given.collected)
+            # Here, as the workers have a large site's texts.
+            evidence = self._evidence(ranking, *known, compared) if known else None
+        # Here, so that nothing refers to the words and vectors of the site while links are published.
+        self._prepared.keep_hubness(ranking.site, ranked.state)
+        outcome = matched(recommendations)
+        self.progress.finish(outcome)
+        return Report(
             run_id,
             given.collected,
             searched,
             embedded,
-            matched.recommendations,
-            matched.listed,
-            below_floor=matched.below_floor,
-            dropped=matched.below_floor if self.rules.linking.fusion == "blend" else 0,
-            fusion=matched.evidence,
-            adaptation=matched.adaptation,
-            joined=matching.joined,
-            last=matched.last,
-            one_way=matched.one_way,
+            recommendations,
+            listed,
+            below_floor=ranking.below_floor,
+            dropped=ranking.below_floor if rules.fusion == "blend" else 0,
+            fusion=evidence,
+            adaptation=ranked.adaptation,
+            joined=compared.joined,
+            last=ranking.last.counts,
+            one_way=ranking.one_way,
             memory=memory,
-            bases=matched.bases,
-            reused=matched.reused,
-            outcome=found.outcome,
+            bases=own,
+            outcome=outcome,
+            no_links=why_no_links(
+                given.collected, recommendations, given.targets, scope=self.rules.scope, partial=partial
+            ),
         )
-        if found.digest:
-            report.matched = unchanged.matched if unchanged else packed(matched, found.digest)
-        report.gaps += filter(None, [*matching.recalled.gaps, searched.problem, embedded.problem])
+
+    def _pages_to_compare(self, given: RunInput) -> tuple[Sequence[Source], Searched] | None:
+        """Return pages with known links and their search results, which say how good such results are.
+
+        None if search results don't come first, or for a run over some rows.
+        """
+        context = self.context
+        if context.serp is None or self.choice.partial or self.rules.linking.fusion != "fill":
+            return None
+        pages = pages_to_compare(given.sources, given.collected.live_links)
+        anywhere = replace(given.targets, linked={})
+        market = context.serp.market
+        return pages, search_cached(pages, market, context.serp_cache, anywhere, self.rules.search)
+
+    def _evidence(
+        self, ranking: Ranking, pages: Sequence[Source], found: Searched, compared: _Compared
+    ) -> FusionEvidence:
+        """Return how good search results are, by those of pages with known links."""
+        results = sum(map(len, compared.searched.targets.values()))
+        return fusion_evidence(ranking, pages, compared.given.collected.live_links, found, results)
+
+    def _bases(self, ranking: Ranking, compared: _Compared) -> Bases | None:
+        """Return what the lists of this run depend on; None for a lookup."""
+        if self.context.past is None or compared.memory is None or not self.context.sinks:
+            return None
+        return bases(
+            ranking,
+            compared.vectors.embedded.hashes,
+            compared.searched,
+            decided=compared.memory.decided,
+            rules=self.rules.linking,
+            encoder=compared.memory.encoder,
+            needs=compared.needs,
+        )
+
+    def _note_gaps(self, report: Report, gaps: Sequence[str]) -> None:
+        """Note what is missing, before the links are published."""
+        searched, none = report.searched, report.no_links
+        report.gaps += filter(None, [*gaps, searched.problem, report.embedded.problem])
         if searched.notes and not searched.problem:
             some = counted(len(searched.notes), "query", "queries")
             where = ": the column Note of Output.csv says why" if self.context.sinks else ""
             report.gaps.append(f"{some} could not be searched{where}.")
-        if not unchanged:
-            report.no_links = why_no_links(
-                given.collected,
-                matched.recommendations,
-                given.targets,
-                scope=self.rules.scope,
-                partial=self.choice.partial,
-            )
-        if report.no_links and not report.no_links.complete:
-            report.gaps.append(report.no_links.sentence)
-        return report
+        if none and not none.complete:
+            report.gaps.append(none.sentence)
 
-    def _publish(self, report: Report, given: RunInput, found: Found) -> None:
+    def _publish(self, report: Report, given: RunInput) -> None:
         """Publish the links, and keep in the index what this took to find out about the site."""
         publication = Publication(
             self.context,
@@ -193,7 +282,6 @@ class Run:
             given.targets,
             partial=self.choice.partial,
             progress=self.progress,
-            unchanged=found.matched.unchanged,
             prepared=self._prepared,
         )
         publication.publish(given.sources)
@@ -215,3 +303,27 @@ class Run:
         self.context.trim()
         if self._should_stop():
             raise Interrupted("The run was stopped between two steps; no step is incomplete.")
+
+
+def memory_of(context: RunContext, rules: Rules, run_id: str, collected: Collected) -> Memory | None:
+    """Return the stored links, without a look at them; None where no links are stored."""
+    if context.edges is None:
+        return None
+    encoder = f"{context.encoder.name}, recipe {context.encoder.recipe}"
+    return Memory(
+        context.edges,
+        rules.edges,
+        run_id,
+        encoder,
+        hosts=collected.hosts,
+        text_links=collected.text_links,
+    )
+
+
+def recall(
+    context: RunContext, rules: Rules, run_id: str, collected: Collected, progress: Progress
+) -> tuple[Memory | None, Sequence[str]]:
+    """Read the stored links, editors' decisions first if this run writes; return what could not be read, too."""
+    memory = memory_of(context, rules, run_id, collected)
+    gaps = memory.recall(context.desk if context.sinks else None, progress) if memory else ()
+    return memory, gaps

@@ -1,21 +1,161 @@
-"""The ranking of a site's links: what the index has of the pages is not compared again."""
+"""A site compared with itself: its vectors, the nearest texts of each, and the ranking of links between its pages.
 
+What the index has of the pages is neither embedded nor compared again.
+"""
+
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from internal_linker.core.ports import Workers
-from internal_linker.core.records import Collected, Searched, Source, Targets, Text
-from internal_linker.embeddings.embed import Embedded
-from internal_linker.matching.neighbours.knn_join import Joined
+import numpy as np
+
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.ports import Encoder, Progress, Workers
+from internal_linker.core.progress import Tracker
+from internal_linker.core.records import Collected, Page, Searched, Source, Targets, Text, Usage
+from internal_linker.core.sequences import counted
+from internal_linker.embeddings.embed import Embedded, embed, encodable
+from internal_linker.matching.candidates import SERVED, language_codes
+from internal_linker.matching.neighbours.incremental import digests
+from internal_linker.matching.neighbours.knn_join import Joined, join
 from internal_linker.matching.site_index import Guests
 from internal_linker.pipeline.context import RunContext
 from internal_linker.pipeline.prepared import Prepared, Stored
 from internal_linker.pipeline.run_input import RunInput
-from internal_linker.pipeline.site_vectors import SiteVectors
 from internal_linker.ranking.adaptation import Adaptation
+from internal_linker.ranking.link_texts import without_link_texts
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import Memory
+
+
+@dataclass(frozen=True)
+class SiteVectors:
+    """The texts of a run and their vectors.
+
+    Attributes:
+        texts: what is ranked: the text of every page without that of its links, then of every source without a page.
+        embedded: the vectors of the whole texts, without those of pages that the index has.
+        notes: sentences on the pages that belong to the index.
+    """
+
+    texts: Sequence[Text]
+    embedded: Embedded
+    notes: Sequence[str] = ()
+
+
+def embed_site(
+    given: RunInput, stored: Stored | None, context: RunContext, progress: Progress
+) -> SiteVectors:
+    """Return the vectors of all texts of a run.
+
+    Args:
+        given: the run's input.
+        stored: what the index has of the pages; None: they are embedded.
+        context: has the encoder and the cache.
+        progress: the display of the step.
+    """
+    texts, pages, notes = given.texts(), given.collected.pages, list[str]()
+    if stored:
+        guests, left_out = encodable(texts[len(pages) :], (), context.encoder)
+        for note in filter(None, (*stored.notes, left_out)):
+            progress.warn(note)
+        embedded = embed_guests(texts[: len(pages)], [*guests], stored, context=context, progress=progress)
+    else:
+        known, notes = encodable_texts(texts, pages, context.encoder, progress)
+        embedded = embed(known, context.encoder, context.vector_cache, progress)
+    return SiteVectors(without_link_texts(texts, given.collected), embedded, notes)
+
+
+def encodable_texts(
+    texts: Sequence[Text], pages: Sequence[Page], encoder: Encoder, progress: Progress
+) -> tuple[Sequence[Text], list[str]]:
+    """Return the texts, blank where the encoder does not know their language, and the notes on the pages alone.
+
+    Args:
+        texts: the text of every page, then those of other sources.
+        pages: the pages.
+        encoder: says which languages it knows.
+        progress: takes a note on all texts that are left out.
+    """
+    languages = [page.lang for page in pages]
+    known, left_out = encodable(texts, languages, encoder)
+    if left_out:
+        progress.warn(left_out)
+        if len(texts) > len(languages):
+            _, left_out = encodable(texts[: len(languages)], languages, encoder)
+    return known, [left_out] if left_out else []
+
+
+def embed_guests(
+    pages: Sequence[Text],
+    guests: Sequence[Text],
+    stored: Stored,
+    *,
+    context: RunContext,
+    progress: Progress,
+) -> Embedded:
+    """Return the vectors of the guests alone, (g, d), and the hashes of the pages and of the guests.
+
+    Args:
+        pages: the texts of the pages, from which an encoder may learn.
+        guests: the texts of the guests, blank if the encoder does not know their language.
+        stored: what the index has of the pages.
+        context: has the encoder and the cache.
+        progress: the display of the step.
+    """
+    encoder, count = context.encoder, stored.texts
+    progress.start("Embedding", 0, "texts")
+    found = Embedded(np.zeros((0, 1), np.float32), 0, 0, 0, Usage(), ())
+    if guests:
+        learns = encoder.corpus_bound and encoder.pages is None
+        some = [*pages, *guests] if learns else guests
+        found = embed(some, encoder, context.vector_cache, Tracker(progress, notes_only=True))
+    progress.finish(f"{counted(found.encoded, 'text')} embedded, {count} from the index")
+    first = len(found.hashes) - len(guests)
+    hashes = [*stored.hashes, *found.hashes[first:]]
+    return replace(found, vectors=found.vectors[first:], cached=found.cached + count, hashes=hashes)
+
+
+def join_site(given: RunInput, embedded: Embedded, context: RunContext, progress: Progress) -> Joined | None:
+    """Compare all texts at once; of those that the last run compared, only what changed.
+
+    Args:
+        given: the run's input, with all rows.
+        embedded: the vectors of all texts.
+        context: has what compares them, and the store of the last result.
+        progress: the display of the step.
+
+    Returns:
+        The nearest texts; None if nothing can compare all at once, or there are no vectors.
+    """
+    vectors = embedded.vectors
+    if context.compute is None or not vectors.any():
+        return None
+    pages = given.collected.pages
+    names = [page.key for page in pages]
+    own = ["\n".join(source.identity) for source in given.sources if source.page is None]
+    languages = [*(page.lang for page in pages), *([""] * len(own))]
+    targets = np.any(vectors, axis=1)
+    targets[len(names) :] = False
+    return join(
+        _join_name(context.encoder, names, vectors),
+        vectors,
+        digests([*names, *own], embedded.hashes, languages),
+        language_codes(languages),
+        targets,
+        served=SERVED,
+        store=None if context.encoder.corpus_bound else context.joins,
+        compute=context.compute,
+        progress=progress,
+    )
+
+
+def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:
+    """Name the join of these pages' vectors by model, recipe and host, since a team's sites may share a store."""
+    hosts = Counter(page.partition("://")[2].partition("/")[0] for page in pages)
+    host = max(sorted(hosts), key=hosts.__getitem__, default="")
+    return f"{host} {encoder.model} {vectors.shape[1]} {encoder.recipe} {vectors.dtype}"
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
 """The evidence for selected links: how similar both pages are, and which pages link to the target already."""
 
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from internal_linker.core.arrays import NO_PAIRS, Bools, Ints, Pairs, Vectors, is_in, pairs_of, ranks
+from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, pairs_of, ranks
 from internal_linker.core.evidence import NO_EVIDENCE, Evidence, topics
 from internal_linker.core.records import Link, Recommendation
 from internal_linker.core.sequences import Lazy, batched
@@ -17,74 +16,15 @@ from internal_linker.ranking.shared_titles import SharedTitles
 from internal_linker.text.words import words
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The evidence for m links."""
-
-    links: Pairs  # position of the source and row of the target of each link, each once
-    counts: Ints  # (m, c) the counts of `Evidence.of_counts`
-    words: Sequence[str]  # (m,) the words that both titles have in common
-
-    def at(self, places: Bools) -> "Given":
-        """Return the evidence for the links at these positions."""
-        words = [self.words[place] for place in np.flatnonzero(places).tolist()]
-        return Given(self.links.at(places), self.counts[places], words)
-
-    def moved(self, place_of: Ints, row_of: Ints) -> "Given":
-        """Return the same in other numbers of sources and pages; links with a number below 0 are left out."""
-        moved = replace(self, links=Pairs(place_of[self.links.of], row_of[self.links.rows]))
-        return moved.at((moved.links.of >= 0) & (moved.links.rows >= 0))
-
-
-_COUNTS = len(NO_EVIDENCE.counts)
-NOTHING_GIVEN = Given(NO_PAIRS, np.empty((0, _COUNTS), np.int64), ())
-
-
-class Gathering:
-    """Gathers the evidence for the links of all sources, in order; links to what is not a page are left out.
-
-    Args:
-        rows: the row of each page, by its key.
-    """
-
-    def __init__(self, rows: Mapping[str, int]) -> None:
-        self._rows, self._sources = rows, 0
-        self._of, self._targets, self._counts = array("q"), array("q"), array("q")
-        self._words: list[str] = []
-
-    def passing(self, items: Iterable[Recommendation]) -> Iterator[Recommendation]:
-        """Yield the recommendations of all sources, in order, and add their links."""
-        for item in items:
-            self._add(item)
-            yield item
-
-    def _add(self, item: Recommendation) -> None:
-        for link in (*item.links, *item.held):
-            if (row := self._rows.get(link.target.key)) is not None:
-                self._of.append(self._sources)
-                self._targets.append(row)
-                self._counts.extend(link.evidence.counts)
-                self._words.append(link.evidence.title_words)
-        self._sources += 1
-
-    def given(self) -> Given:
-        """Return the evidence gathered so far."""
-        of, targets, counts = (np.array(each, np.int64) for each in (self._of, self._targets, self._counts))
-        return Given(Pairs(of, targets), counts.reshape(-1, _COUNTS), self._words)
-
-
 class Explainer:
     """Finds the evidence for links of one ranking.
 
     Args:
         ranking: the ranking that the links come from.
-        known: the evidence for some of the links, which is not found again.
     """
 
-    def __init__(self, ranking: Ranking, known: Given = NOTHING_GIVEN) -> None:
-        self._ranking, self._known = ranking, known
-        n = len(ranking.linkable)
-        self._places = dict(zip(known.links.keys(n).tolist(), range(len(known.words)), strict=True))
+    def __init__(self, ranking: Ranking) -> None:
+        self._ranking = ranking
 
     def explained(self, items: Iterable[tuple[int, Recommendation]]) -> Iterator[Recommendation]:
         """Yield recommendations whose links, held ones too, have their evidence.
@@ -95,11 +35,8 @@ class Explainer:
         for some in batched(items, BLOCK):
             linked = [(*item.links, *item.held) for _, item in some]
             targets = [[link.target.key for link in links] for links in linked]
-            known = [self._given(position, keys) for (position, _), keys in zip(some, targets, strict=True)]
-            wanted = [at for at, evidence in enumerate(known) if evidence is None]
-            found = iter(self.of([some[at][0] for at in wanted], [targets[at] for at in wanted]))
-            for (_, item), links, ours in zip(some, linked, known, strict=True):
-                evidence = next(found) if ours is None else ours
+            found = self.of([position for position, _ in some], targets)
+            for (_, item), links, evidence in zip(some, linked, found, strict=True):
                 # Much faster than `dataclasses.replace`.
                 done = [
                     Link(link.target, link.rank, link.origin, each)
@@ -107,17 +44,6 @@ class Explainer:
                 ]
                 count = len(item.links)
                 yield replace(item, links=tuple[Link, ...](done[:count]), held=tuple(done[count:]))
-
-    def _given(self, position: int, targets: Sequence[str]) -> list[Evidence] | None:
-        """Return the evidence for all links of a source if it is known."""
-        rows, n = self._ranking.rows, len(self._ranking.linkable)
-        found = list[Evidence]()
-        for key in targets:
-            place = self._places.get(position * n + rows[key]) if key in rows else None
-            if place is None:
-                return None
-            found.append(Evidence.of_counts(self._known.counts[place].tolist(), self._known.words[place]))
-        return found
 
     def of(self, positions: Sequence[int], targets: Sequence[Sequence[str]]) -> list[list[Evidence]]:
         """Return the evidence for links from each source to its targets.

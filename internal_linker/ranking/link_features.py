@@ -10,7 +10,6 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Ints, Pairs, Vectors, ranks
 from internal_linker.core.records import ExistingLink
-from internal_linker.matching.grown import grown_square
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class LinkGraph:
         """Return the links between the same pages, for so many texts more, which have no links."""
         other, none = copy(self), np.zeros(count, self.degrees.dtype)
         other._n = self._n + count
-        other._out, other._in = grown_square(self._out, count), grown_square(self._in, count)
+        other._out, other._in = with_empty_rows(self._out, count), with_empty_rows(self._in, count)
         other.inlinks, other.degrees = np.append(self.inlinks, none), np.append(self.degrees, none)
         return other
 
@@ -148,3 +147,9 @@ def _links(links: sparse.csr_matrix, pages: Ints) -> Pairs:
 def inlinks(links: Iterable[ExistingLink]) -> Counter[str]:
     """Count the pages that link to each page today with links that pass weight, by the target's normal form."""
     return Counter(target for _, target in {(link.source, link.target) for link in links if link.followed})
+
+
+def with_empty_rows(matrix: sparse.csr_matrix, count: int) -> sparse.csr_matrix:
+    """Return an (n, n) matrix with `count` empty rows and columns more, sharing its values in memory."""
+    n, ends = matrix.shape[0] + count, np.full(count, matrix.indptr[-1], matrix.indptr.dtype)
+    return sparse.csr_matrix((matrix.data, matrix.indices, np.append(matrix.indptr, ends)), shape=(n, n))

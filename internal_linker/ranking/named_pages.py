@@ -8,7 +8,6 @@ import numpy as np
 
 from internal_linker.core.arrays import Ints, Pairs, pairs_of
 from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.matching.grown import GrownArray, as_array
 from internal_linker.matching.page_names import Name, PageNames, Stems
 from internal_linker.text.brands import found_brands, without_brands
 from internal_linker.text.words import words
@@ -86,7 +85,7 @@ class NamedPages:
         found = [np.setdiff1d(np.array(some, np.int64), self._common) for some in each]
         more = np.concatenate([np.empty(0, np.int64), *found])
         ends = len(numbers) + np.cumsum([len(some) for some in found], dtype=np.int64)
-        other._found = as_array(GrownArray(numbers, more)), np.append(starts, ends)
+        other._found = np.concatenate([numbers, more]), np.append(starts, ends)
         return other
 
     def owners(self, links: Iterable[ExistingLink]) -> Ints:

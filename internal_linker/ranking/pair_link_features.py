@@ -9,9 +9,8 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Ints, Vectors, is_in, ranks
 from internal_linker.matching.candidates import Matches
-from internal_linker.matching.grown import grown_square
 from internal_linker.matching.row_products import row_products
-from internal_linker.ranking.link_features import Counted, LinkGraph
+from internal_linker.ranking.link_features import Counted, LinkGraph, with_empty_rows
 
 # Unknown for a target without known links to it, which may be new: that says nothing about how well it fits.
 TARGET_LINK_FEATURES = (
@@ -75,7 +74,7 @@ class PairLinkFeatures:
         other = copy(self)
         other._graph = graph
         for name in ("_out", "_into", "_around", "_rarity"):
-            setattr(other, name, grown_square(getattr(self, name), count))
+            setattr(other, name, with_empty_rows(getattr(self, name), count))
         none = np.zeros(count, self._inlinks.dtype)
         other._inlinks, other._outlinks = np.append(self._inlinks, none), np.append(self._outlinks, none)
         return other

@@ -24,7 +24,6 @@ from internal_linker.core.arrays import (
     pairs_of,
     ranks,
 )
-from internal_linker.core.on_demand import Chained
 from internal_linker.core.ports import Workers
 from internal_linker.core.records import (
     Candidate,
@@ -204,13 +203,6 @@ class Ranking:
             offered: rows of further pages by the position of a source; a page becomes a candidate if the source is
                 more similar to it than to its average target.
         """
-        for ranked, _ in self.weighed(positions, offered):
-            yield ranked
-
-    def weighed(
-        self, positions: Sequence[int], offered: Mapping[int, Sequence[int]] | None = None
-    ) -> Iterator[tuple[Ranked, Matches]]:
-        """Yield the same, each with the pages that are similar to the sources, best first, linked ones among them."""
         near = [(offered or {}).get(at, ()) for at in positions]
         # Scores take a third of the time, and another core can compute them meanwhile: NumPy lets other threads work.
         with ThreadPoolExecutor(1, "score") as pool:
@@ -222,11 +214,11 @@ class Ranking:
             for block in begun:
                 yield self._fused(*block)
 
-    def _fused(self, chosen: "Chosen", features: Vectors, score: Future[Vectors]) -> tuple[Ranked, Matches]:
+    def _fused(self, chosen: "Chosen", features: Vectors, score: Future[Vectors]) -> Ranked:
         found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
         serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
         scored = self._scored(chosen, features, score.result())
-        return fuse(found, serp_ranks, scored, self.rules.fusion), chosen.near
+        return fuse(found, serp_ranks, scored, self.rules.fusion)
 
     def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
         """Yield the candidates in the arrays, in their order."""
@@ -386,7 +378,7 @@ class Ranking:
         planned = {key: first + at for at, key in enumerate(keys) if key}
         if planned:
             other.rows = {**self.rows, **planned}
-            other.pages = Chained(self.pages, pages)
+            other.pages = [*self.pages, *pages]
             other._numbers = Numbers(other.pages, other.rows)
         other.below_floor_of = {}
         return other

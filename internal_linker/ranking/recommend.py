@@ -1,7 +1,9 @@
 """Recommendations for all sources: rank each source's candidates, spread the links over the site, select."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +12,14 @@ from internal_linker.core.edges import Edge
 from internal_linker.core.needs import PageNeeds
 from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Source, Targets
 from internal_linker.ranking.choice import Chooser
-from internal_linker.ranking.evidence import Explainer, Gathering
+from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.priorities import bonuses, told
-from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.rank import BLOCK, Ranking
+from internal_linker.ranking.reverse_candidates import offers
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import eligible, select
 from internal_linker.ranking.stability import Earlier, preferences
-from internal_linker.ranking.weighed import History, Weighing
 from internal_linker.review.link_memory import Memory
 
 # The candidates that may become links: the best ones of each source, this many for each of its links, with and without
@@ -26,6 +28,8 @@ from internal_linker.review.link_memory import Memory
 # whose favourites are full take what others leave.
 FOREMOST, BEST_SOURCES = 6, 20
 TIGHT = 2.0
+# The number of most similar sources that each page is offered to.
+OFFERS = 10
 
 
 def recommend(
@@ -36,7 +40,6 @@ def recommend(
     memory: Memory | None = None,
     *,
     earlier: Earlier | None = None,
-    history: History | None = None,
     needs: PageNeeds | None = None,
     trim: Callable[[], None] = lambda: None,
 ) -> Iterator[Recommendation]:
@@ -52,32 +55,59 @@ def recommend(
         advance: a function to call after each ranked source.
         memory: which edges keep their ranks, and which links need an editor's approval; None: no edge and no link.
         earlier: the lists of the last run; None: all lists are chosen from scratch.
-        history: the candidates of the last run, and what keeps those of this one; None: all are weighed.
         needs: how much the pages need links; None: all of them equally.
         trim: returns free memory to the system; called once all sources are weighed.
     """
     counts = counting(ranking.sources)
-    weighing = Weighing(ranking, counts, rules.min_inlinks > 0, advance)
-    found = weighing.of(history)
+    ranked = all_ranked(ranking, counts, offering=rules.min_inlinks > 0, advance=advance)
     trim()
-    ranked, accepted = found.ranked, _accepted(ranking, memory)
+    accepted = _accepted(ranking, memory)
     foremost = not (memory and memory.rules.approval) and not 0 < rules.max_inlinks < TIGHT
     if foremost:
         ranked = ranked.at(_foremost(ranked, ranking, rules, accepted, earlier))
-        found = replace(found, ranked=ranked)
     bonus = bonuses(ranked, needs, rules.need_bonus)
     liked = preferences(ranked, earlier, bonus)
     chooser = Chooser(ranked, ranking, counts, rules, liked, bonus=bonus)
     ranked = chooser.chosen_first(accepted)
     ranking.one_way = chooser.one_way
-    gathering = Gathering(ranking.rows)
     items = enumerate(_selected(ranking, searched, ranked, rules, memory))
-    explained = Explainer(ranking, found.evidence).explained(items)
-    if history:
-        explained = gathering.passing(explained)
+    explained = Explainer(ranking).explained(items)
     yield from told(explained, chooser.by_need, needs, ranking.rows) if needs else explained
-    if history and foremost:
-        history.keep(replace(found, evidence=gathering.given()).weighed(ranking, history.facts))
+
+
+def all_ranked(
+    ranking: Ranking, counts: Bools, *, offering: bool, advance: Callable[[], None] = lambda: None
+) -> Ranked:
+    """Return the candidates of all sources, best first.
+
+    Args:
+        ranking: the ranking of the s sources.
+        counts: (s,) which sources pages may be offered to.
+        offering: whether each page is offered to the sources most similar to it.
+        advance: a function to call after each source.
+    """
+    offered = _offered(ranking, counts) if offering else {}
+    sources = range(len(ranking.sources))
+    none = [np.empty(0, np.int64)] * 3 + [np.empty(0, np.float32)] * 4
+    parts: dict[str, list[Any]] = {name: [empty] for name, empty in zip(Ranked.__slots__, none, strict=True)}
+    for first, block in zip(sources[::BLOCK], ranking.ranked(sources, offered), strict=True):
+        placed = replace(block, of=block.of + first)
+        for name, some in parts.items():
+            some.append(getattr(placed, name))
+        for _ in sources[first : first + BLOCK]:
+            advance()
+    # One after the other: all parts and the whole would be the most that a run has in memory.
+    return Ranked(*(np.concatenate(parts.pop(name)) for name in Ranked.__slots__))
+
+
+def _offered(ranking: Ranking, counts: Bools) -> Mapping[int, Sequence[int]]:
+    """Return the rows of the pages that are offered to each source, ascending, by its position."""
+    among = np.flatnonzero(counts)
+    offered = offers(ranking, OFFERS, among.tolist(), np.flatnonzero(ranking.linkable))
+    found = defaultdict[int, list[int]](list)
+    for page, source in sorted(zip(offered.of.tolist(), offered.rows.tolist(), strict=True)):
+        found[source].append(page)
+    return found
 
 
 def _selected(

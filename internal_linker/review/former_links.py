@@ -4,20 +4,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.edges import Cells, Edge, Verdict, altered, with_hosts
+from internal_linker.core.edges import Cells, Edge, Verdict, with_hosts
 from internal_linker.core.ports import EdgeStore
 from internal_linker.core.sequences import batched
-from internal_linker.review.transitions import as_read, cells_of, heard, says_nothing_new
+from internal_linker.review.transitions import heard, says_nothing_new
 
 # Edges that are moved together.
 _BLOCK = 1000
 
 
-def hear(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], at: str) -> set[str]:
+def hear(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], at: str) -> None:
     """Store what editors wrote beside links, whose ids may be those of another form of the site's URLs.
-
-    Returns:
-        The ids of the links that changed in more than what the cells were when they were last read.
 
     Args:
         store: the links.
@@ -42,17 +39,12 @@ def hear(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], at: s
     changed = [edge for key, edge in now.items() if edge != before.get(key) and key not in gone]
     left = [_emptied(known[key]) for key, edge in former.items() if edge.id not in gone]
     store.put([*changed, *left])
-    return {edge.id for edge in [*changed, *left] if not _only_read(edge, before.get(edge.id))}
 
 
-def _only_read(edge: Edge, before: Edge | None) -> bool:
-    return before is not None and altered(edge, cells=before.cells) == before
-
-
-def new_cells(
+def is_known(
     store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], known: Mapping[str, Edge]
-) -> dict[str, Cells] | None:
-    """Return the cells that were never read, by link; None if they say more than the store knows.
+) -> bool:
+    """Return whether editors' cells say nothing more than the store knows.
 
     Args:
         store: the links.
@@ -60,29 +52,16 @@ def new_cells(
         said: the editors' cells.
         known: some of the links as the store has them, by their ids.
     """
-    found: dict[str, Cells] = {}
     seen = set[str]()
     for some in batched(said, _BLOCK):
         others = store.by_id(each.id for each in some if each.id not in known)
         for each in some:
             edge = known.get(each.id) or others.get(each.id)
             if edge is None or each.id in seen or with_hosts(edge, hosts).id != each.id:
-                return None
+                return False
             seen.add(each.id)
             if not says_nothing_new(edge, each):
-                return None
-            if (cells := cells_of(as_read(edge, each))) != edge.cells:
-                found[each.id] = cells
-    return found
-
-
-def note_cells(store: EdgeStore, cells: Mapping[str, Cells]) -> bool:
-    """Store that these cells beside links were read; return whether all of these links are known."""
-    for some in batched(cells, _BLOCK):
-        known = store.by_id(some)
-        if len(known) < len(some):
-            return False
-        store.put([altered(edge, cells=cells[key]) for key, edge in known.items()])
+                return False
     return True
 
 

@@ -16,7 +16,6 @@ from internal_linker.core.balance import Balance
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import (
     Anchor,
-    Cells,
     Decided,
     Edge,
     ReviewRow,
@@ -44,8 +43,7 @@ from internal_linker.core.records import (
 )
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
-from internal_linker.core.steady_pages import SteadyPages
-from internal_linker.review.former_links import carry_over, hear, new_cells, note_cells, todays
+from internal_linker.review.former_links import carry_over, hear, is_known, todays
 from internal_linker.review.page_links import (
     PageLinks,
     as_decided,
@@ -62,7 +60,6 @@ from internal_linker.review.proposed_links import (
 )
 from internal_linker.review.rows import REVIEWABLE, by_page, distinct, review_row, urgency, warning
 from internal_linker.review.transitions import decided, remembered
-from internal_linker.review.unread_pages import UnreadPages, basis
 from internal_linker.text.words import word_count
 
 # Rows of the review: as many as two minutes of Google's quota allow.
@@ -117,10 +114,6 @@ class Memory:
         unlinkable: the count of accepted links whose anchor is not in the page's text, or only in a link or heading.
         differing: the edges that differ from what their links alone give, by source and target.
         left_out: source and target of the links that are weaker than `min_strength`.
-        recalled: the state of the stored links when decisions had been read, see `ports.EdgeStore.state`; "":
-            nobody looked.
-        settled: whether `keep` would change no link if it came again with the same links and pages.
-        unread: the pages whose links stay as the last run stored them, which `keep` does not read.
     """
 
     store: EdgeStore
@@ -142,39 +135,23 @@ class Memory:
     unlinkable: int = 0
     differing: dict[tuple[str, str], Edge] = field(default_factory=dict)
     left_out: set[tuple[str, str]] = field(default_factory=set)
-    recalled: str = ""
-    settled: bool = False
-    unread: UnreadPages = field(default_factory=UnreadPages)
     _reviewed: Mapping[str, Edge] = field(default_factory=dict)
     _copies: set[str] = field(default_factory=set)
     _began: datetime = field(default_factory=lambda: datetime.now(UTC))
-    _repeated: Sequence[Recommendation] | None = None
     _barred: Callable[[str], bool] = lambda _: False
     _unlinked: Callable[[str], bool] = lambda _: False
-
-    @property
-    def by(self) -> str:
-        """By what links become edges, besides pages and decisions: rules, model, and the form of hosts."""
-        rules = self.rules
-        levels = rules.inline, rules.sidebar, rules.min_strength
-        return repr((levels, rules.density, str(rules.approval), self.encoder, str(self.hosts)))
-
-    def expect(self, last: SteadyPages | None) -> None:
-        """Expect pages to stay that the last run by the same rules noted; to be called before anything is stored."""
-        self.unread = UnreadPages(last)
-        self.unread.look(self.store)
 
     def recall(self, desk: ReviewDesk | None, progress: Progress) -> list[str]:
         """Read what editors wrote and store their decisions; return what went wrong, one sentence each.
 
         Args:
-            desk: the editors' place; None: there is none, or it is known what it says.
+            desk: the editors' place; None: there is none.
             progress: receives what is no decision, as warnings.
         """
         gaps = []
         try:
             for some in batched(desk.read() if desk else (), BLOCK):
-                self.unread.written |= {key[:10] for key in hear(self.store, self.hosts, some, self.at)}
+                hear(self.store, self.hosts, some, self.at)
             for remark in desk.remarks() if desk else ():
                 progress.warn(remark)
         except (InputError, ServiceError) as error:
@@ -183,26 +160,10 @@ class Memory:
         self.decided = decided(todays(self.store.each(judged=True), self.hosts))
         return gaps
 
-    def note_cells(self, desk: ReviewDesk | None, foreseen: Mapping[str, Cells] | None) -> bool:
-        """Store that the editors' cells were read; return whether reading them again would change nothing.
-
-        Args:
-            desk: the editors' place.
-            foreseen: the cells to store, as `written_cells` returned them; None: they have to be read.
-        """
-        try:
-            if foreseen is None and self.heard and desk:
-                foreseen = new_cells(self.store, self.hosts, desk.read(), {})
-        except (InputError, ServiceError):
-            return False
-        if desk is None:
-            return self.heard
-        return self.heard and foreseen is not None and note_cells(self.store, foreseen)
-
-    def written_cells(self, said: Sequence[Verdict]) -> Mapping[str, Cells] | None:
-        """Return the cells that `review_rows` led to, and that were never read, by link; None if they say something."""
+    def knows(self, said: Sequence[Verdict]) -> bool:
+        """Return whether the cells that `review_rows` led to say nothing that the store doesn't know."""
         known = {key: edge for key, edge in self._reviewed.items() if key not in self._copies}
-        return new_cells(self.store, self.hosts, said, known)
+        return is_known(self.store, self.hosts, said, known)
 
     def approved(self, source: Source) -> Callable[[str], bool]:
         """Return a function that says whether a link of this source to a page needs no approval."""
@@ -222,14 +183,10 @@ class Memory:
         gone: Callable[[str], bool],
         barred: Callable[[str], bool] = lambda _: False,
         unlinked: Callable[[str], bool] = lambda _: False,
-        again: Anchors | None = None,
-        states: Mapping[str, str] | None = None,
     ) -> None:
         """Store a run's links; withdraw links that the run no longer proposes.
 
-        Pages that the last run noted (see `expect`) are not read if their links, texts and decisions are as they
-        were: their edges stay, and so do their anchors, whichever wordings others choose. Suggestions for queries
-        without a page are not stored, since no page can carry them.
+        Suggestions for queries without a page are not stored, since no page can carry them.
 
         Args:
             recommendations: the run's links; their pages' other links are withdrawn.
@@ -240,28 +197,15 @@ class Memory:
             gone: whether to withdraw the proposed links of a page that has no recommendations.
             barred: whether a page can't carry links: its accepted links are withdrawn, too, and editors don't see any.
             unlinked: whether no page links to a page: links to it are kept, however weak they are.
-            again: would find the next run's anchors, to find out which links would stay; None: those of pages that were
-                read and are as they were.
-            states: a digest of the text, links and decisions of each page; None: nobody knows, and the next run reads
-                all pages.
         """
         self._barred = lambda end: "://" not in end or barred(end)
         self._unlinked = unlinked
         progress.start("Link graph", len(recommendations), "rows")
         carry_over(self.store, self.hosts)
         self.least, counts = least_score_and_counts(recommendations, SHOWN)
-        self.settled, following = again is not None, self._following()
-        bases = self._bases(recommendations, counts, states or {}) if anchors else {}
-        unread = self.unread
-        unread.choose(bases, self.decided)
-        for each in filter(None, (anchors, again)):
-            unread.count_anchors(each)
-        self.tiers += unread.tiers
-        progress.advance(len(unread.links))
-        others = (item for item in recommendations if item.source.end not in unread.links)
         pages = (
             (end, items, known.get(end, ()))
-            for rows in by_source(others, counts)
+            for rows in by_source(recommendations, counts)
             for known in [self.store.of_sources(rows)]
             for end, items in rows.items()
         )
@@ -273,46 +217,15 @@ class Memory:
                         confirmed.append(edge.id)
                     else:
                         changed.append(edge)
-                stays = following._stays(page, edges, targets, again)
-                self.settled &= stays
-                if stays:
-                    unread.note(page, bases.get(page.end), edges, self.run)
                 progress.advance(page.rows)
-            following.foremost.clear()
-            following.differing.clear()
             self._put(changed, {key: edge for page, _ in some for key, edge in page.stored.items()})
             self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
                 self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
-        unread.confirm(self.store, self.run)
-        if unread.links:
-            self._repeated = [item for item in recommendations if item.source.end in unread.links]
         self._keep_duplicates(duplicates, targets)
         self._withdraw(gone)
         self.statuses = Counter(self.store.counts())
         progress.finish(self.counted)
-
-    def _bases(
-        self,
-        recommendations: Iterable[Recommendation],
-        counts: Mapping[str, int],
-        states: Mapping[str, str],
-    ) -> dict[str, bytes]:
-        """Return the basis of each page that has a state and one row."""
-        rescues = self._unlinked if self.rules.min_strength else lambda _: False
-        return {
-            end: basis(
-                item,
-                states[end],
-                self.hashes,
-                links_in_text=self.text_links.get(end, 0),
-                is_seen=lambda score: not score < self.least,
-                is_unlinked=rescues,
-            )
-            for item in of_pages(recommendations)
-            for end in [item.source.end]
-            if counts[end] == 1 and end in states
-        }
 
     def _put(self, edges: Sequence[Edge], read: Mapping[str, Edge]) -> None:
         """Store edges, with what editors decided on them since they were read: reviews go on during a run."""
@@ -342,30 +255,13 @@ class Memory:
         counted = ", ".join(f"{count} {status}" for status, count in sorted(self.statuses.items()))
         return counted or "no links"
 
-    def _following(self) -> "Memory":
-        """Return a memory that would do for the next run what `_of_page` of this one does for this one."""
-        return replace(
-            self, statuses=Counter(), tiers=Counter(), foremost=[], differing={}, left_out=set(), unlinkable=0
-        )
-
-    def repeat(self, recommendations: Sequence[Recommendation]) -> None:
-        """Let `edge_of` read the edges of links that an earlier run stored, once it is asked."""
-        self._repeated = recommendations
-
-    def _read_repeated(self, end: str) -> None:
-        """Read the stored edges of the rows that repeat an earlier run's, if this page may have one of them."""
-        if self._repeated is None or (self.unread.links and end not in self.unread.links):
-            return
-        items, self._repeated = self._repeated, None
+    def restore(self, items: Sequence[Recommendation]) -> None:
+        """Let `edge_of` return the stored edges of links that an earlier run proposed."""
         _, counts = least_score_and_counts(items, SHOWN)
         for rows in by_source(items, counts):
-            stored = self.store.of_sources(rows)
-            for source, some in rows.items():
-                now, several = proposed(some)
-                for edge in stored.get(source, ()):
-                    if edge.target in now and is_link(edge):
-                        plain = self._edge(source, *now[edge.target])
-                        self._tell(edge, plain, several=edge.target in several)
+            for stored in self.store.of_sources(rows).values():
+                links = filter(is_link, stored)
+                self.differing |= {(edge.source, edge.target): edge for edge in links}
 
     def _tell(self, edge: Edge, plain: Edge, *, several: bool) -> None:
         """Remember an edge of the run for `edge_of` if its link alone gives another one."""
@@ -402,15 +298,10 @@ class Memory:
 
     def edge_of(self, source: Source, link: Link) -> Edge:
         """Return the edge of one of the links that `keep` entered or `preview` prepared."""
-        self._read_repeated(source.end)
         return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
 
     def _tier_of(self, end: str, link: Link) -> Tier:
         """Return the tier of one of the run's links, as `edge_of` has it."""
-        for known in self.unread.links.get(end, ()):
-            if known.target == link.target.key:
-                return known.tier
-        self._read_repeated(end)
         edge, rules = self.differing.get((end, link.target.key)), self.rules
         return edge.tier if edge else tier_of(strength(link.target.score), rules.inline, rules.sidebar)
 
@@ -458,8 +349,7 @@ class Memory:
         )
         of_run, earlier = self.tiers.total(), count()
         former = (edge for edge, _ in zip(others, earlier, strict=False))
-        unread = self.unread.foremost(self.store, SHOWN, self.foremost)
-        shown = nlargest(SHOWN, chain(self.foremost, unread, former), key=urgency)
+        shown = nlargest(SHOWN, chain(self.foremost, former), key=urgency)
         former_links = next(earlier)
         beyond = of_run + former_links - len(shown)
         parts = [(of_run, "links of this run"), (former_links, "of earlier runs")]
@@ -502,24 +392,6 @@ class Memory:
         )
         self._ask(page, anchors)
         return page
-
-    def _stays(
-        self, page: PageLinks, edges: Sequence[Edge], targets: Targets, anchors: Anchors | None
-    ) -> bool:
-        """Return whether a page's edges would stay if the same links came again after `edges` were stored."""
-        if anchors is None:
-            return page.is_steady(edges)
-        if page.is_steady(edges):
-            # The wordings of this page count for those that follow.
-            for key in page.seen:
-                anchors.varied(key, page.known[key], page.decided_text(key))
-            return True
-        stored = {**page.stored, **{edge.id: edge for edge in edges}}
-        old = {edge.target: edge for edge in stored.values() if is_link(edge)}
-        again = PageLinks(page.end, page.source, page.rows, stored, old, page.plain, page.several)
-        self._ask(again, anchors)
-        (found,) = anchors.propose_each([again.wanted])
-        return not any(True for _ in self._of_page(again, found, targets, anchors))
 
     def _ask(self, page: PageLinks, anchors: Anchors | None) -> None:
         """Note which links of a page editors see, which anchors stay, and for which links others are wanted."""

@@ -9,10 +9,6 @@ from internal_linker.core.edges import Anchor, Edge, altered, tier_of
 from internal_linker.core.ports import Wanted
 from internal_linker.core.records import Source, fold_query
 
-# What the next run takes from a stored edge as it is, or compares with what it finds.
-_ANCHORED = ("anchors", "placed", "formerly", "anchor")
-_DECIDED = ("status", "verdict", "by", "at", "notes", "cells", "first_run", "former_ids")
-_LASTING = attrgetter(*_ANCHORED, *_DECIDED)
 # What an editor decides.
 _DECISION_NAMES = ("status", "verdict", "by", "at", "anchor", "notes", "placed", "cells")
 _DECISION = attrgetter(*_DECISION_NAMES)
@@ -51,15 +47,6 @@ class PageLinks:
         """Return the anchor of a link that an editor decided on; "" if nobody did."""
         before = self.old.get(target)
         return before.chosen.text if before and (before.anchor or before.verdict) else ""
-
-    def is_steady(self, edges: Sequence[Edge]) -> bool:
-        """Return whether a run's edges differ from the stored ones in nothing but what its links alone give.
-
-        Then the same links give the same edges again.
-        """
-        stored = self.stored
-        known = all(edge.id in stored and _LASTING(stored[edge.id]) == _LASTING(edge) for edge in edges)
-        return known and not self.wanted[1]
 
 
 def as_decided(edge: Edge, now: Edge | None, read: Edge | None) -> Edge:

@@ -7,19 +7,29 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import numpy as np
 
 import internal_linker
+from internal_linker.adapters.database.search_days import SearchDays
 from internal_linker.adapters.files.index_folder import FileDigests
+from internal_linker.core.search_data import SearchTable
 from internal_linker.core.version import __version__
 from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, Settings
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from internal_linker.usecases.project import Project
 
 _TABLES = ("urls_rawdata.csv", "main_queries.csv", "existing_links.csv")
 _DIGESTS = "index/digests.json"
+# What a run leaves beside the review.
+_RESULTS = (
+    *("Output.csv", "links.csv", "rejected_rows.csv"),
+    *("excluded_targets.csv", "duplicates.csv", "orphans.csv"),
+)
 
 
 def inputs_digest(project: "Project", sheet: Callable[[], str] | None = None, *, writes: bool = True) -> str:
@@ -50,6 +60,22 @@ def inputs_digest(project: "Project", sheet: Callable[[], str] | None = None, *,
     for part in parts:
         digest.update(f"{part}\n".encode())
     return digest.hexdigest()
+
+
+def results_digest(project: "Project", engine: "Engine") -> str:
+    """Return a digest of the files that a run writes for people, and of the search data if links depend on them."""
+    digests = FileDigests(project.file(_DIGESTS), writes=True)
+    names = [*_RESULTS, *(["vectorized_urls.csv"] if project.settings.write_vectors == "always" else [])]
+    files = [project.file(name) for name in names]
+    try:
+        parts: list[object] = [digests.of(file) if file.is_file() else "" for file in files]
+    except OSError:
+        # Nobody knows what it has: equal to nothing.
+        return uuid4().hex
+    if project.settings.priority != "none":
+        days = SearchDays(engine, project.site)
+        parts += [repr((table, days.sources(table), days.days(table))) for table in SearchTable]
+    return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
 
 def inputs_status(root: Path, settings: Settings) -> tuple[tuple[str, int, int, int], ...]:

@@ -19,11 +19,9 @@ from internal_linker.adapters.database.page_vectors import PageVectorTable
 from internal_linker.adapters.database.run_queue import turn
 from internal_linker.adapters.database.runs import RunStore
 from internal_linker.adapters.database.search_days import SearchDays, only_site
-from internal_linker.adapters.files.atomic import ReplaceWhole
 from internal_linker.adapters.files.index_folder import IndexFolder
 from internal_linker.adapters.files.locks import folder_lock
 from internal_linker.adapters.files.text_spool import TextSpool
-from internal_linker.adapters.files.written_files import WrittenFiles
 from internal_linker.adapters.tables.columns import Kind, find_column
 from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.links_csv import Keeps, LinksCsv, OutputCsv
@@ -42,7 +40,6 @@ from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import Encoder, LinkSink, Progress, ReviewDesk, StreamSource
 from internal_linker.core.records import Collected
 from internal_linker.core.sections import Sections
-from internal_linker.core.steady_pages import RowPlaces
 from internal_linker.core.urls import NormalForms
 from internal_linker.embeddings.embed import Shortened
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
@@ -52,10 +49,9 @@ from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.ranking.last_resort import LastResortRules
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
-from internal_linker.review.unchanged_edges import UnchangedEdges
 from internal_linker.serp.search import SearchRules
 from internal_linker.usecases.databases import Databases
-from internal_linker.usecases.index_inputs import inputs_digest
+from internal_linker.usecases.index_inputs import inputs_digest, results_digest
 from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.providers import Clients, compute_at, workers
 from internal_linker.usecases.sections import named_sections, renewed_sections, scope_of
@@ -171,9 +167,8 @@ class Project:
         client = self.clients.search_service(serp, [] if told is None else told)
         chat = self.clients.chat() if deliver else None
         engine, spool = self.databases.store(read_only=read_only), TextSpool(self.root / "files")
-        edges, public = EdgeStore(engine, self.site), deliver and not trial
+        edges, public = EdgeStore(engine, self.site, writes=not trial), deliver and not trial
         desk = self._desk(sheet) if public else None
-        files, places = WrittenFiles(self.file("")), RowPlaces()
         context = RunContext(
             queries=sheet or self.table("main_queries.csv", notices),
             pages=self.table("urls_rawdata.csv", notices),
@@ -182,19 +177,17 @@ class Project:
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=used,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
-            sinks=self._sinks("trial" if trial else "", model or used.name, keeps, files, places)
-            if deliver
-            else (),
+            sinks=self._sinks("trial" if trial else "", model or used.name, keeps) if deliver else (),
             sheet=sheet if public else None,
-            rejects=RejectedCsv(self.file("rejected_rows.csv"), files),
-            excluded=ExcludedCsv(self.file("excluded_targets.csv"), files),
-            duplicates=DuplicatesCsv(self.file("duplicates.csv"), files),
-            orphans=OrphansCsv(self.file("orphans.csv"), files),
+            rejects=RejectedCsv(self.file("rejected_rows.csv")),
+            excluded=ExcludedCsv(self.file("excluded_targets.csv")),
+            duplicates=DuplicatesCsv(self.file("duplicates.csv")),
+            orphans=OrphansCsv(self.file("orphans.csv")),
             links=self.existing_links(),
             keep=spool.keep,
             compute=compute_at(self.settings.dask_scheduler),
             joins=StoredJoins(engine),
-            edges=UnchangedEdges(edges) if trial else edges,
+            edges=edges,
             runs=None if trial else RunStore(engine, self.site),
             past=RunStore(engine, self.site),
             page_vectors=PageVectorTable(engine, self.site) if public else None,
@@ -208,8 +201,7 @@ class Project:
             inputs=functools.partial(
                 inputs_digest, self, sheet.digest if sheet else None, writes=not read_only
             ),
-            files=files if public else None,
-            places=places,
+            results=functools.partial(results_digest, self, engine),
             needs=self._needs(engine) if deliver else None,
             # A lookup frees little, and needs it again at once.
             trim=return_free_memory if deliver else lambda: None,
@@ -394,18 +386,11 @@ class Project:
 
         return ReviewWorkbook(self.file("review.xlsx"))
 
-    def _sinks(
-        self, folder: str, model: str, keeps: Keeps, write: ReplaceWhole, places: RowPlaces
-    ) -> list[LinkSink]:
+    def _sinks(self, folder: str, model: str, keeps: Keeps) -> list[LinkSink]:
+        path, hosts = self.file(folder), self.settings.hosts
         return [
-            OutputCsv(
-                self.file(folder) / "Output.csv",
-                self.settings.links_per_page,
-                keeps,
-                write,
-                hosts=self.settings.hosts,
-            ),
-            LinksCsv(self.file(folder) / "links.csv", model, keeps, write, places, hosts=self.settings.hosts),
+            OutputCsv(path / "Output.csv", self.settings.links_per_page, keeps, hosts=hosts),
+            LinksCsv(path / "links.csv", model, keeps, hosts=hosts),
         ]
 
 

@@ -1,7 +1,7 @@
 """A rehearsal: the links and anchors that a run would give, with nothing searched for, stored or written."""
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -116,22 +116,6 @@ class _DecisionsOnly:
 
     def confirm(self, ids: Sequence[str], run: str) -> None:
         """Do nothing: no link is known before."""
-
-    def confirm_all(self, before: str, run: str) -> None:
-        """Do nothing: no link is known before."""
-
-    def confirm_sources(self, sources: Iterable[str], before: str, run: str) -> None:
-        """Do nothing: no link is known before."""
-
-    @property
-    def own_times(self) -> Collection[datetime]:
-        return ()
-
-    def times(self) -> Mapping[datetime, int]:
-        return {}
-
-    def sources_besides(self, times: Container[datetime]) -> frozenset[str]:
-        return frozenset()
 
     def state(self) -> str:
         return ""

@@ -183,7 +183,11 @@ def _run(
             ) as context:
                 if not options.trial:
                     _back_up(project, timed)
-                report = Run(context, rules, choice, timed, should_stop).execute(run_id)
+                steps = Run(context, rules, choice, timed, should_stop)
+                report = steps.execute(run_id)
+                if project.settings.write_vectors == "always" and not (options.trial or report.unchanged):
+                    _write_vectors(project, timed, report)
+                steps.keep(report)
         except (InternalLinkerError, KeyboardInterrupt) as error:
             LOGGER.error("%s", error if isinstance(error, InternalLinkerError) else "Interrupted.")
             error.add_note(LOGGED)
@@ -192,8 +196,6 @@ def _run(
             LOGGER.exception("The run ended unexpectedly")
             error.add_note(LOGGED)
             raise
-        if project.settings.write_vectors == "always" and not options.trial:
-            _write_vectors(project, timed, report)
         summary = summary_rows(report, timed.seconds, project.settings.links_per_page)
         shown = highlights(report, timed.seconds, project.settings.links_per_page)
         found = PageLinks(report, summary, shown, options.trial)
@@ -239,6 +241,8 @@ def closing_line(found: PageLinks) -> str:
     """Return the sentence that a run ends with, on the terminal and in the log."""
     if found.failure:
         return "Pipeline finished, but links could not be written everywhere: see the notes above."
+    if found.report.unchanged:
+        return f"Nothing changed since run {found.run}: its links, files and review are up to date."
     if found.report.no_links:
         return "Pipeline finished without links: see the notes above."
     if found.gaps:

@@ -14,7 +14,7 @@ from internal_linker.adapters.files.index_folder import ARRAYS
 from internal_linker.core.arrays import Ints
 from internal_linker.matching.candidates import Comparison, Pool
 from internal_linker.matching.neighbours.knn_join import Joined, join
-from internal_linker.pipeline import site_join
+from internal_linker.pipeline import site_ranking
 from internal_linker.text.words import words as words_of
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
@@ -113,7 +113,7 @@ def test_a_lookup_begins_with_the_nearest_pages_that_a_run_found_with_ivf(
         rows[:, 7:] = -1
         return replace(found, nearest=replace(found.nearest, rows=rows), recall=0.99)
 
-    monkeypatch.setattr(site_join, "join", with_gaps)
+    monkeypatch.setattr(site_ranking, "join", with_gaps)
     assert command("run", "--project", str(linked)) == 0
     compared.clear()
     assert looked_up(linked, capsys)[1]

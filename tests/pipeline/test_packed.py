@@ -1,9 +1,7 @@
 """The columns of an input give back the same input."""
 
 import pickle
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 
 from internal_linker.core.canonical_hosts import CanonicalHosts, Variants
 from internal_linker.core.reasons import NoTarget, Reason
@@ -50,37 +48,6 @@ def test_everything_comes_back() -> None:
     assert replace(found, pages=(), sources=(), links=tuple(found.links)) == replace(
         whole, pages=(), sources=()
     )
-    told = {name for name in vars(found) if isinstance(vars(Collected).get(name), cached_property)}
-    assert {
-        "rows",
-        "languages",
-        "editable",
-        "issues",
-        "queries",
-        "addresses",
-        "dead",
-        "links_from",
-        "anchored_to",
-    } <= told
-    for name in told:
-        value, known = getattr(found, name), getattr(whole, name)
-        assert (dict(value) if isinstance(value, Mapping) else value) == known, name
-
-
-def test_one_record_is_made_on_demand() -> None:
-    """A page, source or link that is read before the others is the one among all of them, too."""
-    pages = tuple(
-        Page(key, key, content=f"Text of {key}", headings=(at,)) for at, key in enumerate((A, B, C))
-    )
-    sources = tuple(Source(page.key, page.url, "", page, False) for page in pages)
-    links = ExistingLink(A, B, "b"), ExistingLink(B, C), ExistingLink(A, C, "c")
-    found = unpacked(packed(Collected(pages, sources, (), 0, links)))
-    assert [*found.links_from[A]] == [links[0], links[2]] and [*found.anchored_to[C]] == [links[2]]
-    assert A not in found.anchored_to and C not in found.links_from
-    page = found.page(C)
-    assert (page.key, str(page.content), page.headings) == (C, f"Text of {C}", (2,))
-    assert found.sources[2].page is page and [*found.pages][2] is page
-    assert [*found.links] == [*links]
 
 
 def test_an_empty_input() -> None:

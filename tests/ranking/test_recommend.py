@@ -216,7 +216,7 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     pages = site(4, 10)
     at_once = links(pages, 2, 3.0)
     monkeypatch.setattr("internal_linker.ranking.rank.BLOCK", 7)
-    monkeypatch.setattr("internal_linker.ranking.weighed.BLOCK", 7)
+    monkeypatch.setattr("internal_linker.ranking.recommend.BLOCK", 7)
     assert repr(links(pages, 2, 3.0)) == repr(at_once)
 
 

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -155,6 +156,9 @@ class MemorySerp:
 
     def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
         self.kept[query, page, market] = answer
+
+    def fresh_until(self) -> datetime:
+        return datetime.max.replace(tzinfo=UTC)
 
 
 class Letters:

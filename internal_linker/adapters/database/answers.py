@@ -47,6 +47,8 @@ FETCHED_PAGES = Table(
 )
 # Bytes: together well below PostgreSQL's limit for a key, and above any query that a person writes.
 _LONGEST_QUERY, _LONGEST_MARKET, _LONGEST_URL = 1500, 300, 2000
+# Later than any time that somebody asks for.
+_LONGEST_AGE = timedelta(days=3650)
 # Bytes to which a body may decompress; larger bodies are never stored.
 _MOST_BYTES = 50_000_000
 
@@ -63,6 +65,7 @@ class SerpResultCache:
         self._engine = engine
         self._max_age = timedelta(days=max_age_days)
         self._lock = threading.Lock()
+        self._oldest = datetime.now(UTC)
 
     def get(
         self, queries: Sequence[str], market: SerpMarket, *, any_age: bool = False
@@ -82,7 +85,13 @@ class SerpResultCache:
             ):
                 if any_age or age < self._max_age:
                     known[query, page] = SerpPage(links, 0)
+                if not any_age and age < self._max_age:
+                    self._oldest = min(self._oldest, now - age)
         return known
+
+    def fresh_until(self) -> datetime:
+        """Return when the first of the answers that `get` found young enough becomes too old."""
+        return self._oldest + min(self._max_age, _LONGEST_AGE)
 
     def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
         """Insert or replace an answer; it is committed when this returns."""

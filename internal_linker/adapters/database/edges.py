@@ -1,10 +1,9 @@
 """The link graph: proposed links by source, each with its status and the facts known when it was proposed."""
 
 import json
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from functools import partial
 from hashlib import blake2b
 from itertools import compress
 from math import isnan, nan
@@ -22,7 +21,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    Update,
     bindparam,
     func,
     literal_column,
@@ -86,10 +84,11 @@ class EdgeStore:
     Args:
         engine: from `open_database`.
         site: the site of the edges; a team's sites share a database.
+        writes: False for a trial, which stores nothing.
     """
 
-    def __init__(self, engine: Engine, site: str) -> None:
-        self._engine, self._site = engine, key_text(site, 200)
+    def __init__(self, engine: Engine, site: str, *, writes: bool = True) -> None:
+        self._engine, self._site, self._writes = engine, key_text(site, 200), writes
         # When stored edges were written: before `state` was first asked, and by this store.
         self._before: frozenset[datetime] | None = None
         self._times: set[datetime] = set()
@@ -142,6 +141,8 @@ class EdgeStore:
 
     def put(self, edges: Sequence[Edge]) -> None:
         """Insert or replace edges; all is committed when this returns."""
+        if not self._writes:
+            return
         now = self._now()
         rows = [
             {
@@ -169,22 +170,8 @@ class EdgeStore:
         def write(connection: Connection) -> None:
             connection.execute(update(EDGES).where(wanted).values(last_run=run, updated_at=now), rows)
 
-        if rows:
+        if rows and self._writes:
             transact(self._engine, write)
-
-    def confirm_all(self, before: str, run: str) -> None:
-        """Store that a run proposed all edges of the run `before` again, with nothing else changed."""
-        wanted = (EDGES.c.site == self._site) & (EDGES.c.last_run == before)
-        change = update(EDGES).where(wanted).values(last_run=run, updated_at=self._now())
-        transact(self._engine, lambda connection: connection.execute(change))
-
-    def confirm_sources(self, sources: Iterable[str], before: str, run: str) -> None:
-        """Do what `ports.EdgeStore` says; committed when this returns."""
-        wanted = (EDGES.c.site == self._site) & (EDGES.c.last_run == before)
-        now = self._now()
-        for some in batched(map(source_id, sources), KEYS_A_QUERY):
-            change = update(EDGES).where(wanted & EDGES.c.source.in_(some))
-            transact(self._engine, partial(_execute, change.values(last_run=run, updated_at=now)))
 
     def state(self) -> str:
         """Return a digest that any change of a stored edge changes: each has the time at which it was written.
@@ -203,22 +190,12 @@ class EdgeStore:
         told = "\n".join(sorted(map(repr, groups)))
         return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
-    @property
-    def own_times(self) -> Collection[datetime]:
-        """Do what `ports.EdgeStore` says."""
-        return self._times
-
     def times(self) -> Mapping[datetime, int]:
-        """Do what `ports.EdgeStore` says."""
+        """Return when the stored edges were last written, with the count of those that were written then."""
         at = EDGES.c.updated_at
         wanted: Select[Any] = select(at, func.count().label("edges"))
         rows = self._rows(wanted.where(EDGES.c.site == self._site).group_by(at))
         return {row.updated_at: row.edges for row in rows}
-
-    def sources_besides(self, times: Container[datetime]) -> frozenset[str]:
-        """Do what `ports.EdgeStore` says."""
-        wanted = select(EDGES.c.source, EDGES.c.updated_at).where(EDGES.c.site == self._site).distinct()
-        return frozenset(row.source for row in self._rows(wanted) if row.updated_at not in times)
 
     def written(self, times: Iterable[datetime]) -> Iterator[Edge]:
         """Yield the edges that were last written at one of these times."""
@@ -250,10 +227,6 @@ class EdgeStore:
 
     def _rows(self, wanted: Select[Any]) -> Sequence[Row[Any]]:
         return fetch(self._engine, EDGES, wanted)
-
-
-def _execute(change: Update, connection: Connection) -> None:
-    connection.execute(change)
 
 
 def waste(before: datetime) -> list[Waste]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
-from operator import attrgetter
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -71,11 +70,10 @@ _ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some rows of a run; the first part also has the near-duplicates, if the run looked for them, and `matched`."""
+    """Some rows of a run; the first part also has the near-duplicates, if the run looked for them."""
 
     rows: Sequence[VersionRow]
     duplicates: Sequence[Duplicate] | None = None
-    matched: Mapping[str, Any] | None = None
 
 
 class RunStore:
@@ -110,20 +108,11 @@ class RunStore:
         first = next(self._parts(versions[-1].run, read_part), None) if versions else None
         return first.duplicates if first else None
 
-    def matched(self, run: str) -> tuple[Mapping[str, Any], Sequence[Duplicate]] | None:
-        """Return what `put` got as `matched`, with the near-duplicates; None if there is nothing."""
-        first = next(self._parts(run, read_part), None)
-        if first is None or first.matched is None or first.duplicates is None:
-            return None
-        return first.matched, first.duplicates
-
     def put(
         self,
         version: Version,
         rows: Iterable[VersionRow],
         duplicates: Iterable[Duplicate] | None = None,
-        *,
-        matched: Mapping[str, Any] | None = None,
     ) -> None:
         """Store a run, and drop the oldest ones beyond `KEPT`; it appears once all of it is stored.
 
@@ -131,7 +120,6 @@ class RunStore:
             version: what the run was like.
             rows: its links.
             duplicates: the near-duplicates that it knows of; None: it knows nothing of them.
-            matched: what a run on the same input needs besides; None: such a run matches all pages again.
         """
 
         def parts() -> Iterator[bytes]:
@@ -140,25 +128,9 @@ class RunStore:
                 stored: Any = [packed(row) for row in some]
                 if part == 0 and duplicates is not None:
                     stored = {"rows": stored, "duplicates": [packed_duplicate(pair) for pair in duplicates]}
-                    stored |= {"matched": matched} if matched else {}
                 yield zlib.compress(json.dumps(stored).encode())
 
         self._put(version, parts())
-
-    def put_again(self, version: Version, before: str, matched: Mapping[str, Any]) -> None:
-        """Store a run with the links and near-duplicates of the run `before`, whose parts `is_whole` has seen."""
-
-        def parts() -> Iterator[bytes]:
-            for part, content in enumerate(self._parts(before, attrgetter("content"))):
-                stored = json.loads(zlib.decompress(content)) if part == 0 else None
-                yield zlib.compress(json.dumps(stored | {"matched": matched}).encode()) if stored else content
-
-        self._put(version, parts())
-
-    def is_whole(self, version: Version) -> bool:
-        """Return whether all links of a run are stored and undamaged, by the checksums of their parts."""
-        parts = sum(1 for _ in self._parts(version.run, lambda row: zlib.decompress(row.content)))
-        return parts == max(1, -(-version.rows // _ROWS))
 
     def _parts(self, run: str, read: Callable[[Row[Any]], T]) -> Iterator[T]:
         """Yield what `read` makes of the parts of a run, one of which is in memory at a time."""
@@ -214,7 +186,7 @@ def read_part(row: Row[Any]) -> _Part:
     if isinstance(stored, list):
         return _Part([*map(unpacked, stored)])
     pairs = [*map(unpacked_duplicate, stored["duplicates"])]
-    return _Part([*map(unpacked, stored["rows"])], pairs, stored.get("matched"))
+    return _Part([*map(unpacked, stored["rows"])], pairs)
 
 
 def _lists(row: Row[Any]) -> list[StoredList]:

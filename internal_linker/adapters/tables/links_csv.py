@@ -1,27 +1,21 @@
 """Output.csv and links.csv: replaced as a whole, or merged into the rows of earlier runs."""
 
 import re
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from hashlib import blake2b
-from io import StringIO
+from contextlib import closing
 from itertools import chain
 from math import isfinite, isnan, nan
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TextIO
 
-from internal_linker.adapters.files.atomic import ReplaceWhole, copy_aside, remarks_on, replace_whole
+from internal_linker.adapters.files.atomic import ReplaceWhole, copy_aside, replace_whole
 from internal_linker.adapters.tables.csv_reader import CsvRecords
-from internal_linker.adapters.tables.csv_writer import Row, decimal, defuse, write_cells, write_rows
+from internal_linker.adapters.tables.csv_writer import Row, decimal, defuse, write_rows
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import Edge, score_of, why
 from internal_linker.core.errors import InputError
 from internal_linker.core.evidence import NO_EVIDENCE, sentences
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.records import Recommendation, fold_query
-from internal_linker.core.steady_pages import RowPlaces
 
 Identity = tuple[str, str]
 Keeps = Callable[[str], bool] | None
@@ -214,7 +208,6 @@ class LinksCsv(_LinkCsv):
         model_name: the encoder's name for the column Model.
         keeps: as in `OutputCsv`.
         write_whole: replaces a file.
-        places: which rows of the file stay; takes the places of all rows if the file is replaced as a whole.
         hosts: as in `OutputCsv`.
     """
 
@@ -226,39 +219,11 @@ class LinksCsv(_LinkCsv):
         model_name: str,
         keeps: Keeps,
         write_whole: ReplaceWhole = replace_whole,
-        places: RowPlaces | None = None,
         *,
         hosts: CanonicalHosts | None = None,
     ) -> None:
         super().__init__(path, keeps, write_whole, hosts)
-        self._model_name, self._places = model_name, places
-
-    def _replace(
-        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None
-    ) -> list[str]:
-        if self._places is None:
-            return super()._replace(recommendations, run_id, edge_of)
-        header, places = self._header(recommendations, ()), self._places
-
-        def text(rows: Iterable[Row]) -> str:
-            lines = StringIO(newline="")
-            write_cells(lines, rows)
-            return lines.getvalue()
-
-        def body(file: TextIO) -> None:
-            with _mapped(self.path, places.digest) as earlier:
-                places.now.clear()
-                at = len(BOM_UTF8) + file.write(text([header]))
-                for item in recommendations:
-                    lines = _kept(item, earlier, places, run_id) or text(
-                        self._rows(item, header, run_id, edge_of)
-                    )
-                    file.write(lines)
-                    end = at + len(lines.encode("utf-8", "replace"))
-                    places.now[item.source.end] = at, end
-                    at = end
-
-        return remarks_on(self.path, self._write_whole(self.path, body, encoding="utf-8-sig"))
+        self._model_name = model_name
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         names = "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Lexical Score,Probability"
@@ -290,26 +255,6 @@ class LinksCsv(_LinkCsv):
                 *(decimal(target.probability), self._model_name, run_id, item.source.query),
                 *(decimal(target.score), *(_remembered(edge) if edge else [""] * 7)),
             ]
-
-
-def _kept(item: Recommendation, earlier: bytes | mmap, places: RowPlaces, run_id: str) -> str:
-    """Return the lines of a page as they were, with another run; "" where they don't stay."""
-    place = places.before.get(item.source.end) if earlier and places.stays(item.source.end) else None
-    if place is None:
-        return ""
-    lines, cell = earlier[slice(*place)].decode("utf-8"), f",{places.run},"
-    # A text may name the run, too.
-    return lines.replace(cell, f",{run_id},") if lines.count(cell) == len(item.links) else ""
-
-
-@contextmanager
-def _mapped(path: Path, digest: str) -> Iterator[bytes | mmap]:
-    """Map a file into memory if its content has this digest; else it is as good as empty."""
-    if not (digest and path.is_file() and path.stat().st_size):
-        yield b""
-        return
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        yield data if blake2b(data, digest_size=16).hexdigest() == digest else b""
 
 
 def _remembered(edge: Edge) -> Row:

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, event, text
 
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.core.edges import Anchor, Cells, Edge, source_id
+from internal_linker.core.edges import Anchor, Cells, Edge
 from internal_linker.core.evidence import NO_EVIDENCE, Evidence
 
 ODD = 'a "quoted" \0 \ud800 متن 日本 line\nline'
@@ -148,7 +148,7 @@ def test_the_state_shows_every_change_of_a_stored_edge(engine: Engine) -> None:
     assert store.state() == other.state() == states[0]
     store.put([replace(bare("t"), last_run="r1")])
     states.append(store.state())
-    store.confirm_all("r1", "r2")
+    store.confirm([edge.id for edge in store.each()], "r2")
     states.append(store.state())
     assert len({*states}) == 3
     assert {edge.last_run for edge in store.each()} == {"r2"}
@@ -158,32 +158,15 @@ def test_the_state_shows_every_change_of_a_stored_edge(engine: Engine) -> None:
     assert store.state() == states[-1]
 
 
-def test_links_of_some_sources_are_confirmed(engine: Engine) -> None:
-    """Of these sources, those that the last run proposed get the run's name; others keep theirs."""
-    store, sources = EdgeStore(engine, "a.example"), [f"https://a.example/{at}" for at in range(3)]
-    store.put([replace(bare(target, each), last_run="r1") for each in sources for target in "tu"])
-    store.put([replace(bare("v", sources[0]), last_run="r0", status="withdrawn")])
-    EdgeStore(engine, "b.example").put([replace(bare("t", sources[0]), last_run="r1")])
-    store.confirm_sources(sources[:2], "r1", "r2")
-    runs = {(edge.source[-1], edge.target): edge.last_run for edge in store.each()}
-    assert runs == {
-        **{(at, target): "r2" for at in "01" for target in "tu"},
-        **{("2", target): "r1" for target in "tu"},
-        ("0", "v"): "r0",
-    }
-    (other,) = EdgeStore(engine, "b.example").each()
-    assert other.last_run == "r1"
-
-
-def test_what_others_wrote_is_known_by_its_time(engine: Engine) -> None:
-    """The sources of edges that others wrote are found, even if nobody knows the form of the time."""
-    store, other = EdgeStore(engine, "a.example"), EdgeStore(engine, "a.example")
-    store.put([bare("t", "s1"), bare("t", "s2")])
-    assert {*store.times()} == {*store.own_times}
-    assert store.sources_besides(store.own_times) == frozenset()
-    other.put([bare("u", "s1")])
-    assert store.sources_besides(store.own_times) == {source_id("s1")}
-    assert sum(store.times().values()) == 3
+def test_a_trial_stores_nothing(engine: Engine) -> None:
+    """A store for a trial reads like any other, and leaves the links as they are."""
+    EdgeStore(engine, "a.example").put([FULL])
+    trial = EdgeStore(engine, "a.example", writes=False)
+    state = trial.state()
+    trial.put([replace(FULL, status="withdrawn"), bare("u")])
+    trial.confirm([FULL.id], "r9")
+    assert [*trial.each()] == [*EdgeStore(engine, "a.example").each()]
+    assert EdgeStore(engine, "a.example").state() == state
 
 
 def test_decided_links_are_found_by_their_index(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from internal_linker.adapters.files.atomic import replace_whole
-from internal_linker.adapters.files.written_files import WrittenFiles
 from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.links_csv import LinksCsv, OutputCsv
 from internal_linker.adapters.tables.lists_csv import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
@@ -30,7 +29,6 @@ from internal_linker.core.records import (
     Reject,
     Source,
 )
-from internal_linker.core.steady_pages import RowPlaces
 from internal_linker.core.urls import normal_form
 from tests.support.builders import anything, whole
 
@@ -256,47 +254,6 @@ def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
         ["50", "sidebar", "contextual", "accepted", "tea", "Tea draws.", edge_id("k", "x"), reason],
         ["50", "sidebar", "contextual", "accepted", "'=mine", "", edge_id("k", "y"), reason],
     ]
-
-
-def test_rows_that_stay_are_taken_from_the_file(tmp_path: Path) -> None:
-    """The file is the same as if all rows were made again; they are made only of pages that don't stay."""
-    path, asked = tmp_path / "links.csv", list[str]()
-    names = ["a", "b", "متن", "d"]
-    pages = [Source(name, f"https://{name}.example/", 'q, "r"', None, True) for name in names]
-    items = [
-        Recommendation(
-            page, tuple(Link(Candidate(f"{at}", f"https://{at}.example/"), at, "serp") for at in (1, 2))
-        )
-        for page in pages
-    ]
-    items.insert(2, Recommendation(Source("e", "https://e.example/", "", None, True), ()))
-
-    def edge_of(source: Source, link: Link) -> Edge:
-        asked.append(source.key)
-        sentence = "A line\r\nwith ,r1, in it" if source.key == "b" else "Tea, ٪, draws."
-        return Edge(source.key, link.target.key, "", "", anchors=(Anchor("tea", sentence),))
-
-    def deliver(run: str, places: RowPlaces | None = None) -> bytes:
-        files = WrittenFiles(tmp_path)
-        assert LinksCsv(path, "m", None, files, places).deliver(items, run, edge_of) == []
-        if places:
-            places.digest = files.digests["links.csv"]
-        return path.read_bytes()
-
-    first = RowPlaces()
-    assert b"r1" in deliver("r1", first)
-    stays = {"a", "b", "متن"}.__contains__
-    again = RowPlaces("r1", first.digest, first.now, stays)
-    asked.clear()
-    kept = deliver("run 2", again)
-    # What names the run in its text is made again.
-    assert asked == ["b", "b", "d", "d"]
-    assert kept == deliver("run 2")
-    assert {kept[slice(*place)].count(b"\r\nhttps://") for place in again.now.values()} <= {0, 1}
-    path.write_bytes(path.read_bytes().replace(b"tea", b"TEA", 1))
-    asked.clear()
-    assert deliver("r3", RowPlaces("run 2", again.digest, again.now, stays)).count(b"TEA") == 0
-    assert len(asked) == 8
 
 
 FORMER = "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Main Query,Strength,Tier,Link Id"

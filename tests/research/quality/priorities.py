@@ -21,10 +21,9 @@ from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.metrics import TOP, measure
 from internal_linker.ranking.priorities import bonuses
 from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.recommend import counting
+from internal_linker.ranking.recommend import all_ranked, counting
 from internal_linker.ranking.rules import NEED_BONUS, LinkRules
 from internal_linker.ranking.stability import preferences
-from internal_linker.ranking.weighed import Weighing
 from tests.research.quality.weights import head, opened, row
 from tests.support.corpora import DEVELOPMENT, ranking, site
 
@@ -90,7 +89,7 @@ class Measuring:
     @cached_property
     def candidates(self) -> Ranked:
         """The candidates of all pages."""
-        return Weighing(self.ranking, counting(self.ranking.sources), True, lambda: None).of(None).ranked
+        return all_ranked(self.ranking, counting(self.ranking.sources), offering=True)
 
     @cached_property
     def wanted(self) -> Bools:
