@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from internal_linker.core.ports import EdgeStore, RunStore
-from internal_linker.core.records import Collected, Recommendation, Searched, Usage
+from internal_linker.core.records import Collected, Orphan, Recommendation, Searched, Usage
 from internal_linker.core.sequences import Later
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.report import Report
+from internal_linker.ranking.site_lists import Listed
 from internal_linker.review.link_memory import Memory
 
 # Once a month a run does all its work: it marks what it needs in the store, from which other sites' runs remove what
@@ -36,7 +37,11 @@ class Repetition:
         """Return what the last run kept if all that it left is there today; ask before anything is stored."""
         digest = self._digest(self.context.desk.state() if self.context.desk else "none")
         kept = self.prepared.kept_run(digest) if digest else None
-        return kept if kept and datetime.fromisoformat(kept["until"]) > datetime.now(UTC) else None
+        if kept is None:
+            return None
+        # A run in the future had a wrong clock.
+        began, until = map(datetime.fromisoformat, (kept["at"], kept["until"]))
+        return kept if began <= datetime.now(UTC) < until else None
 
     def keep(self, report: Report, memory: Memory) -> None:
         """Keep what this run left, unless the next one might differ, or has to report something again."""
@@ -50,15 +55,21 @@ class Repetition:
                 return
             state = written[0]
         if digest := self._digest(state):
-            until = datetime.now(UTC) + LASTING
+            now = datetime.now(UTC)
+            until = now + LASTING
             if self.context.serp:
                 until = min(until, self.context.serp_cache.fresh_until())
-            kept = {"run": report.run_id, "outcome": report.outcome, "until": until.isoformat()}
-            self.prepared.keep_run(digest, kept)
+            times = {"at": now.isoformat(), "until": until.isoformat()}
+            # Whoever was not told of an orphan is told by the next run.
+            orphans = report.listed.orphans if report.listed else None
+            known = None if orphans is None else [orphan.page for orphan in orphans]
+            said = {"run": report.run_id, "outcome": report.outcome, "orphans": known}
+            self.prepared.keep_run(digest, said | times)
 
     def report(self, kept: Mapping[str, Any], site: Collected, memory: Memory | None) -> Report:
         """Return the report of a run that repeats the last one; the links are read when somebody needs them."""
-        run, nothing = kept["run"], Embedded(np.zeros((0, 1), np.float32), 0, 0, 0, Usage(), ())
+        run, orphans = kept["run"], kept["orphans"]
+        nothing = Embedded(np.zeros((0, 1), np.float32), 0, 0, 0, Usage(), ())
         count = next((version.rows for version in self.runs.versions() if version.run == run), 0)
 
         def links() -> list[Recommendation]:
@@ -75,7 +86,7 @@ class Repetition:
             Searched(),
             nothing,
             links_of_run,
-            None,
+            Listed({}, None if orphans is None else [Orphan(page, ()) for page in orphans]),
             memory=memory,
             outcome=kept["outcome"],
             unchanged=True,
