@@ -22,17 +22,14 @@ _DISK_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _NO_RIGHT = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
+# The signature of `replace_binary` that writers of files use.
+ReplaceBinary = Callable[[Path, Callable[[BinaryIO], None]], Path]
+
+
 class ReplaceWhole(Protocol):
     """The signature of `replace_whole` that writers of files use."""
 
     def __call__(self, path: Path, write: Callable[[TextIO], None], /, *, encoding: str = "utf-8") -> Path:
-        """Write the file and return where it is."""
-
-
-class ReplaceBinary(Protocol):
-    """The signature of `replace_binary` that writers of files use."""
-
-    def __call__(self, path: Path, write: Callable[[BinaryIO], None], /) -> Path:
         """Write the file and return where it is."""
 
 
@@ -48,19 +45,7 @@ def replace_whole(
 ) -> Path:
     """Replace a text file as `replace_binary` does; line ends stay as `write` writes them.
 
-    Args:
-        path: the file.
-        write: fills the open text file.
-        encoding: the new file's encoding; characters that it lacks (lone surrogates) become "?".
-        replace: as in `replace_binary`.
-        sync: as in `replace_binary`.
-        pauses: as in `replace_binary`.
-
-    Returns:
-        `path`, or the dated name beside it.
-
-    Raises:
-        OutputError: the file can't be written, for example because the disk is full.
+    Characters that the encoding lacks (lone surrogates) become "?".
     """
 
     def encoded(file: BinaryIO) -> None:
@@ -174,12 +159,7 @@ def copy_aside(path: Path) -> Path:
 class KeepingOld:
     """A ReplaceWhole that copies a file before it replaces the file with different content.
 
-    Args:
-        replace: as in `replace_binary`.
-        pauses: as in `replace_binary`.
-
-    Attributes:
-        copies: the copies; files that another program had open stay and have none.
+    `copies` has the copies; files that another program had open stay and have none.
     """
 
     def __init__(

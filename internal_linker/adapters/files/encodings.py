@@ -73,19 +73,13 @@ _MESS = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a file should be.
+    """What a file should be."""
 
-    Attributes:
-        name: its name in an error.
-        remedy: what to do with a file that is something else.
-        export: what to do with one that the remedy doesn't help, such as a PDF in a table's place; "": the same.
-        html: whether it may be HTML.
-    """
-
-    name: str
-    remedy: str
+    name: str  # its name in an error
+    remedy: str  # what to do with a file that is something else
+    # What to do with one that the remedy doesn't help, such as a PDF in a table's place; "": the same.
     export: str = ""
-    html: bool = False
+    html: bool = False  # whether it may be HTML
 
 
 CSV = Shape(
@@ -97,16 +91,11 @@ CSV = Shape(
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format that is neither text nor a table of it, by its first bytes.
+    """A format that is neither text nor a table of it, by its first bytes."""
 
-    Attributes:
-        mark: what those bytes match.
-        name: what people call a file of it.
-        kind: a spreadsheet program opens a "sheet", an "archive" holds other files, a "document" is neither.
-    """
-
-    mark: re.Pattern[bytes]
-    name: str
+    mark: re.Pattern[bytes]  # what those bytes match
+    name: str  # what people call a file of it
+    # A spreadsheet program opens a "sheet", an "archive" holds other files, a "document" is neither.
     kind: Literal["sheet", "archive", "document"] = "document"
 
 

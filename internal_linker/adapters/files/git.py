@@ -57,15 +57,10 @@ class Commit:
 
 @dataclass(frozen=True)
 class WorkTree:
-    """The git work tree around a folder.
+    """The git work tree around a folder."""
 
-    Attributes:
-        folder: the folder of source files.
-        prefix: the folder's path in the repository with `/` at its end; "" for the repository's own folder.
-    """
-
-    folder: Path
-    prefix: str
+    folder: Path  # the folder of source files
+    prefix: str  # the folder's path in the repository with `/` at its end; "" for the repository's own folder
 
     def dirty(self) -> frozenset[str]:
         """Return the paths, relative to the folder, of files that differ from the last commit or are in none.

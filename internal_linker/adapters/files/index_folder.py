@@ -64,15 +64,10 @@ _DAMAGE = (
 
 @dataclass(frozen=True)
 class IndexFolder:
-    """Keeps one version of each part; implements `ports.IndexStore`.
+    """Keeps one version of each part; implements `ports.IndexStore`."""
 
-    Attributes:
-        folder: the folder, which is created when something is first written.
-        writes: whether this process may write.
-    """
-
-    folder: Path
-    writes: bool = True
+    folder: Path  # the folder, which is created when something is first written
+    writes: bool = True  # whether this process may write
 
     def has(self, part: str, state: str) -> bool:
         """Do what `ports.IndexStore` says."""
@@ -240,12 +235,7 @@ _FACTS = "facts"
 
 
 def write_arrays(path: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Replace a file.
-
-    Args:
-        path: the file.
-        facts: what JSON can hold.
-        arrays: numbers, by names other than "facts".
+    """Replace a file by facts that JSON can hold, and arrays of numbers by names other than "facts".
 
     Raises:
         OutputError: it can't be written; an earlier file stays as it was.

@@ -43,18 +43,12 @@ _HUGO_FOLDER = "config/_default/"
 
 @dataclass
 class _Found:
-    """The names of a folder's files, before any is read.
+    """The names of a folder's files, before any is read."""
 
-    Attributes:
-        texts: the source files' paths.
-        settings: the configuration files' paths.
-        left_out: what is not read.
-        unsupported: the number of files by suffix in other markup.
-    """
-
-    texts: list[str] = field(default_factory=list)
-    settings: list[str] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)  # the source files' paths
+    settings: list[str] = field(default_factory=list)  # the configuration files' paths
+    left_out: list[LeftOut] = field(default_factory=list)  # what is not read
+    # The number of files by suffix in other markup.
     unsupported: Counter[str] = field(default_factory=Counter)
 
 

@@ -257,22 +257,16 @@ def text_of(cell: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QueryRows:
-    """The rows of a table of main queries.
+    """The rows of a table of main queries."""
 
-    Attributes:
-        url: the position (from 0) of the column of URLs.
-        query: that of the main queries; None: there is none.
-        queries: the main queries of each page that has any, by its key.
-        empty: the number of the first row with an empty cell of each page that has none, by its key.
-        blank: the number of the first row of each page that has neither, but a cell of spaces, by its key.
-        cells: page ("": none) and main query of each row, by its number; a cell of spaces as it is.
-    """
-
-    url: int
-    query: int | None
-    queries: Mapping[str, frozenset[str]]
+    url: int  # the position (from 0) of the column of URLs
+    query: int | None  # that of the main queries; None: there is none
+    queries: Mapping[str, frozenset[str]]  # the main queries of each page that has any, by its key
+    # The number of the first row with an empty cell of each page that has none, by its key.
     empty: Mapping[str, int]
+    # The number of the first row of each page that has neither, but a cell of spaces, by its key.
     blank: Mapping[str, int]
+    # Page ("": none) and main query of each row, by its number; a cell of spaces as it is.
     cells: Mapping[int, tuple[str, str]]
 
 

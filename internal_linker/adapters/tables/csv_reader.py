@@ -38,21 +38,13 @@ Record = tuple[int, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class CsvBody:
-    """Where the rows of a CSV file begin, and how to read them.
-
-    Attributes:
-        path: the file.
-        encoding: to open it with errors="replace".
-        separator: the character between two cells.
-        lines: how many lines end with the header.
-        number: the number of the header's record.
-    """
+    """Where the rows of a CSV file begin, and how to read them."""
 
     path: Path
-    encoding: str
-    separator: str
-    lines: int
-    number: int
+    encoding: str  # to open it with errors="replace"
+    separator: str  # the character between two cells
+    lines: int  # how many lines end with the header
+    number: int  # the number of the header's record
 
 
 class CsvRecords:
@@ -200,18 +192,13 @@ Texts = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some rows of a table.
+    """Some rows of a table."""
 
-    Attributes:
-        numbers: (n,) int64, the numbers of the rows.
-        columns: for each column of the header, and for the first cell beyond them, (n,) objects: the texts of the
-            cells; "" for those that a row lacks.
-        beyond: (n,) bool, whether a row has text in any cell beyond the header's columns.
-    """
-
-    numbers: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # (n,) int64, the numbers of the rows
+    # For each column of the header, and for the first cell beyond them, (n,) objects: the texts of the cells;
+    # "" for those that a row lacks.
     columns: Sequence[Texts]
-    beyond: NDArray[np.bool_]
+    beyond: NDArray[np.bool_]  # (n,) bool, whether a row has text in any cell beyond the header's columns
 
 
 def stream_blocks(table: TableStream) -> Iterator[Block]:

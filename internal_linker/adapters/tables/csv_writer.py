@@ -79,12 +79,7 @@ def harmless(cell: str) -> str:
 
 
 class ResultCsv:
-    """A table of results, with four decimal places per figure.
-
-    Args:
-        path: the file.
-        write_whole: replaces a file.
-    """
+    """A table of results, with four decimal places per figure."""
 
     def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
         self.path, self._write_whole = path, write_whole
@@ -109,19 +104,12 @@ _LINE_END = re.compile(r"(?:\r\n|\r|\n)?\Z")
 
 @dataclass(frozen=True, slots=True)
 class NewCells:
-    """What a file gets.
+    """What a file gets."""
 
-    Attributes:
-        column: the position, from 0, of the column that is filled.
-        fills: its new cells by the numbers of their rows, as `CsvRecords` counts them.
-        header: the name of the column, if the file lacks it; "": it has one.
-        rows: new rows below the others.
-    """
-
-    column: int
-    fills: Mapping[int, str]
-    header: str = ""
-    rows: Sequence[Sequence[str]] = ()
+    column: int  # the position, from 0, of the column that is filled
+    fills: Mapping[int, str]  # its new cells by the numbers of their rows, as `CsvRecords` counts them
+    header: str = ""  # the name of the column, if the file lacks it; "": it has one
+    rows: Sequence[Sequence[str]] = ()  # new rows below the others
 
 
 def fill_cells(path: Path, new: NewCells, write_whole: ReplaceBinary) -> list[str]:

@@ -121,12 +121,7 @@ _URL, _FILE, _FOUND = "Page URL", "File", "Found by"
 
 
 class SourcePagesCsv:
-    """The table of pages and their source files.
-
-    Args:
-        path: the file.
-        write_whole: replaces the file.
-    """
+    """The table of pages and their source files."""
 
     def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
         self.path, self._write_whole = path, write_whole

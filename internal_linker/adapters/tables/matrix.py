@@ -20,12 +20,7 @@ from internal_linker.core.hints import installation
 
 
 class MatrixNpy:
-    """The matrix as NAME.npy, (n, n) float32 little-endian; NAME.urls.txt beside it has each row's URL.
-
-    Args:
-        path: the .npy file.
-        write_whole: the function that replaces the file.
-    """
+    """The matrix as NAME.npy, (n, n) float32 little-endian; NAME.urls.txt beside it has each row's URL."""
 
     def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
         self.path, self._write_whole = path, write_whole
@@ -57,10 +52,6 @@ class MatrixNpy:
 
 class MatrixParquet:
     """The matrix as NAME.parquet: one row per page with `url` and `similarity`, a list of n float32 in row order.
-
-    Args:
-        path: the file.
-        write_whole: the function that replaces the file.
 
     Raises:
         ConfigurationError: pyarrow is not installed.
@@ -103,12 +94,7 @@ def _pyarrow() -> tuple[Any, Any]:
 
 
 class MatrixCsv:
-    """The matrix as CSV: URLs in the first row and column, similarities with four decimals.
-
-    Args:
-        path: the file.
-        write_whole: the function that replaces the file.
-    """
+    """The matrix as CSV: URLs in the first row and column, similarities with four decimals."""
 
     def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
         self.path, self._write_whole = path, write_whole

@@ -37,17 +37,12 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A worksheet.
-
-    Attributes:
-        name: its name.
-        column: the first one with a cell, from 0.
-        rows: all rows from the first, each from that column on, with numbers and dates as such and "" for an empty
-            cell; none in an empty sheet.
-    """
+    """A worksheet."""
 
     name: str
-    column: int
+    column: int  # the first one with a cell, from 0
+    # All rows from the first, each from that column on, with numbers and dates as such and "" for an empty
+    # cell; none in an empty sheet.
     rows: list[list[Any]]
 
 

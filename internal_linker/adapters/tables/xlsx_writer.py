@@ -42,20 +42,14 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a sheet.
+    """A column of a sheet."""
 
-    Attributes:
-        name: its header.
-        width: its width in characters.
-        look: "link" for clickable URLs, "text" for texts that wrap, "bar" for numbers with a bar, "score" for numbers
-            from 0 to 1 with a bar.
-        note: a note on the header; "": none.
-    """
-
-    name: str
-    width: int = 12
+    name: str  # its header
+    width: int = 12  # its width in characters
+    # "link" for clickable URLs, "text" for texts that wrap, "bar" for numbers with a bar, "score" for numbers
+    # from 0 to 1 with a bar.
     look: Literal["plain", "link", "text", "bar", "score"] = "plain"
-    note: str = ""
+    note: str = ""  # a note on the header; "": none
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +172,7 @@ def _url(cell: Cell) -> Url | None:
 
 
 class ResultsXlsx:
-    """A workbook of results.
-
-    Args:
-        path: the file.
-        write_whole: the function that replaces the file.
-    """
+    """A workbook of results."""
 
     def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
         self.path, self._write_whole = path, write_whole
