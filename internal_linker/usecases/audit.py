@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.adapters.html.report_file import ReportFile
+from internal_linker.adapters.html.document import ReportFile
 from internal_linker.analysis.audit.actions import (
     MOST_OPPORTUNITIES,
     SOURCES_SHOWN,

@@ -16,7 +16,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from internal_linker.adapters.files.atomic import replace_whole, require_in_place
 from internal_linker.adapters.files.plain_text import plain_text
-from internal_linker.adapters.http.service_account import key_fields
+from internal_linker.adapters.http.google import key_fields
 from internal_linker.core.errors import ConfigurationError, OutputError
 from internal_linker.core.hints import command, typed_path
 from internal_linker.core.results import Columns, Result, columns_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from internal_linker.adapters.files.index_folder import read_arrays, write_arrays
 from internal_linker.adapters.files.text_spool import TextSpool
-from internal_linker.adapters.html.report_file import ReportFile
+from internal_linker.adapters.html.document import ReportFile
 from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import TIER_NAMES, Edge, is_link

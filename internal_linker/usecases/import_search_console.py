@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
-from internal_linker.adapters.search_console.client import ROWS_A_DAY, SearchConsole
-from internal_linker.adapters.search_console.errors import LoadQuotaReached
+from internal_linker.adapters.search_console.client import ROWS_A_DAY, LoadQuotaReached, SearchConsole
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, ServiceError
 from internal_linker.core.ports import Progress, SearchStore

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 
-from internal_linker.adapters.compute.memory import return_free_memory
+from internal_linker.adapters.compute.local import return_free_memory
 from internal_linker.adapters.database.answers import SerpResultCache, StoredAnswers
 from internal_linker.adapters.database.applied_links import AppliedLinks, Experiments
 from internal_linker.adapters.database.edges import EdgeStore

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from internal_linker.adapters.compute.threads import Threads
+from internal_linker.adapters.compute.local import Threads
 from internal_linker.adapters.http.limits import Budget
 from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.core.canonical_hosts import CanonicalHosts
@@ -46,7 +46,7 @@ def compute_at(scheduler: str) -> Compute:
     """
     if not scheduler:
         return Threads(os.cpu_count() or 1)
-    from internal_linker.adapters.compute.dask_join import DaskCompute
+    from internal_linker.adapters.compute.dask import DaskCompute
 
     return DaskCompute(scheduler)
 

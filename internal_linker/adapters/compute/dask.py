@@ -1,19 +1,23 @@
-"""Running tasks on the workers of a Dask scheduler, even if workers are killed."""
+"""Tasks and the blocks of a k-NN join on the workers of a Dask scheduler, even if workers are killed."""
 
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from importlib.util import find_spec
+from dataclasses import dataclass, replace
+from functools import cache
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import uuid4
 
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
 from internal_linker.core.errors import ConfigurationError, InternalLinkerError, ServiceError
-from internal_linker.core.hints import installation
+from internal_linker.core.hints import needs_extra
 
 # Results must be the same everywhere, and these packages serialise the tasks.
 SAME = ("python", "dask", "distributed", "numpy", "internal_linker")
@@ -84,10 +88,8 @@ class Cluster:
     """
 
     def __init__(self, address: str, patience: float = PATIENCE) -> None:
-        if not _installed():
-            raise ConfigurationError(
-                f"dask_scheduler requires the package `distributed`. Install it: {installation('cluster')}"
-            )
+        with needs_extra("cluster", "dask_scheduler"):
+            import distributed  # noqa: F401 - a later start would be too late to say so
         self.address = address
         self.patience = patience
 
@@ -302,8 +304,51 @@ class _Run(Generic[Item]):
             )
 
 
-def _installed() -> bool:
-    try:
-        return find_spec("distributed") is not None
-    except ValueError:  # the import is blocked
-        return False
+Work = Callable[[Vectors, Ints, Block], Nearest]
+
+# Columns of at least this many bytes that several blocks share are sent once; smaller ones with their block.
+SHARED_BYTES = 1 << 20
+_NONE = np.zeros(0, np.int64)
+
+
+class DaskCompute:
+    """A `ports.Compute` that sends vectors to every worker once, and blocks to idle workers; see `Cluster`."""
+
+    def __init__(self, address: str, patience: float = PATIENCE) -> None:
+        self._cluster = Cluster(address, patience)
+
+    def run(
+        self, work: Work, vectors: Vectors, languages: Ints, blocks: Sequence[Block]
+    ) -> Iterator[tuple[Block, Nearest]]:
+        """Yield each block with its result; other workers repeat the blocks of a killed one. Errors: `Cluster.run`."""
+        if not blocks:
+            return iter(())
+        shared = [vectors, languages, *_common(blocks)]
+        tasks = (
+            Task(
+                block,
+                f"block {block.name}",
+                (work, vectors, languages, block.columns, replace(block, columns=_NONE)),
+            )
+            for block in blocks
+        )
+        return self._cluster.run(_done, tasks, shared, everywhere=len(blocks) > 1)
+
+
+def _common(blocks: Sequence[Block]) -> list[Ints]:
+    """Return the large arrays of columns that several blocks share."""
+    large = {id(block.columns): block.columns for block in blocks if block.columns.nbytes >= SHARED_BYTES}
+    times = Counter(id(block.columns) for block in blocks)
+    return [columns for key, columns in large.items() if times[key] > 1]
+
+
+def _done(work: Work, vectors: Vectors, languages: Ints, columns: Ints, block: Block) -> Nearest:
+    """Compute one block on a worker, with matrix products in one thread."""
+    _one_thread_per_product()
+    return work(vectors, languages, replace(block, columns=columns))
+
+
+@cache
+def _one_thread_per_product() -> object:
+    # Once per process, because its tasks run in parallel; Dask's nannies do the same through the environment.
+    return ThreadpoolController().limit(limits=1, user_api="blas")

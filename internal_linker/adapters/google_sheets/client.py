@@ -8,7 +8,7 @@ from typing import Any
 import gspread
 
 from internal_linker.adapters.google_sheets.errors import API
-from internal_linker.adapters.http.google_client import Bounds, GoogleClient
+from internal_linker.adapters.http.google import Bounds, GoogleClient
 from internal_linker.core.errors import InternalLinkerError
 
 GOOGLE = "https://sheets.googleapis.com"

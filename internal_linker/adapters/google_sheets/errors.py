@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from internal_linker.adapters.http.google_refusals import GoogleApi, GoogleRefusals, google_error
+from internal_linker.adapters.http.google import GoogleApi, GoogleRefusals, google_error
 from internal_linker.adapters.http.limits import retry_after
 from internal_linker.core.errors import CredentialsRefused, InputError, InternalLinkerError, ServiceError
 

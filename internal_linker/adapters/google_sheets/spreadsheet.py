@@ -10,8 +10,8 @@ from gspread.utils import absolute_range_name, rowcol_to_a1
 
 from internal_linker.adapters.google_sheets.client import SheetsClient
 from internal_linker.adapters.google_sheets.errors import SERVICE, Refusals
+from internal_linker.adapters.http.google import key_fields
 from internal_linker.adapters.http.limits import Circuit
-from internal_linker.adapters.http.service_account import key_fields
 
 Cells = Mapping[tuple[int, int], str | float]
 """Texts and numbers by row and column, both from 1."""

@@ -3,6 +3,7 @@
 import math
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -11,9 +12,42 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from internal_linker.adapters.files.atomic import remarks_on, replace_whole
+
 _HERE = Path(__file__).parent
 # The app serves it, too.
 _ECHARTS = _HERE / "echarts"
+
+
+class ReportFile:
+    """A report as one file, with style, data and scripts inlined.
+
+    Args:
+        path: the file.
+        now: returns the date of the report.
+    """
+
+    def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> None:
+        self.path, self._now = path, now
+
+    def replace(
+        self,
+        template: Path,
+        shown: Mapping[str, Any],
+        filters: Mapping[str, Callable[..., str]] | None = None,
+    ) -> list[str]:
+        """Replace the file; return a sentence that says where it is, if it could not be replaced.
+
+        Args:
+            template: as in `document`.
+            shown: the template's variables; `made`, the date, is added.
+            filters: the template's own filters by name.
+
+        Raises:
+            OutputError: it can't be written; the earlier file stays as it was.
+        """
+        text = document(template, {**shown, "made": f"{self._now():%Y-%m-%d}"}, filters)
+        return remarks_on(self.path, replace_whole(self.path, lambda file: file.writelines(text)))
 
 
 def document(

@@ -1,14 +1,13 @@
-"""The HTTP client: limits the size and time of answers, and follows no redirects."""
+"""The HTTP client: limits the size and time of answers, decompresses within limits, and follows no redirects."""
 
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
-
-from internal_linker.adapters.http.compression import decompressed
 
 
 class TooLarge(httpx.ReadError):
@@ -22,7 +21,7 @@ def bounded_client(
 
     Args:
         most_bytes: the largest body of an answer.
-        longest_s: the longest time in seconds from an answer's headers to its end.
+        longest_s: seconds from an answer's headers to its end.
         encodings: the compressions to ask for; if there are any, the caller must read the body with `iter_raw` and
             limit the size of what it decompresses.
         options: options of `httpx.Client`; `headers` add to our own.
@@ -58,12 +57,8 @@ def whole_body(response: httpx.Response, most: int) -> bytes:
 class HiddenParameters(httpx.BaseTransport):
     """A transport that adds secret query parameters to addresses, below the layer that logs them.
 
-    A client with a custom transport ignores proxies in the environment, so this class reads them.
-
-    Args:
-        url: the only service that requests go to.
-        parameters: the parameters to add.
-        limits: the limits of the connections.
+    A client with a custom transport ignores proxies in the environment, so this class reads the one for `url`, the only
+    service that requests go to.
     """
 
     def __init__(self, url: str, parameters: Mapping[str, str], limits: httpx.Limits) -> None:
@@ -110,3 +105,53 @@ class _Bounded(httpx.SyncByteStream):
 
     def close(self) -> None:
         self._stream.close()
+
+
+# The Content-Encoding values that `decompressed` knows, with what a request asks for.
+ACCEPTED = "gzip, deflate"
+_GZIP, _ZLIB, _RAW = 31, 15, -15
+
+
+class Damaged(ValueError):
+    """The data is damaged, incomplete or compressed in another way; `str()` says which."""
+
+
+class Oversized(ValueError):
+    """The data decompresses to more than the limit."""
+
+
+def decompressed(data: bytes, encoding: str, most: int) -> bytes:
+    """Decompress data; never much more than `most` bytes are in memory.
+
+    Args:
+        data: the whole data.
+        encoding: the value of the header Content-Encoding; "" and "identity": the data is not compressed.
+        most: maximum bytes of the result.
+
+    Raises:
+        Damaged, Oversized: the data can't be decompressed, or the result would be larger.
+    """
+    match encoding.strip().lower():
+        case "" | "identity":
+            return data
+        case "gzip" | "x-gzip":
+            return _inflated(data, _GZIP, most)
+        case "deflate":
+            # Some servers leave out the header of zlib.
+            return _inflated(data, _ZLIB if data[:1] and data[0] & 15 == 8 else _RAW, most)
+    raise Damaged(f"its compression ({encoding[:40]}) is unknown")
+
+
+def _inflated(data: bytes, format_: int, most: int) -> bytes:
+    if not data:
+        return b""
+    inflating = zlib.decompressobj(wbits=format_)
+    try:
+        result = inflating.decompress(data, most + 1)
+    except zlib.error:
+        raise Damaged("its compressed data is damaged") from None
+    if len(result) > most:
+        raise Oversized
+    if not inflating.eof:
+        raise Damaged("its compressed data is incomplete")
+    return result

@@ -9,8 +9,14 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from internal_linker.adapters.http.client import TooLarge, bounded_client, whole_body
-from internal_linker.adapters.http.compression import ACCEPTED, Damaged, Oversized
+from internal_linker.adapters.http.client import (
+    ACCEPTED,
+    Damaged,
+    Oversized,
+    TooLarge,
+    bounded_client,
+    whole_body,
+)
 from internal_linker.adapters.http.limits import Pacer, retry_after, with_retries
 from internal_linker.adapters.wordpress.account import KEY_FILE, Account
 from internal_linker.core.errors import CredentialsRefused, ServiceError

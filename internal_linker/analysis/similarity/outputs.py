@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from internal_linker.adapters.html.report_file import ReportFile
+from internal_linker.adapters.html.document import ReportFile
 from internal_linker.adapters.tables.csv_writer import ResultCsv
 from internal_linker.adapters.tables.matrix import MatrixCsv, MatrixNpy, MatrixParquet
 from internal_linker.adapters.tables.xlsx_writer import Cell, ResultsXlsx, Sheet

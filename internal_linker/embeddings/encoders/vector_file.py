@@ -17,8 +17,8 @@ from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.columns import Kind, columns_of, find_column, fold_header
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.core.hints import installation
+from internal_linker.core.errors import InputError
+from internal_linker.core.hints import needs_extra
 from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import EncodedBatch, Text, Usage
 from internal_linker.core.sequences import counted
@@ -192,12 +192,8 @@ def parquet_rows(path: Path, name: str) -> Iterator[Row]:
         ConfigurationError: the package `pyarrow` is not installed.
         InputError: the file can't be read or lacks a column.
     """
-    try:
+    with needs_extra("parquet", name):
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ConfigurationError(
-            f"{name} requires a package that can't be loaded ({error}). Install it: {installation('parquet')}"
-        ) from None
     try:
         with path.open("rb") as raw, parquet.ParquetFile(raw) as file:
             yield from _unpacked(file, arrow, name)

@@ -12,8 +12,14 @@ from urllib.parse import urljoin, urlsplit
 import httpcore
 import httpx
 
-from internal_linker.adapters.http.client import TooLarge, bounded_client, whole_body
-from internal_linker.adapters.http.compression import ACCEPTED, Damaged, Oversized
+from internal_linker.adapters.http.client import (
+    ACCEPTED,
+    Damaged,
+    Oversized,
+    TooLarge,
+    bounded_client,
+    whole_body,
+)
 from internal_linker.adapters.http.limits import Pacer, retry_after, with_retries
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.urls import encoded, normal_form

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
-from internal_linker.adapters.http.compression import Damaged, Oversized, decompressed
+from internal_linker.adapters.http.client import Damaged, Oversized, decompressed
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.hints import needs_extra
 from internal_linker.core.records import Asides, Reject

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from internal_linker.adapters.compute.dask import IN_FLIGHT
-from internal_linker.adapters.compute.dask_join import SHARED_BYTES, DaskCompute
-from internal_linker.adapters.compute.threads import Threads
+from internal_linker.adapters.compute.dask import IN_FLIGHT, SHARED_BYTES, DaskCompute
+from internal_linker.adapters.compute.local import Threads
 from internal_linker.core.arrays import Block, Vectors
 from internal_linker.core.errors import ConfigurationError, ServiceError
 from internal_linker.core.ports import Compute, JoinStore
@@ -325,7 +324,7 @@ compute_at("tcp://127.0.0.1:8786")
     ended = subprocess.run(
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False
     )
-    assert "ConfigurationError: dask_scheduler requires the package" in ended.stderr
+    assert "ConfigurationError: dask_scheduler requires the extra `cluster`" in ended.stderr
     assert '-m pip install "distributed>=' in ended.stderr
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.adapters.compute.memory import return_free_memory
+from internal_linker.adapters.compute.local import return_free_memory
 
 BLOCK, BLOCKS = 64_000, 2_000
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from internal_linker.adapters.compute.threads import Threads
+from internal_linker.adapters.compute.local import Threads
 from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
 from internal_linker.matching.neighbours.exact import join_block
 from tests.support.vector_sites import one_language, random_vectors

@@ -7,8 +7,7 @@ from datetime import date
 
 import pytest
 
-from internal_linker.adapters.google_analytics.client import GoogleAnalytics
-from internal_linker.adapters.google_analytics.errors import QuotaReached
+from internal_linker.adapters.google_analytics.client import GoogleAnalytics, QuotaReached
 from internal_linker.core.errors import CredentialsRefused, ServiceError
 from tests.standins import CutOff, Fault, GoogleAnalyticsStandIn, RateLimit, Reply, Reset, Twist
 from tests.standins.google_token import EMAIL

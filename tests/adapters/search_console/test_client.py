@@ -7,8 +7,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from internal_linker.adapters.search_console.client import SearchConsole
-from internal_linker.adapters.search_console.errors import LoadQuotaReached
+from internal_linker.adapters.search_console.client import LoadQuotaReached, SearchConsole
 from internal_linker.core.errors import ConfigurationError, CredentialsRefused, ServiceError
 from tests.standins import CutOff, Fault, RateLimit, Reply, Reset, Twist
 from tests.standins.google_token import EMAIL

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from internal_linker.adapters.html.document import number
-from internal_linker.adapters.html.report_file import ReportFile
+from internal_linker.adapters.html.document import ReportFile, number
 from internal_linker.analysis.audit.records import Audit, Measure, Rule
 from internal_linker.analysis.audit.report import html as pages
 from internal_linker.analysis.audit.report.html import AuditHtml, change

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from selectolax.lexbor import LexborHTMLParser
 
-from internal_linker.adapters.html.report_file import ReportFile
+from internal_linker.adapters.html.document import ReportFile
 from internal_linker.analysis.similarity.cluster_records import Cluster, MissingLinks, PageMap, SiteClusters
 from internal_linker.analysis.similarity.report.html import (
     MOST_BRANCHES,

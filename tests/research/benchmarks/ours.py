@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.adapters.compute.dask_join import DaskCompute
-from internal_linker.adapters.compute.threads import Threads
+from internal_linker.adapters.compute.dask import DaskCompute
+from internal_linker.adapters.compute.local import Threads
 from internal_linker.core.arrays import Nearest, Neighbourhood, Vectors
 from internal_linker.core.ports import Compute
 from internal_linker.matching.neighbours.knn_join import Joined, join

@@ -16,8 +16,8 @@ from internal_linker.adapters.files.encodings import recognise
 from internal_linker.adapters.files.plain_text import plain_text
 from internal_linker.adapters.google_sheets.errors import Refusals
 from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
+from internal_linker.adapters.http.google import key_fields
 from internal_linker.adapters.http.limits import Budget, Circuit, retry_after
-from internal_linker.adapters.http.service_account import key_fields
 from internal_linker.adapters.openai.chat import OpenAIChat
 from internal_linker.adapters.tables.columns import Kind, cells_of, columns_of
 from internal_linker.adapters.tables.csv_reader import CsvTable

@@ -10,8 +10,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from internal_linker.adapters.html.document import href, number
-from internal_linker.adapters.html.report_file import ReportFile
+from internal_linker.adapters.html.document import ReportFile, href, number
 from internal_linker.analysis.audit.actions import GAIN_MEANS, RULE, link_text
 from internal_linker.analysis.audit.records import (
     Action,

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from internal_linker.adapters.html.document import href
-from internal_linker.adapters.html.report_file import ReportFile
+from internal_linker.adapters.html.document import ReportFile, href
 from internal_linker.analysis.similarity.cluster_records import REASONS, Cluster, PageMap, SiteClusters
 from internal_linker.core.arrays import Ints
 

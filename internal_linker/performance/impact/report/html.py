@@ -5,8 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from internal_linker.adapters.html.document import href
-from internal_linker.adapters.html.report_file import ReportFile
+from internal_linker.adapters.html.document import ReportFile, href
 from internal_linker.performance.impact.records import Estimate, Findings, MatchedPair, Verdict
 
 _TEMPLATE = Path(__file__).parent / "impact.html"
