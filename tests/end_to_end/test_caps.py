@@ -5,7 +5,7 @@ import pytest
 from tests.end_to_end.caps import IN_FLIGHT, spend
 
 
-@pytest.mark.parametrize("seed", [*(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 2)), 1])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_the_ledgers_never_pass_the_caps(seed: int) -> None:
     """With 1 to 32 requests in flight, the client counts what the servers charge, which never exceeds the caps."""
     trials = list(spend(seed))

@@ -24,15 +24,10 @@ def fair(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
         return of.outcome()
 
 
-@pytest.mark.parametrize(
-    "services",
-    [SERVICES, *((name,) for name in SERVICES)],
-    ids=" ".join,
-)
 @pytest.mark.long
-def test_three_of_ten_answers_may_go_wrong(services: tuple[str, ...], fair: Outcome, tmp_path: Path) -> None:
+def test_three_of_ten_answers_may_go_wrong(fair: Outcome, tmp_path: Path) -> None:
     """If three of ten answers fail, the result is unchanged, and no complete answer is requested twice."""
-    spoilt = [done.spoilt for done in with_faults(fair, services, [SEED], tmp_path, pages=PAGES)]
+    spoilt = [done.spoilt for done in with_faults(fair, SERVICES, [SEED], tmp_path, pages=PAGES)]
     assert sum(spoilt) > 0
 
 
@@ -97,14 +92,18 @@ def _no_quota(of: World) -> None:
 @pytest.mark.parametrize(
     ("spoil", "service", "words", "code"),
     [
-        (_revoke, "google", "Make a new key", ExitCode.SERVICE),
+        pytest.param(_revoke, "google", "Make a new key", ExitCode.SERVICE, marks=pytest.mark.long),
         (_unshare, "google", "click Share and add this address", ExitCode.SERVICE),
-        (_only_view, "google", "make this address an Editor", ExitCode.SERVICE),
+        pytest.param(
+            _only_view, "google", "make this address an Editor", ExitCode.SERVICE, marks=pytest.mark.long
+        ),
         (_rename, "google", "there is no such tab", ExitCode.INPUT),
-        (_other_serper_key, "serper", "config/serper_api_key.txt", ExitCode.GAPS),
+        pytest.param(
+            _other_serper_key, "serper", "config/serper_api_key.txt", ExitCode.GAPS, marks=pytest.mark.long
+        ),
         (_no_credits, "serper", "Buy more", ExitCode.GAPS),
         (_other_openai_key, "openai", "config/openai_api_key.txt", ExitCode.GAPS),
-        (_no_quota, "openai", "Add some", ExitCode.GAPS),
+        pytest.param(_no_quota, "openai", "Add some", ExitCode.GAPS, marks=pytest.mark.long),
     ],
 )
 def test_what_no_second_try_can_help_has_none(

@@ -99,6 +99,7 @@ def test_from_search_data_to_impact(tmp_path: Path, inbox: Inbox, capsys: pytest
     assert "20 more targets would be enough" in told and "from 12 weeks before the links" in told
 
 
+@pytest.mark.long
 def test_a_changed_verdict_is_reported_once(tmp_path: Path, inbox: Inbox) -> None:
     """Nothing while data are too thin; then one message with the sentence of `impact`, and none until it changes."""
     kind = Kind(pages=150, targets=32, clicks=6.0, weeks=24, campaigns=2, sections=2, noise=0.15, drift=0.1)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import gspread
@@ -12,7 +10,6 @@ import pytest
 from gspread.exceptions import APIError
 
 from tests.standins import GoogleStandIn
-from tests.standins.google_schema import TYPES
 from tests.standins.gspread_client import gspread_client
 
 COLUMN = {"sheetId": 0, "startColumnIndex": 1, "endColumnIndex": 2}
@@ -144,20 +141,3 @@ def test_requests_that_google_refuses(
     with pytest.raises(APIError, match=words) as refused:
         change(sheet, kind, **args)
     assert refused.value.code == 400
-
-
-def test_the_types_are_googles_own() -> None:
-    """Every name that the stand-in accepts is in Google's published description, with its type."""
-    package = pytest.importorskip("googleapiclient", reason="google-api-python-client holds the schema")
-    path = Path(package.__file__).parent / "discovery_cache/documents/sheets.v4.json"
-    schemas = json.loads(path.read_text(encoding="utf-8"))["schemas"]
-    basic = {str: "string", int: "integer", float: "number", bool: "boolean"}
-    for name, fields in TYPES.items():
-        known = schemas[name]["properties"]
-        for field, kind in fields.items():
-            assert field in known, f"{name}.{field}"
-            one = known[field]["items"] if isinstance(kind, list) else known[field]
-            wanted = kind[0] if isinstance(kind, list) else kind
-            assert one.get("$ref") == wanted if isinstance(wanted, str) else one["type"] == basic[wanted], (
-                field
-            )

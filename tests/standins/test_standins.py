@@ -21,7 +21,6 @@ from tests.standins import (
     Reset,
     SerpApiStandIn,
     SerperStandIn,
-    Stall,
     answers_from_jsonl,
 )
 from tests.standins.openai import NAN_VECTOR, NO_DATA, NO_USAGE, ONE_MISSING, SAME_INDEX
@@ -72,8 +71,6 @@ def client(embedder: OpenAIStandIn, key: str | None = None) -> openai.OpenAI:
         (Reset(), httpx.NetworkError, 0),
         (Reset(after_work=True), httpx.NetworkError, 1),
         (CutOff(), httpx.RemoteProtocolError, 1),
-        (Stall(3.0, after_work=True), httpx.ReadTimeout, 1),
-        (Stall(3.0), httpx.ReadTimeout, 0),
     ],
 )
 def test_a_scripted_fault_is_played_once(

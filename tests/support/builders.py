@@ -234,18 +234,6 @@ class Given:
 
 
 @dataclass
-class GivenLinks:
-    """A StreamSource of given rows."""
-
-    rows: Sequence[Sequence[str]]
-    name: str = "links.csv"
-    remarks: Sequence[str] = ()
-
-    def stream(self) -> TableStream:
-        return links_table(*self.rows)
-
-
-@dataclass
 class KeptList(Generic[Item]):
     """A ListSink in memory; it raises `error` if one is given."""
 

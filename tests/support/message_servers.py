@@ -118,7 +118,7 @@ def silent_server() -> Iterator[int]:
 
 @contextmanager
 def _served(server: socketserver.BaseServer) -> Iterator[None]:
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield
