@@ -68,9 +68,9 @@ class Imported(Result):
     facts: Mapping[str, int]  # other counts, by name
     tables_read: Sequence[CrawlTable] = ()  # the tables that were read, with the columns that were recognised
     copies: Sequence[str] = ()  # the names of the copies of files that changed
-    # How many of them there are, by the reason, the most frequent first
+    # How many rows were rejected, by the reason, the most frequent first
     reasons: Mapping[str, int] = field(default_factory=dict)
-    examples: Sequence[Reject] = ()  # the first of them
+    examples: Sequence[Reject] = ()  # the first rejected rows
     gaps: Sequence[str] = ()  # what is missing because a site failed, one sentence each
 
     def tables(self) -> dict[str, Columns]:

@@ -107,9 +107,8 @@ class SourceFolder:
     style: LinkStyle
     work_tree: WorkTree | None  # None outside of one
     dirty: frozenset[str]  # paths of files with changes that are in no commit
-    rows: Sequence[
-        tuple[str, str, str]
-    ]  # files/source_pages.csv as it should be: URL, file, and how it was found
+    # The rows of files/source_pages.csv as they should be: URL, file, and how it was found.
+    rows: Sequence[tuple[str, str, str]]
     is_new: bool  # whether another page has another file than in the table
 
     @cached_property
