@@ -24,7 +24,7 @@ from internal_linker.usecases.project import open_project
 from internal_linker.usecases.settings.sources import ENV_PREFIX
 from internal_linker.usecases.targets import Kept, Left
 from internal_linker.usecases.undo_links import UndoResult, applications, undo
-from tests.support.small_project import command, forget_settings, snapshot, start, write_csv
+from tests.support.small_project import command, snapshot, start, write_csv
 from tests.support.source_site import (
     BLACK_POT,
     BOX,
@@ -412,9 +412,8 @@ def test_a_file_that_changes_meanwhile_is_a_gap(folders: tuple[Path, Path]) -> N
         assert [write.page for write in store.writes()] == [BLACK_POT.source]
 
 
-def test_a_run_finds_applied_links_live(folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_finds_applied_links_live(folders: tuple[Path, Path]) -> None:
     """An applied link stays accepted until a crawl has it; then it is live, and no longer among those to apply."""
-    forget_settings(monkeypatch)
     applied(folders, write=True)
     found = [("Source", "Destination", "Anchor"), (url("blog/black"), url("shop/pot"), "clay pot")]
     for rows, live in ((found[:1], 0), (found, 1)):

@@ -18,18 +18,13 @@ from internal_linker.usecases.targets import Left
 from internal_linker.usecases.undo_links import applications
 from tests.support.crawls import empty_project, imported
 from tests.support.post_site import accepted, applied, by_link, put_links, sign_in, undone
-from tests.support.small_project import command, forget_settings, start
+from tests.support.small_project import command, start
 from tests.support.wordpress import WordPress
 from tests.support.wordpress_posts import LANGUAGES, slug_of
 
 pytestmark = pytest.mark.long
 
 COUNT = 120
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -22,13 +22,7 @@ from internal_linker.usecases.options.applying import ApplyOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.source_folder import choose_source_folder, source_folder
 from internal_linker.usecases.undo_links import applications
-from tests.support.small_project import forget_settings
 from tests.support.source_site import BLACK_POT, POT, TIN, WATER, contents, make_source_site, text_of
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from internal_linker.usecases.undo_links import applications
 from tests.standins import Answer, Request, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.post_site import accepted, applied, by_link, make_project, sign_in, undone
-from tests.support.small_project import command, forget_settings, snapshot
+from tests.support.small_project import command, snapshot
 
 TEXTS = {
     "green": "<!-- wp:paragraph -->\n<p>A clay pot keeps green tea warm &amp; fresh.</p>\n<!-- /wp:paragraph -->",
@@ -27,11 +27,6 @@ TEXTS = {
     "tin": "<p>A dark tin has a lid.</p>",
     "built": "[et_pb_section][et_pb_text]A clay pot of <b>Divi</b>.[/et_pb_text][/et_pb_section]",
 }
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

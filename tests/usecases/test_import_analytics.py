@@ -14,15 +14,10 @@ from internal_linker.usecases.import_search_exports import SearchDataImported
 from internal_linker.usecases.project import Project, open_project
 from tests.standins import GoogleAnalyticsStandIn, RateLimit
 from tests.support.builders import Told
-from tests.support.small_project import forget_settings, make_project, write_text
+from tests.support.small_project import make_project, write_text
 
 HOST, TODAY = "www.tiny.example", date(2026, 11, 25)
 DAYS = [date(2026, 10, 1) + timedelta(number) for number in range(55)]
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

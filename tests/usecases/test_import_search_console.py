@@ -17,7 +17,7 @@ from tests.standins import RateLimit, Reply
 from tests.standins.google_token import EMAIL
 from tests.standins.search_console import SearchConsoleStandIn, search_rows
 from tests.support.crawls import empty_project, imported
-from tests.support.small_project import URLS, forget_settings, make_project, write_text
+from tests.support.small_project import URLS, make_project, write_text
 
 # Noon, so that Pacific time has the same day.
 NOW = datetime(2026, 11, 25, 20, tzinfo=UTC)
@@ -35,8 +35,7 @@ DAYS = days_before(TODAY, 14)
 
 
 @pytest.fixture(autouse=True)
-def _now(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    forget_settings(monkeypatch)
+def _now() -> Iterator[None]:
     # A clock that moves on: tokens would not expire, and pauses not end, on one that stands still.
     with time_machine.travel(NOW, tick=True):
         yield

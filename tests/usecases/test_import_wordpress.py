@@ -13,16 +13,11 @@ from internal_linker.usecases.settings.wordpress_account import wordpress_accoun
 from tests.standins import Reply, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.crawls import empty_project, imported, table
-from tests.support.small_project import forget_settings, write_text
+from tests.support.small_project import write_text
 from tests.support.wordpress import WordPress
 
 QUICK = ("--delay", "0", "--allow-private")
 TEXT = '<p>A text about {0} with a <a href="/{1}/?a=1" rel="nofollow">link to {1}</a>.</p><script>x</script>'
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -8,15 +8,10 @@ from internal_linker.embeddings.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
 from internal_linker.usecases import site_languages
 from internal_linker.usecases.project import Project, open_project
-from tests.support.small_project import command, forget_settings, make_project, write_csv, write_settings
+from tests.support.small_project import command, make_project, write_csv, write_settings
 
 GERMAN = "Grüner Tee wird mit heißem, aber nicht kochendem Wasser aufgegossen und zieht zwei Minuten."
 ENGLISH = "Green tea is brewed with hot but not boiling water and steeps for about two minutes."
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def site(tmp_path: Path, german: int, english: int, **settings: object) -> Project:

@@ -14,7 +14,7 @@ from internal_linker.usecases.stage_import import TableChoice, import_uploads, p
 from internal_linker.usecases.uploads import received, uploads
 from tests.support.builders import Told
 from tests.support.crawls import LANGUAGES, PAGES, empty_project, links, pages, screaming_frog, workbook
-from tests.support.small_project import SITE, forget_settings, snapshot, write_csv
+from tests.support.small_project import SITE, snapshot, write_csv
 
 TEXT = "Green tea leaves are steamed. " * 9
 SITE_PAGES = [
@@ -30,8 +30,7 @@ SITE_PAGES = [
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    forget_settings(monkeypatch)
+def project(tmp_path: Path) -> Project:
     return open_project(empty_project(tmp_path / "project"))
 
 

@@ -14,7 +14,7 @@ from internal_linker.usecases import uploads as module
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.uploads import Upload, delete_uploads, path_of, received, upload, uploads
 from tests.support.crawls import PAGES, empty_project, workbook
-from tests.support.small_project import forget_settings, snapshot
+from tests.support.small_project import snapshot
 
 CSV = b"URL,Title\nhttps://a.example/,Tea\n"
 HTML = (
@@ -23,8 +23,7 @@ HTML = (
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    forget_settings(monkeypatch)
+def project(tmp_path: Path) -> Project:
     return open_project(empty_project(tmp_path / "project"))
 
 
