@@ -206,7 +206,6 @@ def communities(graph: SiteGraph, n: int) -> Ints:
 
     Args:
         graph: links between n pages; their weights count, their direction does not.
-        n: the number of pages.
 
     Returns:
         (n,) int64 labels from 0; a page without links is a community of its own.

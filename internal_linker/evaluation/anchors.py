@@ -110,8 +110,6 @@ def proposals(collected: Collected, edges: Iterable[Edge], brands: Mapping[str, 
     """Measure the anchors of proposed links.
 
     Args:
-        collected: the pages with their existing links.
-        edges: the links as a run proposes them.
         brands: the brands in the titles of each language, by language.
     """
     proposed = [

@@ -48,9 +48,6 @@ def compare(
     """Return which links were added and removed, and which of the added links a run could have proposed.
 
     Args:
-        collected: the listed pages.
-        before: links at the earlier date.
-        after: links at the later date.
         targets: where links may lead, as of the earlier date.
 
     Raises:
@@ -80,9 +77,6 @@ def as_it_was(
     """Return the site at the earlier date, with the added links hidden.
 
     Args:
-        collected: the pages.
-        before: links at the earlier date.
-        changes: the links added since.
         cut_anchors: whether to cut the anchors of the added links from the pages' text.
     """
     pages, added = collected.pages, list[ExistingLink]()
@@ -105,11 +99,8 @@ def backtest(
     """Rank every source by words and passages, as a baseline, and as a run does; also return the run's order.
 
     Args:
-        site: pages and truth.
         targets: where links may lead, as of the earlier date.
         vectors: a function that returns the texts' vectors, (n, d).
-        rules: the configured rules.
-        progress: the display of the steps.
     """
     ranking, taught, _ = learned(site, targets, vectors, rules, progress)
     progress.start("Ranking", 3 * len(site.sources), "pages")

@@ -59,9 +59,7 @@ def draw(pairs: Sequence[Pair], drawn: Iterable[Pair], count: int) -> list[Pair]
     order that is independent of the pairs' properties: the first half of the choice is a sample, too.
 
     Args:
-        pairs: all pairs, each once.
         drawn: pairs of an earlier choice.
-        count: the number of further pairs to choose.
     """
     sections = _largest(pairs)
     had = list(drawn)

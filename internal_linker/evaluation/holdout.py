@@ -162,12 +162,8 @@ def evaluate(
     """Rank every source in each way and compare; also return what the ranker learned, and which links it expects.
 
     Args:
-        site: pages and truth.
         targets: where links may lead; it must not contain the hidden links.
         vectors: a function that returns the texts' vectors, (n, d).
-        rules: the configured rules.
-        searched: search results, if any.
-        progress: the display of the steps.
     """
     ranking, taught, adaptation = learned(site, targets, vectors, rules, progress)
     ways = _ways(ranking)
@@ -257,7 +253,6 @@ def by_similarity(
     """Return the candidates of each source as they rank for it alone.
 
     Args:
-        ranking: the ranking.
         advance: called after each source.
         among: URLs of the sources to rank for; None: of all.
     """
@@ -278,8 +273,6 @@ def as_proposed(
     """Return the links that a run over all sources would propose, then the other candidates by rank.
 
     Args:
-        ranking: the ranking.
-        rules: the configured rules.
         advance: called twice for each source in `among`, and once for each other one.
         among: as for `by_similarity`.
     """
@@ -300,7 +293,6 @@ def arrivals(collected: Collected, *, cut_anchors: bool) -> Iterator[Hidden]:
     """Yield the site as it was before each group of its pages was new; all with the same texts.
 
     Args:
-        collected: the pages and their links.
         cut_anchors: whether to cut the anchors of all links between the pages from their text.
     """
     pages = readable(collected, cut_anchors=cut_anchors)

@@ -120,7 +120,6 @@ def hygiene(site: Collected, proposed: Iterable[Proposed], brands: Mapping[str, 
     """Look at each proposed anchor in the raw text of its page, and count what is wrong.
 
     Args:
-        site: the pages with their existing links.
         proposed: the links of a run with their first anchors; those without an anchor don't count.
         brands: the brands in the titles of each language, by language.
     """

@@ -63,12 +63,7 @@ _NEEDED = ("Label", "Source", "Target")
 
 
 class LabelsCsv:
-    """The labels of one project.
-
-    Args:
-        path: path of the file, which need not exist.
-        write_whole: a function that replaces a file.
-    """
+    """The labels of one project."""
 
     def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
         self.path, self.name, self._write_whole = path, path.name, write_whole

@@ -69,9 +69,6 @@ def cuts(content: str, start: int, end: int, language: str = "") -> bool:
     """Return whether a span begins or ends in a word, number or joined name, or between a number and its unit.
 
     Args:
-        content: the page's plain main content.
-        start: where the span begins.
-        end: where it ends.
         language: the page's two-letter code, "" where unknown.
     """
     if _UNSPACED.search(content) and not _boundaries(content, language)[[start, end]].all():

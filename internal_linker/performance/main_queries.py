@@ -55,12 +55,7 @@ def is_home(page: str) -> bool:
 
 
 def site_names(pages: Iterable[str], brands: Iterable[str]) -> list[str]:
-    """Return the names of a site: the name in each of its hosts, and the brands at the end of its titles.
-
-    Args:
-        pages: keys of its pages.
-        brands: brands of its titles.
-    """
+    """Return the names of a site: the name in each of its hosts, and the brands at the end of its titles."""
     hosts = {bare_host(origin_of(page)).partition(":")[0] for page in pages}
     of_hosts = [name for host in sorted(hosts) for name in _names_in(host)]
     return list(dict.fromkeys(filter(None, (fold_query(name) for name in (*of_hosts, *brands)))))
@@ -90,7 +85,6 @@ def without_names(rows: "DataFrame", names: Sequence[str]) -> "DataFrame":
     """Return the rows without those of queries for the site's name.
 
     Args:
-        rows: search data by page and query.
         names: the site's names, by `site_names`.
     """
     why, _ = name_queries(sums_by_query(rows), names)

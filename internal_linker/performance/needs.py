@@ -89,7 +89,6 @@ def clicks_to_gain(rows: "DataFrame", curve: ClickCurve) -> "DataFrame":
     Args:
         rows: the columns `date`, `page`, `query`, `clicks`, `impressions` and `position` of `SearchTable.QUERIES`, or
             those of `SearchTable.PAGES`, which have no query.
-        curve: the site's click curve.
 
     Returns:
         Columns `page`, `query` ("" without queries), `clicks`, `impressions` and `gain`, each for `PERIOD_DAYS` days,
@@ -154,7 +153,6 @@ def page_needs(
         rows: the row of each page, by its key.
         inlinks: (n,) how many pages link to each.
         published: (n,) day on which each page was published, counted from year 1; NaN if unknown.
-        today: the last day of the data.
     """
     n = len(inlinks)
     of = np.array([rows.get(key, -1) for key in found["page"]], np.int64)

@@ -37,12 +37,6 @@ def match_pages(
     http and https, www., fragments, tracking parameters, index pages and trailing slashes make no difference, as
     everywhere; other parameters do. Merged rows have the sum of the counts, and the mean position weighted by
     impressions.
-
-    Args:
-        table: the kind of rows, which has pages.
-        rows: the columns of the table.
-        keys: the keys of all pages of the site.
-        hosts: in which form the site writes its hosts.
     """
     import pandas as pd
 

@@ -130,9 +130,6 @@ def audit(project: Project, options: AuditOptions, progress: Progress, *, write:
     """Audit the site's links; nothing is fetched, spent or kept in the cache.
 
     Args:
-        project: whose pages and links.
-        options: where clicks start, and when the audit fails.
-        progress: shows the steps.
         write: write audit.xlsx and, unless `options.report` is off, the report and graph files to files/.
 
     Raises:
@@ -158,10 +155,6 @@ def link_paths(
     """Find the shortest paths of links between two pages, today and after adoption of the proposed links.
 
     Args:
-        project: whose pages and links.
-        start: URL of the first page.
-        end: URL of the last page.
-        progress: shows the steps.
         home: URL of the home page; "": it is detected.
         after: which proposed links are adopted: "accepted", "in-text" or "all".
 
@@ -211,8 +204,6 @@ def audits_of_states(project: Project, progress: Progress, *, home: str = "") ->
     the same clusters.
 
     Args:
-        project: whose pages and links.
-        progress: shows the steps.
         home: URL of the home page; "": it is detected.
 
     Raises:

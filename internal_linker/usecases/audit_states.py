@@ -48,9 +48,6 @@ def audit_in_states(
     Nothing is fetched or spent. The result is kept in files/audit.npz.
 
     Args:
-        project: whose pages and links.
-        progress: shows the steps.
-        should_stop: asked at each step; True ends the work, and an earlier result stays.
         home: URL of the home page; "": it is detected.
 
     Raises:

@@ -168,13 +168,7 @@ def judged_by_links(ranking: Ranking, links: Sequence[ExistingLink]) -> Judged:
 
 
 def judged_by_labels(pairs: Sequence[Pair], labelled: Sequence[Pair], good: Sequence[str]) -> Judged:
-    """Judge the labelled pairs with today's strengths; a pair that is no longer a candidate keeps that of its row.
-
-    Args:
-        pairs: all candidates.
-        labelled: the labelled pairs.
-        good: the labels that count as good.
-    """
+    """Judge the labelled pairs with today's strengths; a pair that is no longer a candidate keeps that of its row."""
     today = {pair.ends: pair.strength for pair in pairs}
     now = [replace(pair, strength=today.get(pair.ends, pair.strength)) for pair in labelled]
     now = [pair for pair in now if pair.band]

@@ -60,9 +60,6 @@ def clusters(
     """Group similar pages.
 
     Args:
-        project: whose pages.
-        options: how pages are compared and grouped.
-        progress: shows the steps.
         write: write clusters.csv, cluster_links.csv, clusters.xlsx and clusters.html to files/; otherwise only
             the cache changes.
 
@@ -217,12 +214,6 @@ def group_pages(
 ) -> ClusterView:
     """Group all pages, and keep the result in files/clusters.npz; vectors come from the cache or go into it.
 
-    Args:
-        project: whose pages.
-        options: how pages are compared and grouped.
-        progress: shows the steps.
-        should_stop: asked now and then; True ends the work, and an earlier result stays.
-
     Raises:
         ConfigurationError: an option is wrong.
         InputError: there are fewer than two pages, or nothing to compare them by.
@@ -275,7 +266,6 @@ def rename_cluster(project: Project, number: int, name: str) -> ClusterView:
     """Give a cluster another name, which it keeps when the site is grouped again, here and by the command clusters.
 
     Args:
-        project: whose clusters.
         number: the cluster's number, from 1.
         name: its name; "": the computed one.
 

@@ -221,9 +221,6 @@ def backtest(
     """Rank with the links of the earlier date, and measure how many of those added since are found.
 
     Args:
-        project: whose pages.
-        options: the tables of links.
-        progress: shows the steps.
         write: write the added links to files/backtest.csv; otherwise only the cache changes.
 
     Raises:

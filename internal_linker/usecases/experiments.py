@@ -121,7 +121,6 @@ def plan_experiment(
     Nothing is held back while an experiment is running, or if the links lead to too few targets.
 
     Args:
-        project: whose accepted links.
         rng: the random generator for the draw; None: a new, unseeded one.
         fewest: how many targets are needed, at least 2.
 

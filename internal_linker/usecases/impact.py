@@ -99,9 +99,6 @@ def impact(
     """Measure what links did to their targets.
 
     Args:
-        project: whose links and search data.
-        options: what is compared.
-        progress: shows the steps.
         site: the project's pages, where they are known already; None: they are read.
 
     Raises:
@@ -345,12 +342,6 @@ def measure_impact(
     project: Project, options: ImpactOptions, progress: Progress, should_stop: Stop = lambda: False
 ) -> ImpactView:
     """Measure the impact, and keep it in files/impact.npz.
-
-    Args:
-        project: whose links and search data.
-        options: what is compared.
-        progress: shows the steps.
-        should_stop: asked at each step; True ends the work, and an earlier result stays.
 
     Raises:
         InputError: the table of pages is missing or can't be read, or no experiment was planned.

@@ -36,9 +36,6 @@ def pairs(project: Project, options: PairsOptions, progress: Progress, *, write:
     """Compare all pages with each other.
 
     Args:
-        project: whose pages.
-        options: how pages are compared, and which pairs are listed.
-        progress: shows the steps.
         write: write pairs.csv, orphaned_content.csv, pairs.xlsx and the matrix, if one is wanted, to files/;
             otherwise only the cache changes.
 
@@ -124,10 +121,7 @@ def find_similar(
     """Compare all pages, and keep the result in files/similar_pages.npz; vectors come from the cache or go into it.
 
     Args:
-        project: whose pages.
         options: how pages are compared; `files` must be empty.
-        progress: shows the steps.
-        should_stop: asked now and then; True ends the work, and an earlier result stays.
 
     Raises:
         ConfigurationError: an option is wrong.

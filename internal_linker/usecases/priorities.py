@@ -36,12 +36,7 @@ NO_DATA = (
 
 
 def needs_of(store: SearchStore, collected: Collected) -> tuple[PageNeeds | None, str]:
-    """Return the needs of the input's pages, and a sentence about their search data; None if there are no data.
-
-    Args:
-        store: the search data.
-        collected: the input.
-    """
+    """Return the needs of the input's pages, and a sentence about their search data; None if there are no data."""
     matched = _matched(store, [page.key for page in collected.pages], collected.hosts)
     day = last_day(matched.rows) if matched else None
     if matched is None or day is None:
@@ -60,14 +55,7 @@ def needs_of(store: SearchStore, collected: Collected) -> tuple[PageNeeds | None
 
 
 def query_gains(store: SearchStore, collected: Collected, keys: Sequence[str], most: int) -> list[QueryGain]:
-    """Return the largest gains of pages from queries at better positions; none without search data.
-
-    Args:
-        store: the search data.
-        collected: the input.
-        keys: the keys of the pages that count.
-        most: how many are returned.
-    """
+    """Return the largest gains of pages from queries at better positions; none without search data."""
     matched = _matched(store, keys, collected.hosts)
     return gains(_found(matched.rows, collected), most) if matched else []
 

@@ -29,9 +29,7 @@ class ProposedLinks:
     Shown are the strongest links, and the strongest ones to orphans and to pages with too few links.
 
     Args:
-        audit: the audit.
         aliases: final pages by the keys of redirecting or canonicalised pages.
-        rows: the row of each audited page, by its key.
         most: how many of the strongest links are shown, and how many of those to weak pages.
     """
 
@@ -111,7 +109,6 @@ def opportunities(audit: Audit, gains: Sequence[QueryGain], rows: Mapping[str, i
     Args:
         audit: the audit, whose candidates are links that don't exist yet and that no editor rejected.
         gains: what pages would earn from queries, largest first.
-        rows: the row of each audited page, by its key.
     """
     links = audit.candidates
     wanted = sorted({rows[one.page] for one in gains if one.page in rows})
@@ -153,13 +150,7 @@ _WRONG_TARGETS = (Rule.BROKEN_TARGET, Rule.REDIRECTED_TARGET, Rule.COPY_TARGET, 
 
 
 def actions(audit: Audit, links: Sequence[ProposedLink], most: int = MOST_ACTIONS) -> list[Action]:
-    """Return the most useful actions in the order of `RULE`.
-
-    Args:
-        audit: the audit.
-        links: the proposed links to choose from, strongest first.
-        most: how many actions.
-    """
+    """Return the most useful actions in the order of `RULE`."""
     name = _names(audit)
     strong = [one for one in links if one.tier != "review" and one.status != "live"]
     useful = chain(

@@ -65,8 +65,6 @@ def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) ->
     """Compute the figures of a graph of n pages.
 
     Args:
-        graph: the links.
-        n: the number of pages.
         home: row of the home page; -1: clicks are unknown.
         wanted: (n,) whether a page without inlinks is an orphan.
         labels: (n,) each page's cluster, or -1.
@@ -245,11 +243,6 @@ def _site(pages: Sequence[Page], given: str) -> str:
 
 def home_row(pages: Sequence[Page], site: str, material: Material) -> int:
     """Return the row of the home page: the one asked for, else the page at the site's address, else -1.
-
-    Args:
-        pages: the audited pages.
-        site: host, or host and folder.
-        material: has the URL that was asked for.
 
     Raises:
         ConfigurationError: the one asked for is no URL.

@@ -47,11 +47,7 @@ class GraphmlFile:
         self.path, self.name = path, f"files/{path.name}"
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; return a sentence that says where it is, if it could not be replaced.
-
-        Raises:
-            OutputError: it can't be written; the earlier file is as it was.
-        """
+        """Replace the file; return a sentence that says where it is, if it could not be replaced."""
         lines = (f"{line}\n" for line in _graphml(audit))
         return remarks_on(self.path, replace_whole(self.path, lambda file: file.writelines(lines)))
 
@@ -63,11 +59,7 @@ class NodesCsv:
         self.path, self.name = path, f"files/{path.name}"
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; return what was unusual, one sentence each.
-
-        Raises:
-            OutputError: it can't be written; the earlier file is as it was.
-        """
+        """Replace the file; return what was unusual, one sentence each."""
         header = ("url:ID", *(f"{name}:{kind}" for name, kind in _NODE_COLUMNS[1:]), ":LABEL")
         rows = ((*map(_csv_cell, cells), "Page") for cells in _nodes(audit))
         return write_rows(self.path, header, rows, replace_whole, _CSV_ENCODING)
@@ -80,11 +72,7 @@ class EdgesCsv:
         self.path, self.name = path, f"files/{path.name}"
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; return what was unusual, one sentence each.
-
-        Raises:
-            OutputError: it can't be written; the earlier file is as it was.
-        """
+        """Replace the file; return what was unusual, one sentence each."""
         columns = (name if kind == "string" else f"{name}:{kind}" for name, kind in _EDGE_COLUMNS)
         header = (":START_ID", ":END_ID", *columns, ":TYPE")
         rows = (

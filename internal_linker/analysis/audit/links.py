@@ -147,11 +147,6 @@ def proposed_links(
     """Decide which of the links of the last run and of editors are adopted.
 
     Args:
-        proposals: the links as they were stored.
-        collected: the pages and their aliases.
-        rows: the row of each of the n audited pages, by its key.
-        existing: today's links.
-        limits: has the thresholds of the tiers.
         room: (n,) how many more links the pages' texts can carry.
     """
     links, n = _read(proposals, collected), len(rows)
@@ -197,10 +192,8 @@ def _as_stored(
     """Return (p,) the stored strengths of links, NaN where unknown, and whether no good anchor is in the text.
 
     Args:
-        edges: the stored links.
         keys: (p,) the links, as row of the source x n + row of the target.
         aliases: final pages by the keys of redirecting or canonicalised pages.
-        rows: the row of each of the n audited pages, by its key.
     """
     wanted, first = np.unique(keys, return_inverse=True)
     found, beside = np.full(len(wanted), np.nan), np.zeros(len(wanted), np.bool_)
@@ -287,14 +280,7 @@ _APPROVED = ("accepted", "edited")
 def link_details(
     graphs: Iterable[SiteGraph], collected: Collected, rows: Mapping[str, int], edges: Iterable[Edge]
 ) -> LinkDetails:
-    """Return the details of these graphs' links, by the rows of source and target.
-
-    Args:
-        graphs: links between the audited pages.
-        collected: today's links.
-        rows: the row of each audited page, by its key.
-        edges: the links that were ever proposed, with the keys of today.
-    """
+    """Return the details of these graphs' links, by the rows of source and target."""
     wanted = {
         ends for graph in graphs for ends in zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
     }

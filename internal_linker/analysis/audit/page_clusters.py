@@ -48,7 +48,6 @@ def page_clusters(
     """Group the pages that links may lead to, and name the groups.
 
     Args:
-        pages: n pages.
         graph: their links, which group the pages of a large site.
         similar: returns (m,) the clusters of m pages and the field that they were compared by; None: too many pages.
         languages: returns m language codes, "" where unknown.

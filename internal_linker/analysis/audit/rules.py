@@ -98,7 +98,6 @@ def dense_findings(
     """Find pages with more links than their text can carry, or than a page should have.
 
     Args:
-        states: the pages.
         links: (n,) links in each page's text today, to any page.
         in_text: (n,) adopted links that go into each page's text.
         adopted: (n,) all adopted links of each page; those beside the text count for the page only.
@@ -206,7 +205,6 @@ def multiplied_findings(
 
     Args:
         counts: (n,) links in each page's text today.
-        keys: n keys.
         urls: n URLs in the user's own spelling.
         earlier: the number of links that pages had at an earlier run, by key.
     """
@@ -269,7 +267,6 @@ def exact_copies(
     """Yield pages with the same text, each with the one to keep: most inlinks, then the shorter URL, then A to Z.
 
     Args:
-        pages: n pages.
         digests: n digests of their texts; empty for a page without text.
         inlinks: n numbers of pages that link to each page.
     """
@@ -340,10 +337,7 @@ def misleading_anchors(
     """Report links whose anchor clearly names another page than their target, by the rare words of titles.
 
     Args:
-        links: the links.
-        anchor_words: the words of each of the a anchors.
         page_words: the words of each of the n pages' title, H1 and URL.
-        urls: n URLs.
     """
     anchors, pages = _weighed(anchor_words, page_words)
     pairs, _ = _counted(links.anchors, links.targets, len(urls))

@@ -211,7 +211,6 @@ class AuditStates(Result):
         """Return the pages behind a figure.
 
         Args:
-            state: of which state.
             key: the figure; "": all pages.
             sort: by which of their figures; "": as suits the figure.
             section: only pages of this section.
@@ -242,7 +241,6 @@ class AuditStates(Result):
         """Return the links behind a figure or a cell of the matrix of sections.
 
         Args:
-            state: of which state.
             key: the figure; "": all links.
             ends: only links from and to these sections, as the matrix names them; "": any.
 
@@ -349,7 +347,6 @@ def states_of(accepted: Audit, every: Audit, *, made: str, min_inlinks: int, cli
     """Combine the audits with the accepted links and with all proposed ones.
 
     Args:
-        accepted: the audit with the accepted links.
         every: the audit of the same pages with all proposed links; has the actions.
         made: when, as ISO 8601.
         min_inlinks: pages that should link to every page.

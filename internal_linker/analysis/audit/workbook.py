@@ -81,9 +81,7 @@ class AuditXlsx:
     """An `AuditSink`: a workbook for Excel and the like, without formulas.
 
     Args:
-        path: the file.
         most_rows: findings of one rule that are written; the summary mentions the others.
-        write_whole: replaces a file.
     """
 
     def __init__(
@@ -93,11 +91,7 @@ class AuditXlsx:
         self._most, self._write_whole = most_rows, write_whole
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; return what was unusual, one sentence each.
-
-        Raises:
-            OutputError: it can't be written; the earlier file is as it was.
-        """
+        """Replace the file; return what was unusual, one sentence each."""
         landed = self._write_whole(self.path, lambda file: self._fill(file, audit))
         remarks = [
             f"{self.name} has the {MOST_PAGES:,} pages of the highest PageRank; audit_nodes.csv has all."

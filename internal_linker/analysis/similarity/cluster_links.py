@@ -85,7 +85,6 @@ def missing_links(
     Args:
         points: (n, d) unit rows whose products are similarities.
         labels: (n,) clusters from 0; -1 for a page in none.
-        hubs: (k,) rows.
         links: keys of existing links, source * n + target, ascending.
         advance: called with the number of further pages done.
         gives: (n,) whether each page gets links; None: all do.

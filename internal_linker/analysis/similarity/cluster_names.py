@@ -48,11 +48,8 @@ def named_shares(
     """Return (n,) how much of its cluster's name is in each title: 1 for the first term, 1/2 for the second, and so on.
 
     Args:
-        names: the clusters' names, by `cluster_names`.
         labels: (n,) clusters from 0; -1 for a page in none.
-        titles: n titles.
         languages: n language codes, "" where unknown.
-        reader: finds words and their stems.
     """
     shares = np.zeros(len(titles))
     for row in np.flatnonzero(labels >= 0).tolist():
@@ -125,9 +122,7 @@ def cluster_names(labels: Ints, pages: Sequence[Page], titles: Sequence[str], re
 
     Args:
         labels: (n,) clusters from 0; -1 for a page in none.
-        pages: n pages.
         titles: n titles without brand.
-        reader: finds words, their stems, and function words.
     """
     clusters = int(labels.max(initial=-1)) + 1
     most = max(_LEAST_READ, min(_MOST_READ, _ALL_READ // max(1, clusters)))
@@ -217,14 +212,7 @@ def _can_name(found: _Found, pages: int) -> bool:
 
 
 def _worth(read: _Read, stems: Stems, shares: _Shares, *, alone: bool) -> Vectors:
-    """Return (m,) how much a term says about each page, 0 or more; 0 for pages that lack it.
-
-    Args:
-        read: the cluster's pages.
-        stems: the term.
-        shares: how many of the site's pages have it.
-        alone: rate it by its own pages only.
-    """
+    """Return (m,) how much a term says about each page, 0 or more; 0 for pages that lack it."""
     found, worth = read.terms[stems], np.zeros(read.pages)
     says = _SAYS[min(max(_SAYS), int(found.term.words))]
     for there, everywhere in ((found.titles, shares.titles), (found.contents, shares.contents)):

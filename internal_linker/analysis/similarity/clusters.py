@@ -108,10 +108,8 @@ def k_means(
     """Group the pages by k-means, each language by itself.
 
     Args:
-        compared: n pages.
         points: (n, d) float32 unit rows, or zeros for a page of which nothing is known.
         bounds: the lowest and highest number of clusters; None: as suits the site.
-        progress: shows the step.
 
     Returns:
         (n,) labels from 0, -1 for a page of which nothing is known; and the numbers of clusters that were tried.
@@ -150,9 +148,7 @@ def communities(compared: ComparedPages, at_least: float, progress: Progress) ->
     """Group the pages into communities of the graph that joins each page and its nearest ones.
 
     Args:
-        compared: n pages.
         at_least: pages less similar than this are not joined.
-        progress: shows the step.
 
     Returns:
         (n,) labels from 0; -1 for a page that has no neighbour.
@@ -189,11 +185,8 @@ def described(
     """Name the clusters, and find their hubs and the links that they lack.
 
     Args:
-        compared: n pages.
         points: (n, d) float32 unit rows, or zeros.
         labels: (n,) clusters from 0; -1 for a page in none.
-        progress: shows the step.
-        site: the site's host.
         method: how the pages were grouped, one of `METHODS`.
         copies: keys, source * n + target, of links between near-duplicates, which are never missing.
     """

@@ -108,7 +108,6 @@ class SimilarityView(Result):
 
         Args:
             page: its URL, with or without https://, or its path.
-            hosts: hosts that stand for others.
 
         Raises:
             InputError: it is none of the compared pages.

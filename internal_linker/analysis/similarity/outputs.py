@@ -31,10 +31,6 @@ def write_tables(
     """Write each table as a CSV file, and the sheets as one workbook; return what was unusual.
 
     Args:
-        files: the folder.
-        tables: tables by file name.
-        workbook: the workbook's file name.
-        sheets: the workbook's sheets.
         advance: called with the number of further rows written, of those that `rows_of` counts.
 
     Raises:
@@ -94,9 +90,7 @@ def write_matrix(
     """Write the similarities of all pages tile by tile; return the file's name and what was unusual.
 
     Args:
-        files: the folder.
         form: "csv", "npy" or "parquet".
-        urls: n URLs.
         tiles: (r, n) float32 each, all rows in order.
 
     Raises:

@@ -56,15 +56,12 @@ def similar_pairs(
     """Compare all pages with each other, except pages in different languages.
 
     Args:
-        similarity: the similarity of n pages.
         languages: (n,) language codes; two pages can match if theirs are equal or one is -1.
-        at_least: the lowest similarity of a pair.
         most: keep a pair only if it is among so many best matches of one of its pages; 0: all pairs.
         advance: called with the number of further pages compared.
         gives: (n,) whether each page gets links; of two pages, one must be able to link to the other. None: all can.
         takes: (n,) whether links may lead to each page; None: to all.
         sections: (n,) numbers of the pages' sections; None: all pages are in one.
-        bars: bars of the histogram.
 
     Raises:
         InputError: there are more than `MOST_PAIRS` pairs.

@@ -240,11 +240,8 @@ def field_similarity(
     """Encode each field of all pages.
 
     Args:
-        pages: n pages.
         titles: n titles without brand.
         fields: the fields to compare by ("title", "h1", "content") and their weights, above 0.
-        encoders: by which the fields are compared.
-        progress: shows the steps.
 
     Returns:
         The pages' similarity, and what is missing, one sentence each.

@@ -92,7 +92,6 @@ def treated_pages(links: Sequence[NewLink], days: int, since: int = 0) -> list[T
     """Return the pages that links went live to, each with the day of its first link.
 
     Args:
-        links: the links.
         days: how many days after it further links of the page count.
         since: the first day whose links are new, as an ordinal number: that of an experiment, since pages with earlier
             links are held back as often as others.
@@ -129,7 +128,6 @@ def impact(
     """Find what new links did to their targets.
 
     Args:
-        panel: the search data.
         treated: the targets; of an experiment those of links since its first day.
         strata: the section and language of each page, as any text: controls have the target's own.
         days: how many days after the links are compared, whole weeks.
@@ -334,9 +332,6 @@ def sentence(found: Estimate, days: int, *, randomised: bool = False, contaminat
     """Return the effect on clicks as a sentence.
 
     Args:
-        found: the effect.
-        days: how many days after the links were compared.
-        randomised: as in `Findings`.
         contaminated: the share of the held-back targets that got a new link, below 1.
     """
     told = f"Targets {_change(found)} clicks in {days} days"

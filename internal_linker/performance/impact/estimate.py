@@ -98,13 +98,6 @@ def estimate(
     """Return the effect on the targets, and what it depends on; None if no target has the outcome.
 
     The controls' outcome is adjusted to what remains of the difference in the past, by a regression within the sets.
-
-    Args:
-        panel: the search data.
-        matches: the targets and their controls.
-        outcome: what is measured.
-        rng: draws the resamples.
-        group: the name of these targets.
     """
     own, others = _values(panel, matches, outcome)
     kept_sets, kept_pairs = np.isfinite(own).all(axis=1), np.isfinite(others).all(axis=1)
@@ -260,11 +253,6 @@ def event_study(
     panel: Panel, matches: Matches, rng: np.random.Generator
 ) -> tuple[Sequence[EventWeek], float]:
     """Compare the clicks of targets and controls in each week, relative to the weeks before the link.
-
-    Args:
-        panel: the search data.
-        matches: the targets and their controls.
-        rng: draws the resamples.
 
     Returns:
         The weeks, the earliest first; and how probable differences before the link as large as these are by chance.

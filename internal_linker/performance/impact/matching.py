@@ -86,8 +86,6 @@ def matched(panel: Panel, site: Site, rows: Ints, days: Ints, weeks: Ints, *, at
     pages whose links somebody put live would be a choice, and no comparison at random any more.
 
     Args:
-        panel: the search data.
-        site: the sections, languages and links of the panel's pages.
         rows: the targets' rows in the panel, -1 for a page without data, (t,).
         days: the days of their links, as ordinal numbers, (t,).
         weeks: how many whole weeks after it are compared, (t,); 0: the experiment ends too early.
@@ -194,7 +192,6 @@ def drawn_at_random(
     Args:
         levels: the clicks a week of each target; 0 where nobody knows.
         strata: the section and language of each target.
-        rng: draws.
     """
     order = sorted(levels, key=lambda page: (strata.get(page, ""), -levels[page], page))
     held = list[str]()

@@ -362,21 +362,13 @@ _TOLD_SHARES = (0.1, 1, 5, 10, 20, 50)
 
 
 class AuditHtml:
-    """An `AuditSink`: the report for browsers.
-
-    Args:
-        file: audit.html.
-    """
+    """An `AuditSink`: the report for browsers."""
 
     def __init__(self, file: ReportFile) -> None:
         self._file, self.name = file, f"files/{file.path.name}"
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; return a sentence that says where it is, if it could not be replaced.
-
-        Raises:
-            OutputError: it can't be written; the earlier file is as it was.
-        """
+        """Replace the file; return a sentence that says where it is, if it could not be replaced."""
         return self._file.replace(
             _TEMPLATE, _context(audit), {"change": change, "figure": figure, "readable": readable}
         )

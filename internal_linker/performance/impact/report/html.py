@@ -16,12 +16,6 @@ _MOST_PAIRS = 1_000
 def write_impact(file: ReportFile, site: str, found: Findings, links: int) -> list[str]:
     """Replace the report; return a sentence that says where it is, if it could not be replaced.
 
-    Args:
-        file: impact.html.
-        site: the site's host.
-        found: what was found.
-        links: how many links went live.
-
     Raises:
         OutputError: it can't be written; the earlier file stays as it was.
     """
