@@ -59,6 +59,71 @@ def test_queries_with_the_name_are_left_out(query: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("home", "brand", "branded", "others"),
+    [
+        (
+            "https://www.latelier-brume.fr/",
+            "L'Atelier Brume",
+            ["atelier brume", "l'atelier brume", "latelier-brume.fr", "l'atelier brume diffuseur"],
+            ["atelier de brume", "diffuseur"],
+        ),
+        (
+            "https://www.nord-faden.de/",
+            "Nord-Faden",
+            ["nord faden", "nordfaden", "nord-faden.de", "nord faden anmelden", "nordfaden sockengarn"],
+            ["nord süd faden", "roter faden"],
+        ),
+        (
+            f"https://{'чайград'.encode('idna').decode()}.xn--p1ai/",
+            "Чайград",
+            ["чайград", "чай град", "чайград.рф", "чайград пуэр"],
+            ["чай в городе", "град камней"],
+        ),
+        (
+            "https://www.hoshicha.jp/",
+            "星茶堂",
+            ["星茶堂", "hoshicha", "星茶堂公式サイト", "星茶堂の煎茶"],
+            ["星のお茶 レシピ", "hojicha", "煎茶 温度"],
+        ),
+    ],
+    ids=["apostrophe", "hyphen", "Cyrillic", "Japanese"],
+)
+def test_names_of_each_shape_are_recognised(
+    home: str, brand: str, branded: Sequence[str], others: Sequence[str]
+) -> None:
+    """Whatever the script, with or without an article, in one word or several."""
+    rows = [(f"{home}{at}", query, 5, 90, 1.5) for at, query in enumerate([*branded, *others])]
+    # Most clicks are of topics, or the name would be what the site is about.
+    rows.append((f"{home}topic", "a long topic", 500, 9000, 3.0))
+    found = main_queries(frame(*rows), names=site_names([home], [brand]))
+    assert {each.query for each in found.brands} == {*branded}
+
+
+@pytest.mark.parametrize(
+    ("query", "is_name"),
+    [("slowkettel", True), ("slowketle", True), ("slow cooker", False), ("sloxkexxle", False)],
+)
+def test_misspelt_names_lead_home(query: str, is_name: bool) -> None:
+    """A rare query that leads to the home page, first and often, is a name if it is nearly one."""
+    rows = [(HOME, query, 3, 5, 1.0), (TEA, "green tea", 30, 400, 2.0)]
+    found = main_queries(frame(*rows), names=["slowkettle"])
+    assert ([each.query for each in found.brands] == [query]) is is_name
+
+
+def test_a_name_that_is_an_ordinary_word_counts_where_the_site_is_first() -> None:
+    """Queries for which the site comes far behind, and is seldom clicked, have the name as a word."""
+    rows = [
+        (HOME, "ladder", 90, 200, 1.0),
+        (TEA, "career ladder", 1, 900, 12.0),
+        (TEA, "step ladder", 0, 900, 15.0),
+        (POTS, "ladder pricing", 9, 30, 1.0),
+        (TEA, "green tea", 300, 4000, 2.0),
+    ]
+    found = main_queries(frame(*rows), names=["ladder"])
+    assert {each.query for each in found.brands} == {"ladder", "ladder pricing"}
+
+
+@pytest.mark.parametrize(
     "query", ["slow tea", "kettle", "how slow kettle owners descale a copper kettle", "slowkettles"]
 )
 def test_other_queries_stay(query: str) -> None:
