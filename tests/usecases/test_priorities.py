@@ -23,7 +23,7 @@ from internal_linker.usecases.run import run
 from tests.pipeline.test_stable_lists import LINKS, changes, site, write
 from tests.support.builders import Told
 from tests.support.simulated_search import search_rows
-from tests.support.small_project import SITE, command, make_project, write_settings
+from tests.support.small_project import URLS, command, make_project, write_settings
 
 LAST = date(2026, 11, 20)
 
@@ -167,15 +167,14 @@ def test_an_audit_without_search_data_has_no_opportunities(tmp_path: Path) -> No
 
 def test_commands_do_not_load_what_only_others_need(tmp_path: Path) -> None:
     """A lookup would take twice as long with what it has no use for; without search data a run loads no pandas."""
-    write(tmp_path, site(), LINKS)
-    write_settings(tmp_path, {})
+    make_project(tmp_path, {"embedding_provider": "auto"})
     code = (
         "import sys; from internal_linker.cli import main\n"
         "def tried(*command):\n"
         "    try:\n"
         f"        main([*command, '--project', {str(tmp_path)!r}])\n"
         "    except SystemExit as ended: assert ended.code == 0, command\n"
-        f"tried('lookup', '{SITE}/0/0/')\n"
+        f"tried('lookup', '{URLS[0]}')\n"
         "own = ('usecases.alerts', 'pipeline.brief', 'cli.audit', 'adapters.compute.processes')\n"
         "unused = {'xlsxwriter', 'filelock', 'rich.progress', *(f'internal_linker.{name}' for name in own)}\n"
         "assert not unused & {*sys.modules}, unused & {*sys.modules}\n"
@@ -185,4 +184,4 @@ def test_commands_do_not_load_what_only_others_need(tmp_path: Path) -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr[-2000:]
-    assert f"{SITE}/0/0/" in (tmp_path / "files/links.csv").read_text(encoding="utf-8")
+    assert URLS[0] in (tmp_path / "files/links.csv").read_text(encoding="utf-8")
