@@ -30,20 +30,17 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Editors' decisions on a group of links.
+    """Editors' decisions on a group of links."""
 
-    Attributes:
-        by: the kind of group, "all", "tier", "origin" or "section".
-        name: the group's tier, origin or section; "" for all.
-        accepted: the count of links that editors accepted or edited, or that are live.
-        rejected: the count of rejected links.
-        waiting: the count of links without a decision.
-    """
-
+    # The kind of group, "all", "tier", "origin" or "section".
     by: str
+    # The group's tier, origin or section; "" for all.
     name: str
+    # The count of links that editors accepted or edited, or that are live.
     accepted: int
+    # The count of rejected links.
     rejected: int
+    # The count of links without a decision.
     waiting: int
 
     @property
@@ -83,9 +80,8 @@ def acceptance(decisions: Iterable[Decision]) -> list[Acceptance]:
 def rising_rejections(verdicts: Sequence[Status], recent: int) -> str:
     """Return a warning if editors reject a significantly larger share than before; otherwise "".
 
-    Args:
-        verdicts: the statuses of decided links, in the order of their time.
-        recent: how many of them are new since the last run; the function compares at least `LEAST_DECISIONS`.
+    `verdicts` are the statuses of decided links in the order of their time, of which `recent` are new since the last
+    run; at least `LEAST_DECISIONS` are compared.
     """
     recent = max(recent, LEAST_DECISIONS)
     earlier, later = verdicts[:-recent], verdicts[-recent:]

@@ -300,11 +300,6 @@ class ReviewTab:
     The first `write` creates the tab. Metadata identifies the tab even if somebody renames it; hidden ids identify
     rows, and headers identify columns.
 
-    Args:
-        service_account: the JSON text of a service account's key; no message contains it.
-        sheet_id: the spreadsheet's id, from its address.
-        api_url: the address of the Sheets API; change it only for a proxy.
-
     Raises:
         ConfigurationError: `service_account` is not a usable key.
     """

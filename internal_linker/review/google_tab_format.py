@@ -141,10 +141,7 @@ def bold_runs(text: str, span: tuple[int, int] | None) -> list[Request]:
 def marked(number: int, place: int, rows: Mapping[int, Sequence[Request]]) -> Iterator[list[Request]]:
     """Yield the requests that format parts of cells in a column, in parts that fit one call each.
 
-    Args:
-        number: the tab's number.
-        place: the column, from 0.
-        rows: runs by row, from 0.
+    `rows` are runs by row, from 0.
     """
     requests: list[Request] = []
     size, before = 0, -2

@@ -68,10 +68,7 @@ _SAME_SCORE = 5e-5
 class Board:
     """One reading of a desk; rows count from 0 below the header.
 
-    Args:
-        header: the first row.
-        rows: all other rows, including those without an id.
-        restored: names of our columns that were missing and have just been added, so that they are empty.
+    `restored` are names of our columns that were missing and have just been added, so that they are empty.
     """
 
     def __init__(self, header: Row, rows: Sequence[Row], restored: Collection[str] = ()) -> None:
@@ -154,16 +151,13 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The changes that make a desk show the links wanted, without changing anything that editors wrote.
+    """The changes that make a desk show the links wanted, without changing anything that editors wrote."""
 
-    Attributes:
-        changes: the new contents of cells, by row and column name.
-        removed: rows of links that are no longer wanted and that no editor touched, and redundant copies of rows.
-        new: the rows of new links, with all columns.
-    """
-
+    # The new contents of cells, by row and column name.
     changes: Mapping[int, Mapping[str, Cell]]
+    # Rows of links that are no longer wanted and that no editor touched, and redundant copies of rows.
     removed: Sequence[int]
+    # The rows of new links, with all columns.
     new: Sequence[Mapping[str, Cell]]
 
 

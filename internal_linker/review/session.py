@@ -27,20 +27,17 @@ KEYS = {
 
 @dataclass(frozen=True)
 class ReviewCounts(Result):
-    """The outcome of a review, in counts of links.
+    """The outcome of a review, in counts of links."""
 
-    Attributes:
-        accepted, rejected, edited: links that were decided, by their new status.
-        skipped: links that were shown and left undecided or unchanged.
-        taken_back: links whose earlier decision was taken back.
-        left: links that still wait for a decision.
-    """
-
+    # accepted, rejected, edited: links that were decided, by their new status.
     accepted: int = 0
     rejected: int = 0
     edited: int = 0
+    # Links that were shown and left undecided or unchanged.
     skipped: int = 0
+    # Links whose earlier decision was taken back.
     taken_back: int = 0
+    # Links that still wait for a decision.
     left: int = 0
 
     def tables(self) -> dict[str, Columns]:
@@ -51,18 +48,14 @@ class ReviewCounts(Result):
 
 @dataclass(frozen=True, slots=True)
 class LinkFilter:
-    """Which links are reviewed; an empty attribute leaves none out.
+    """Which links are reviewed; an empty attribute leaves none out."""
 
-    Attributes:
-        sections: parts of the site that the links start in.
-        source: the page, in the form of `CanonicalHosts.identity`, or the query that they start at.
-        tier: their tier.
-        hosts: the hosts that stand for others.
-    """
-
+    # Parts of the site that the links start in.
     sections: Sections = field(default_factory=lambda: Sections(()))
+    # The page, in the form of `CanonicalHosts.identity`, or the query that they start at.
     source: str = ""
     tier: Tier | Literal[""] = ""
+    # The hosts that stand for others.
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
 
     def takes(self, edge: Edge) -> bool:
@@ -76,16 +69,13 @@ class LinkFilter:
 
 @dataclass(frozen=True)
 class EdgeQueue:
-    """A `ports.ReviewQueue` over a site's edges.
+    """A `ports.ReviewQueue` over a site's edges."""
 
-    Attributes:
-        store: the store of the edges.
-        texts: the site's pages; None: links are shown without titles, and anchors are not looked for.
-        only: which links are reviewed.
-    """
-
+    # The store of the edges.
     store: EdgeStore
+    # The site's pages; None: links are shown without titles, and anchors are not looked for.
     texts: PageTexts | None = None
+    # Which links are reviewed.
     only: LinkFilter = LinkFilter()
     _before: dict[str, Edge] = field(default_factory=dict, init=False)
 
@@ -158,13 +148,7 @@ class ReviewFace(Protocol):
 
 
 def review(queue: ReviewQueue, face: ReviewFace, by: str) -> ReviewCounts:
-    """Go through the links until all are decided or skipped, or the person quits; store each decision at once.
-
-    Args:
-        queue: the waiting links, and the store of decisions.
-        face: the face that the person uses.
-        by: the person's name.
-    """
+    """Go through the links until all are decided or skipped, or the person quits; store each decision at once."""
     rows, outcomes = list(queue.pending()), list[str]()
     while rows:
         at = len(outcomes)

@@ -14,13 +14,7 @@ _CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufffe\\uffff]+")
 
 
 def heard(edge: Edge, said: Verdict, at: str) -> Edge:
-    """Return the edge with everything that an editor wrote since the cells were last read.
-
-    Args:
-        edge: the edge from the store.
-        said: the cells as they are now.
-        at: the time, ISO 8601.
-    """
+    """Return the edge with everything that an editor wrote since the cells were last read."""
     said = as_read(edge, said)
     cells = cells_of(said)
     if cells == edge.cells:
@@ -61,12 +55,8 @@ def says_nothing_new(edge: Edge, said: Verdict) -> bool:
 def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edge:
     """Return an edge after a run.
 
-    Args:
-        old: the edge from the store; None: it is new.
-        now: the edge that the run proposes, with the run in `first_run` and `last_run` and its time in `at`; None: the
-            run doesn't propose it.
-        linked: whether the page has the link today.
-        at: the time, ISO 8601.
+    `old` is the edge from the store, None for a new one; `now` the one that the run proposes, with the run in
+    `first_run` and `last_run` and its time in `at`, None if it doesn't; `linked`: whether the page has the link today.
     """
     edge = now or old
     assert edge is not None

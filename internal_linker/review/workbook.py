@@ -85,12 +85,8 @@ class _SavedMeanwhileError(Exception):
 class ReviewWorkbook:
     """A ReviewDesk in a file, which each `write` rebuilds as a whole, in the editors' order of rows and columns.
 
-    Rows that nobody moved, and to which nobody added rows, come in the order of the links that are written.
-
-    Args:
-        path: the file; it need not exist.
-        replace: as in `replace_binary`.
-        pauses: as in `replace_binary`.
+    Rows that nobody moved, and to which nobody added rows, come in the order of the links that are written. `replace`
+    and `pauses` are as in `replace_binary`. The file need not exist.
     """
 
     def __init__(
@@ -182,12 +178,8 @@ class ReviewWorkbook:
     ) -> Path:
         """Write the merged rows to a file and return where it is.
 
-        Args:
-            path: the file.
-            board: what editors have.
-            lines: the rows.
-            seen: the digest of `path` when the board was read; None for another file.
-            ours: whether the rows are in the order of the links.
+        `seen` is the digest of `path` when the board was read, None for another file; `ours`: whether the rows are in
+        the order of the links.
 
         Raises:
             _SavedMeanwhileError: `path` is our file, and its content is no longer the one that was `seen`.

@@ -27,12 +27,9 @@ from internal_linker.usecases.sections import chosen_sections
 
 @dataclass(frozen=True, repr=False)
 class HistoryResult(Result):
-    """The runs whose links are kept.
+    """The runs whose links are kept."""
 
-    Attributes:
-        versions: the runs, the oldest first.
-    """
-
+    # The runs, the oldest first.
     versions: Sequence[Version]
 
     def tables(self) -> dict[str, Columns]:
@@ -44,18 +41,15 @@ class HistoryResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class DiffResult(Result):
-    """How the links of two runs differ.
+    """How the links of two runs differ."""
 
-    Attributes:
-        differences: the links that the runs do not both have at the same place.
-        links: how the number of links of the later run follows from that of the earlier one.
-        files: the files of files/ that were written.
-        remarks: what was unusual about the writing, one sentence each.
-    """
-
+    # The links that the runs do not both have at the same place.
     differences: Sequence[Difference]
+    # How the number of links of the later run follows from that of the earlier one.
     links: Balance
+    # The files of files/ that were written.
     files: tuple[str, ...] = ()
+    # What was unusual about the writing, one sentence each.
     remarks: tuple[str, ...] = ()
 
     @property
@@ -79,26 +73,23 @@ class DiffResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class RollbackResult(Result):
-    """An earlier run whose links were put back.
+    """An earlier run whose links were put back."""
 
-    Attributes:
-        run: the earlier run.
-        run_id: the name of this rollback among the runs.
-        recommendations: the rows that were put back, with their links.
-        rejected: how many links were left out, since an editor rejected them after the run.
-        without_anchors: how many links have no anchor, since the store has none for them.
-        gaps: what could not be done, one sentence each.
-        failure: why the first place that took no links failed; None: all took them.
-        earlier: the run before it, if it was the newest, so that nothing changed; else "".
-    """
-
+    # The earlier run.
     run: str
+    # The name of this rollback among the runs.
     run_id: str
+    # The rows that were put back, with their links.
     recommendations: Sequence[Recommendation]
+    # How many links were left out, since an editor rejected them after the run.
     rejected: int
+    # How many links have no anchor, since the store has none for them.
     without_anchors: int
+    # What could not be done, one sentence each.
     gaps: tuple[str, ...]
+    # Why the first place that took no links failed; None: all took them.
     failure: ServiceError | OutputError | None
+    # The run before it, if it was the newest, so that nothing changed; else "".
     earlier: str = ""
 
     @property
@@ -135,22 +126,19 @@ class RollbackResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class RollbackPreview(Result):
-    """What a rollback would change by the decisions in the store: it reads those in the Sheet and in review.xlsx, too.
+    """What a rollback would change by the decisions in the store; it reads those in Sheet and review.xlsx, too."""
 
-    Attributes:
-        run: the earlier run.
-        rows: the rows that would be put back.
-        links: the links in them.
-        rejected: links that would be left out, since an editor rejected them after the run.
-        differences: how the links of all rows would differ from those of the newest run.
-        balance: how the number of links of all rows would follow from that of the newest run.
-    """
-
+    # The earlier run.
     run: str
+    # The rows that would be put back.
     rows: int
+    # The links in them.
     links: int
+    # Links that would be left out, since an editor rejected them after the run.
     rejected: int
+    # How the links of all rows would differ from those of the newest run.
     differences: Sequence[Difference]
+    # How the number of links of all rows would follow from that of the newest run.
     balance: Balance
 
     def tables(self) -> dict[str, Columns]:
@@ -172,10 +160,7 @@ def names(versions: Sequence[Version]) -> list[str]:
 def diff(project: Project, options: DiffOptions, *, write: bool = True) -> DiffResult:
     """Find how the links of two runs differ, and why.
 
-    Args:
-        project: whose runs.
-        options: the runs, and the sections that count.
-        write: write all differences to files/diff.csv.
+    `write`: write all differences to files/diff.csv.
 
     Raises:
         ConfigurationError: neither run has a row in one of the sections.
@@ -216,10 +201,6 @@ def _links_between(
 def preview_rollback(project: Project, options: RollbackOptions) -> RollbackPreview:
     """Find what a rollback would change; nothing is written, and no service is contacted.
 
-    Args:
-        project: whose run.
-        options: the run, and the sections whose links would be put back.
-
     Raises:
         ConfigurationError: the run has no row in one of the sections.
         InputError: the run is not kept.
@@ -248,11 +229,6 @@ def rollback(project: Project, options: RollbackOptions, progress: Progress) -> 
     """Put the links of an earlier run back into Output.csv, links.csv and the Sheet.
 
     What an editor rejected since stays out. The rollback is kept as a run of its own.
-
-    Args:
-        project: whose run.
-        options: the run, and the sections whose links are put back.
-        progress: shows the steps.
 
     Raises:
         ConfigurationError: the run has no row in one of the sections.

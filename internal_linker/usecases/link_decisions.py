@@ -32,20 +32,16 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a person says of a link.
-
-    Attributes:
-        link_id: the link.
-        status: the decision; "" takes an earlier one back; None: it stays, for a note alone.
-        anchor: the text to link; None: it stays.
-        notes: the notes, such as the reason of a rejection; None: they stay.
-        seen: what the person saw beside the link; None: whatever it was.
-    """
+    """What a person says of a link."""
 
     link_id: str
+    # The decision; "" takes an earlier one back; None: it stays, for a note alone.
     status: Decision | None = None
+    # The text to link; None: it stays.
     anchor: str | None = None
+    # The notes, such as the reason of a rejection; None: they stay.
     notes: str | None = None
+    # What the person saw beside the link; None: whatever it was.
     seen: Seen | None = None
 
 
@@ -58,18 +54,15 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of decisions.
+    """What became of decisions."""
 
-    Attributes:
-        undo: the name by which they are taken back; "" if nothing changed.
-        changed: how many links changed.
-        rows: the first of them as they are now.
-        conflicts: links that changed since they were shown.
-    """
-
+    # The name by which they are taken back; "" if nothing changed.
     undo: str
+    # How many links changed.
     changed: int
+    # The first of them as they are now.
     rows: Sequence[LinkRow]
+    # Links that changed since they were shown.
     conflicts: Sequence[Conflict] = ()
 
 
@@ -100,14 +93,11 @@ class _Answer(NamedTuple):
 
 @dataclass
 class Decisions:
-    """Decisions on a project's links; several threads may use it.
+    """Decisions on a project's links; several threads may use it."""
 
-    Attributes:
-        links: the project's links.
-        most: on how many links decisions can be taken back, by everybody together; the last decision always can.
-    """
-
+    # The project's links.
     links: StoredLinks
+    # On how many links decisions can be taken back, by everybody together; the last decision always can.
     most: int = 50_000
     # By link: its answer before and after the decision.
     _undone: OrderedDict[str, dict[str, tuple[_Answer, _Answer]]] = field(
@@ -120,11 +110,7 @@ class Decisions:
         """Keep what a person says of links; it is stored when this returns.
 
         The rules are those of the review's workbook. A link that changed since it was shown stays as it is, and is
-        returned as a conflict.
-
-        Args:
-            said: the decisions, one for a link.
-            by: the person's name; "": the name of the login.
+        returned as a conflict. `by` "" is the name of the login.
 
         Raises:
             LinkNotFound: a link is not stored; then nothing is kept.
@@ -154,11 +140,7 @@ class Decisions:
     ) -> Outcome:
         """Keep one decision on all links that a filter takes and that nobody has decided, or take decisions back.
 
-        Args:
-            wanted: the filter.
-            status: the decision; "" takes back the decisions on the links that it takes.
-            notes: the notes of all of them; None: they stay.
-            by: as in `decide`.
+        The status "" takes decisions back; `notes` None leaves them.
         """
         rows = self.links.filtered(wanted)
         taken = (row for row in rows if (row.status == "proposed" if status else row.decided))

@@ -1,11 +1,14 @@
-"""Lists of stored links: the rows that they show, which of them a filter takes, and in which order."""
+"""Lists of stored links: rows, which of them a filter takes, in which order; as a file to download, too."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
+from internal_linker.adapters.tables.csv_writer import ResultCsv
+from internal_linker.adapters.tables.xlsx_writer import Cell, Column, ResultsXlsx, Sheet
 from internal_linker.core.applied_links import LinkState
 from internal_linker.core.edges import TIER_NAMES, Edge, Status, Tier, score_of
 from internal_linker.core.records import Origin
@@ -19,71 +22,64 @@ OnSite = Literal["", "missing", LinkState]
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A stored link in a list.
-
-    Attributes:
-        id: its id.
-        source, target: keys; `source` is the query if there is no page.
-        source_url, target_url: as the user writes them.
-        source_title, target_title: "" for a page without one, or that is not listed.
-        section: the first folder of the source.
-        score: 0 to 100; None: unknown.
-        tier, status, origin: as in links.csv.
-        rank: its place among the page's links; 0: it waits for approval.
-        anchor: the text to link.
-        decided: the editor's last decision, "" without one.
-        by, at: who set the status, and when.
-        notes: the editor's notes.
-        on_site: whether an accepted link is on the site: "missing", "undone" (taken back), "applied" or "live"; "" for
-            other links.
-    """
+    """A stored link in a list."""
 
     id: str
+    # source and target: keys; `source` is the query if there is no page.
     source: str
+    # source_url and target_url: as the user writes them.
     source_url: str
+    # source_title and target_title: "" for a page without one, or that is not listed.
     source_title: str
     target: str
     target_url: str
     target_title: str
+    # The first folder of the source.
     section: str
+    # 0 to 100; None: unknown.
     score: int | None
+    # tier, status, origin: as in links.csv.
     tier: Tier
     status: Status
     origin: Origin
+    # Its place among the page's links; 0: it waits for approval.
     rank: int
+    # The text to link.
     anchor: str
+    # The editor's last decision, "" without one.
     decided: str
+    # by and at: who set the status, and when.
     by: str
     at: str
+    # The editor's notes.
     notes: str
+    # Whether an accepted link is on the site: "missing", "undone" (taken back), "applied" or "live"; "" for other
+    # links.
     on_site: OnSite = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkFilter:
-    """Which links are listed, and in which order; an empty attribute leaves none out.
+    """Which links are listed, and in which order; an empty attribute leaves none out."""
 
-    Attributes:
-        include, exclude: paths of the pages that the links start at, as in `Sections`.
-        section, tier, origin: as in `LinkRow`.
-        status: a status; "waiting" for links that nobody has decided, "decided" for the others with a decision.
-        on_site: a state as in `LinkRow`; "missing" takes those that were undone, too.
-        text: words that URLs, titles, anchor or notes contain, in any case.
-        source: the key of the page or the query that the links start at.
-        order: the column to sort by; "page": page by page, those with the strongest waiting links first.
-        descending: from the end.
-    """
-
+    # include and exclude: paths of the pages that the links start at, as in `Sections`.
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    # section, tier, origin: as in `LinkRow`.
     section: str = ""
     tier: str = ""
     origin: str = ""
+    # A status; "waiting" for links that nobody has decided, "decided" for the others with a decision.
     status: str = ""
+    # A state as in `LinkRow`; "missing" takes those that were undone, too.
     on_site: OnSite = ""
+    # Words that URLs, titles, anchor or notes contain, in any case.
     text: str = ""
+    # The key of the page or the query that the links start at.
     source: str = ""
+    # The column to sort by; "page": page by page, those with the strongest waiting links first.
     order: Order = "page"
+    # From the end.
     descending: bool = False
 
 
@@ -193,3 +189,46 @@ def best_first(rows: Iterable[LinkRow]) -> list[LinkRow]:
     """Return rows without withdrawn ones, the best first."""
     known = (row for row in rows if row.status != "withdrawn")
     return sorted(known, key=lambda row: (row.rank == 0, -(row.score or 0), row.rank, row.id))
+
+
+Format = Literal["xlsx", "csv"]
+ON_SITE: Mapping[OnSite, str] = {
+    "": "",
+    "missing": "not yet",
+    "undone": "taken back",
+    "applied": "applied",
+    "live": "live",
+}
+_COLUMNS = (
+    *(Column("Source", 40, "link"), Column("Source Title", 40), Column("Target", 40, "link")),
+    *(
+        Column("Target Title", 40),
+        Column("Anchor", 30),
+        Column("Score"),
+        Column("Tier", 14),
+        Column("Status"),
+        Column("On the Site"),
+    ),
+    *(Column("Origin"), Column("Source Section", 16), Column("Who", 16), Column("When", 20)),
+    *(Column("Notes", 40, "text"), Column("Link Id", 22)),
+)
+
+
+def write_links(rows: Sequence[LinkRow], file: Path, kind: Format) -> None:
+    """Write links into a file.
+
+    Raises:
+        OutputError: the file can't be written.
+    """
+    sheet = Sheet("Links", _COLUMNS, [*map(_cells, rows)])
+    if kind == "csv":
+        ResultCsv(file).write(sheet)
+    else:
+        ResultsXlsx(file).write([sheet])
+
+
+def _cells(row: LinkRow) -> Sequence[Cell]:
+    score = "" if row.score is None else row.score
+    told = (row.source_url, row.source_title, row.target_url, row.target_title, row.anchor)
+    state = (score, TIER_NAMES[row.tier], row.status, ON_SITE[row.on_site], row.origin, row.section)
+    return (*told, *state, row.by, row.at, row.notes, row.id)

@@ -39,12 +39,9 @@ NOTHING_WAITS = session.ReviewCounts()
 
 @dataclass(frozen=True, repr=False)
 class ReviewResult(Result):
-    """Proposed links that wait for a decision.
+    """Proposed links that wait for a decision."""
 
-    Attributes:
-        links: the links as an editor sees them: first those that need approval, then the strongest.
-    """
-
+    # The links as an editor sees them: first those that need approval, then the strongest.
     links: tuple[ReviewRow, ...]
 
     def tables(self) -> dict[str, Columns]:
@@ -72,20 +69,17 @@ class ReviewResult(Result):
 
 @dataclass(frozen=True, slots=True)
 class LinkDecision:
-    """What an editor says of a link.
+    """What an editor says of a link."""
 
-    Attributes:
-        link_id: the link's id.
-        status: "accepted", "rejected", "edited"; "live" counts as accepted, "withdrawn" as rejected; "" takes an
-            earlier decision back; "proposed" decides nothing; None: the status stays.
-        anchor: the text for the link; one that was changed makes an accepted link an edited one; "" takes the
-            editor's own back; None: the anchor stays.
-        notes: the editor's notes; None: they stay.
-    """
-
+    # The link's id.
     link_id: str
+    # "accepted", "rejected", "edited"; "live" counts as accepted, "withdrawn" as rejected; "" takes an earlier
+    # decision back; "proposed" decides nothing; None: the status stays.
     status: str | None = None
+    # The text for the link; one that was changed makes an accepted link an edited one; "" takes the editor's own
+    # back; None: the anchor stays.
     anchor: str | None = None
+    # The editor's notes; None: they stay.
     notes: str | None = None
 
 
@@ -104,15 +98,11 @@ def decide(
 ) -> session.ReviewCounts:
     """Keep what an editor says of links; the next run follows it.
 
-    The rules are those of the review's workbook. Of several decisions on a link the last one counts. A link that
-    was decided after it was listed keeps that decision if its own status here is still "proposed".
-
-    Args:
-        project: whose links.
-        decisions: records, or a table with the column link_id and any of status, anchor and notes; an empty
-            (NaN) cell leaves the link's own as it is. Other columns don't count.
-        by: who decides; "": the name of the login.
-        only_waiting: refuse links that don't wait for a decision, so that nobody is overruled.
+    The rules are those of the review's workbook. Of several decisions on a link the last one counts. A link that was
+    decided after it was listed keeps that decision if its own status here is still "proposed". `decisions` are records,
+    or a table with the column link_id and any of status, anchor and notes; an empty (NaN) cell leaves the link's own as
+    it is, and other columns don't count. `by` "" is the name of the login; `only_waiting` refuses links that don't wait
+    for a decision, so that nobody is overruled.
 
     Raises:
         InputError: a link or a status is unknown, a link doesn't wait, or the column link_id is missing; then nothing
@@ -141,14 +131,7 @@ def decide(
 def review(
     project: Project, options: ReviewOptions, face: session.ReviewFace, progress: Progress
 ) -> session.ReviewCounts:
-    """Ask a person about each link that waits; each answer is kept at once.
-
-    Args:
-        project: whose links.
-        options: who reviews which links.
-        face: shows links to the person and takes the answers.
-        progress: shows the reading of the pages, for their titles and texts, and notes.
-    """
+    """Ask a person about each link that waits; each answer is kept at once."""
     hosts = project.settings.hosts
     only = LinkFilter(
         Sections(options.sections), _source(options.source, hosts), tier_named(options.tier), hosts

@@ -20,10 +20,6 @@ SECTION = "--section"
 def chosen_sections(flags: Sequence[str], keys: Collection[str]) -> SectionFilter:
     """Return the sections of `--section`: only some ("/blog"), or all but some ("/blog=off").
 
-    Args:
-        flags: the option's values.
-        keys: the keys of all pages.
-
     Raises:
         ConfigurationError: a section has no page.
     """
@@ -55,11 +51,8 @@ def renewed_sections(settings: Settings, flags: Sequence[str] = ()) -> SectionFi
 def scope_of(settings: Settings, options: RunOptions | None = None) -> Scope:
     """Return which pages get links, and where links may lead.
 
-    A path in the search template is the section in which the program works, unless a setting names others.
-
-    Args:
-        settings: the project's settings.
-        options: the options of a run: `target_include` replaces the setting, `target_exclude` adds to it.
+    A path in the search template is the section in which the program works, unless a setting names others. Of a run's
+    options, `target_include` replaces the setting, and `target_exclude` adds to it.
     """
     path = settings.site.partition("/")[2]
     own = (path,) if path else ()

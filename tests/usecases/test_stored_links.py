@@ -9,8 +9,7 @@ import openpyxl
 import pytest
 
 from internal_linker.core.progress import Tracker as Notes
-from internal_linker.usecases.link_lists import LinkFilter
-from internal_linker.usecases.link_tables import write_links
+from internal_linker.usecases.link_lists import LinkFilter, write_links
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
 from tests.support.linked_site import EDGES, PERSIAN, SCRIPT, key, make_linked, url

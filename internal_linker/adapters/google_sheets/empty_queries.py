@@ -31,8 +31,7 @@ def is_formula(query: str) -> bool:
 class Filling:
     """Main queries on their way into a tab; each reading of the tab tells what to send next.
 
-    Args:
-        wanted: the main query of each page, by page.
+    `wanted` are main queries by page.
     """
 
     def __init__(self, wanted: Mapping[str, str]) -> None:
@@ -44,10 +43,7 @@ class Filling:
     def requests(self, tab: Tab, rows: QueryRows, *, more: bool) -> list[Request]:
         """Return the requests of `spreadsheets.batchUpdate` to send together; [] if there is nothing left to do.
 
-        Args:
-            tab: the tab, as it is now.
-            rows: its rows.
-            more: whether to fill cells, or only to take back what stands in another page's row.
+        `more`: whether to fill cells, or only to take back what stands in another page's row.
         """
         strays = self._strays(rows)
         found = [_replace(tab, rows, row, row, text, "") for row, text in strays]
@@ -67,13 +63,7 @@ class Filling:
         return found
 
     def problems(self, tab: Tab, rows: QueryRows, account: str) -> Iterator[str]:
-        """Yield what the last reading shows to be missing or wrong, one sentence each.
-
-        Args:
-            tab: the tab.
-            rows: its rows.
-            account: the address of the service account.
-        """
+        """Yield what the last reading shows to be missing or wrong, one sentence each."""
         for row, text in self._strays(rows):
             yield (
                 f"Row {row} has the main query of another page ({text}), because rows moved while queries were "

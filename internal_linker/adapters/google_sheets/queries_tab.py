@@ -106,11 +106,6 @@ class Delivery:
 
     Each `compare` takes a new reading and returns the cells to write now. It finds rows by URL and query, so a row
     that moved gets its links in its new place; cells that a write hit by mistake get back their texts (`Writes`).
-
-    Args:
-        recommendations: the links of each source.
-        links: the count of our columns.
-        hosts: hosts that stand for others.
     """
 
     def __init__(self, recommendations: Sequence[Recommendation], links: int, hosts: CanonicalHosts) -> None:
@@ -235,13 +230,7 @@ _TAB_REMEDY = "Check google_sheet_name in config/settings.toml and run again."
 class GoogleSheet:
     """A StreamSource and LinkSink that contacts Google only when it is used.
 
-    Args:
-        service_account: the JSON text of a service account's key; no message contains it.
-        sheet_id: the spreadsheet's id, from its address.
-        tab: the tab's name; "": the first tab.
-        api_url: the address of the Sheets API; change it only for a proxy.
-        links_per_page: the count of our columns Link 1, Link 2, ...
-        hosts: hosts that stand for others; None: there are none.
+    `tab` "" is the first tab.
 
     Raises:
         ConfigurationError: `service_account` is not a usable key.
@@ -410,9 +399,6 @@ class GoogleSheet:
         """Fill empty main queries; return what could not be filled, one sentence each.
 
         A query that an editor types meanwhile stays, and rows may move: see `empty_queries`.
-
-        Args:
-            wanted: main queries by the page's key, as in `main_queries`.
 
         Raises:
             InputError, ServiceError: as in `main_queries`; what was filled so far stays.

@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 from gspread.utils import absolute_range_name, rowcol_to_a1
 
-from internal_linker.adapters.google_sheets.client import SheetsClient
-from internal_linker.adapters.google_sheets.errors import SERVICE, Refusals
+from internal_linker.adapters.google_sheets.client import SERVICE, Refusals, SheetsClient
 from internal_linker.adapters.http.google import key_fields
 from internal_linker.adapters.http.limits import Circuit
 
@@ -75,14 +74,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RichText:
-    """The text of a cell; "" for a number or formula.
-
-    Attributes:
-        text: the text.
-        runs: Google's `textFormatRuns`: formats of parts of the text, from `startIndex` (UTF-16 units) on.
-    """
+    """The text of a cell; "" for a number or formula."""
 
     text: str = ""
+    # Google's `textFormatRuns`: formats of parts of the text, from `startIndex` (UTF-16 units) on.
     runs: Sequence[Mapping[str, Any]] = ()
 
 
@@ -99,12 +94,7 @@ class Tab:
 class Spreadsheet:
     """One spreadsheet; contacts Google only when it is used.
 
-    Args:
-        service_account: the JSON text of a service account's key; no message contains it.
-        sheet_id: the spreadsheet's id, from its address.
-        api_url: the address of the Sheets API; change it only for a proxy.
-        ours: the name of our cells for a message about protected ones.
-        tab_remedy: what to do about a tab that vanished during the run.
+    `ours` and `tab_remedy` are as in `Refusals`. No message contains the key.
 
     Raises:
         ConfigurationError: `service_account` is not a usable key.
@@ -217,11 +207,7 @@ def new_header(tab: Tab, names: Sequence[str]) -> list[dict[str, Any]]:
 def new_columns(tab: Tab, after: int, names: Sequence[str], *, top: int = 0) -> list[dict[str, Any]]:
     """Return requests that insert columns with these names; send them together, so that they overwrite nothing.
 
-    Args:
-        tab: the tab.
-        after: the count of columns to the left of the new ones.
-        names: the names.
-        top: the count of rows above the header.
+    `after` is the count of columns to the left of the new ones, `top` that of the rows above the header.
     """
     span = {"sheetId": tab.number, "dimension": "COLUMNS", "startIndex": after}
     span["endIndex"] = after + len(names)

@@ -9,8 +9,7 @@ from pydantic import BaseModel, Field
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
-from internal_linker.usecases.link_lists import LinkFilter, OnSite, Order
-from internal_linker.usecases.link_tables import Format, write_links
+from internal_linker.usecases.link_lists import Format, LinkFilter, OnSite, Order, write_links
 from internal_linker.usecases.stored_links import Facets, LinkDetail, LinkList, PageDetail, PlacedAnchor
 from internal_linker.web.context import LinksOfProject
 

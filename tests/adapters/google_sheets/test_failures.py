@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from internal_linker.adapters.google_sheets.errors import Refusals
+from internal_linker.adapters.google_sheets.client import Refusals
 from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
 from internal_linker.core.errors import (
     ConfigurationError,

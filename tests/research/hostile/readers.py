@@ -14,7 +14,7 @@ import httpx
 
 from internal_linker.adapters.files.encodings import recognise
 from internal_linker.adapters.files.plain_text import plain_text
-from internal_linker.adapters.google_sheets.errors import Refusals
+from internal_linker.adapters.google_sheets.client import Refusals
 from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
 from internal_linker.adapters.http.google import key_fields
 from internal_linker.adapters.http.limits import Budget, Circuit, retry_after
