@@ -116,21 +116,22 @@ class RunStore:
     ) -> None:
         """Store a run, and drop the oldest ones beyond `KEPT`; it appears once all of it is stored.
 
-        Args:
-            version: what the run was like.
-            rows: its links.
-            duplicates: the near-duplicates that it knows of; None: it knows nothing of them.
+        `duplicates` are the near-duplicates that it knows of; None: it knows nothing of them.
         """
-
-        def parts() -> Iterator[bytes]:
-            batches = batched(rows, _ROWS)
-            for part, some in enumerate(itertools.chain([next(batches, ())], batches)):
-                stored: Any = [packed(row) for row in some]
-                if part == 0 and duplicates is not None:
-                    stored = {"rows": stored, "duplicates": [packed_duplicate(pair) for pair in duplicates]}
-                yield zlib.compress(json.dumps(stored).encode())
-
-        self._put(version, parts())
+        now, of_run = datetime.now(UTC), {"site": self._site, "run": version.run}
+        transact(self._engine, partial(self._drop, run=version.run))
+        batches = batched(rows, _ROWS)
+        for part, some in enumerate(itertools.chain([next(batches, ())], batches)):
+            stored: Any = [packed(row) for row in some]
+            if part == 0 and duplicates is not None:
+                stored = {"rows": stored, "duplicates": [packed_duplicate(pair) for pair in duplicates]}
+            content = zlib.compress(json.dumps(stored).encode())
+            row = {**of_run, "part": part, "content": content, "written_at": now}
+            transact(self._engine, partial(upsert, table=RUN_LINKS, rows=[row]))
+        row = {**of_run, "facts": json.dumps(asdict(version)), "ended_at": now}
+        transact(self._engine, partial(self._append, row=row))
+        for old in self.versions()[:-KEPT]:
+            transact(self._engine, partial(self._drop, run=old.run))
 
     def _parts(self, run: str, read: Callable[[Row[Any]], T]) -> Iterator[T]:
         """Yield what `read` makes of the parts of a run, one of which is in memory at a time."""
@@ -141,20 +142,6 @@ class RunStore:
             if not rows:
                 return
             yield from readable(self._engine, RUN_LINKS, rows, read)
-
-    def _put(self, version: Version, parts: Iterable[bytes]) -> None:
-        now = datetime.now(UTC)
-        transact(self._engine, partial(self._drop, run=version.run))
-        for part, content in enumerate(parts):
-            row = {"site": self._site, "run": version.run, "part": part, "content": content}
-            self._upsert(RUN_LINKS, row | {"written_at": now})
-        row = {"site": self._site, "run": version.run, "facts": json.dumps(asdict(version)), "ended_at": now}
-        transact(self._engine, partial(self._append, row=row))
-        for old in self.versions()[:-KEPT]:
-            transact(self._engine, partial(self._drop, run=old.run))
-
-    def _upsert(self, table: Table, row: dict[str, object]) -> None:
-        transact(self._engine, partial(upsert, table=table, rows=[row]))
 
     def _append(self, connection: Connection, row: Mapping[str, object]) -> None:
         last = connection.scalar(select(func.max(RUNS.c.sequence)).where(RUNS.c.site == self._site))

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
-from math import isfinite, isnan, nan
 from pathlib import Path
 
 from internal_linker.adapters.files.atomic import ReplaceWhole, copy_aside, replace_whole
@@ -13,21 +12,21 @@ from internal_linker.adapters.tables.csv_writer import Row, decimal, defuse, wri
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import Edge, score_of, why
 from internal_linker.core.errors import InputError
-from internal_linker.core.evidence import NO_EVIDENCE, sentences
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.records import Recommendation, fold_query
 
 Identity = tuple[str, str]
 Keeps = Callable[[str], bool] | None
 
-_QUERY, _BLEND = "Main Query", "Blend"
+_QUERY = "Main Query"
 
 
 class _LinkCsv:
     """The base of both link files: replaced as a whole, or merged into the rows of earlier runs."""
 
-    link_column: str
     url_column: str
+    # Without these, a file is no earlier result.
+    required: tuple[str, ...]
 
     def __init__(
         self, path: Path, keeps: Keeps, write_whole: ReplaceWhole, hosts: CanonicalHosts | None
@@ -69,9 +68,8 @@ class _LinkCsv:
         name = f"files/{self.path.name}"
         source = CsvRecords(self.path, name)
         with closing(source.stream()) as records:
-            _, found = next(records)
-            earlier = self._todays_names(found)
-            if missing := {self.url_column, _QUERY, self.link_column} - set(earlier):
+            _, earlier = next(records)
+            if missing := {*self.required} - set(earlier):
                 raise InputError(f"{name} is not an earlier result: it has no column '{min(missing)}'.")
             header = self._header(recommendations, earlier)
             places: dict[Identity, list[int]] = {}
@@ -83,8 +81,7 @@ class _LinkCsv:
                 remarks.append(
                     f"{self.name} had other columns ({', '.join(foreign)}); they are now in {copy}."
                 )
-            as_today = self._as_today(found)
-            named = (as_today(dict(zip(earlier, cells, strict=False))) for _, cells in records)
+            named = (dict(zip(earlier, cells, strict=False)) for _, cells in records)
 
             def rows() -> Iterator[Row]:
                 """Yield earlier rows unchanged, and our rows at their positions."""
@@ -135,14 +132,6 @@ class _LinkCsv:
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         raise NotImplementedError
 
-    def _todays_names(self, header: Sequence[str]) -> list[str]:
-        """Return the names that an earlier file's columns have today."""
-        return [*header]
-
-    def _as_today(self, header: Sequence[str]) -> Callable[[dict[str, str]], dict[str, str]]:
-        """Return a function that gives the cells of an earlier file, by today's columns, what they contain today."""
-        return lambda row: row
-
     def _url(self, item: Recommendation) -> str:
         """Return what the URL column has for an item."""
         return item.source.url
@@ -167,7 +156,7 @@ class OutputCsv(_LinkCsv):
         hosts: hosts that stand for others; None: there are none.
     """
 
-    url_column, link_column = "URL", "Link 1"
+    url_column, required = "URL", ("URL", _QUERY, "Link 1")
 
     def __init__(
         self,
@@ -201,7 +190,7 @@ class OutputCsv(_LinkCsv):
 class LinksCsv(_LinkCsv):
     """links.csv, one row per link of a page with all that is known of it: 4 decimal places, empty for NaN.
 
-    `Score` is what people read, 0 to 100; files of versions that had none called `Blend` so.
+    `Score` is what people read, 0 to 100.
 
     Args:
         path: the file.
@@ -211,7 +200,8 @@ class LinksCsv(_LinkCsv):
         hosts: as in `OutputCsv`.
     """
 
-    url_column, link_column = "Source", "Target"
+    # Without Blend, Score was a figure of another scale.
+    url_column, required = "Source", ("Source", _QUERY, "Target", "Blend")
 
     def __init__(
         self,
@@ -232,16 +222,6 @@ class LinksCsv(_LinkCsv):
             *"Model,Run,Main Query,Blend,Tier,Type,Status,Anchor,Sentence,Link Id,Why".split(","),
         ]
 
-    def _todays_names(self, header: Sequence[str]) -> list[str]:
-        # Version 0.1.0 had "Similarity".
-        former = {"Similarity": "Embedding Similarity"}
-        if _BLEND not in header:
-            former |= {"Score": _BLEND, "Strength": "Score"}
-        return [former.get(column, column) for column in header]
-
-    def _as_today(self, header: Sequence[str]) -> Callable[[dict[str, str]], dict[str, str]]:
-        return super()._as_today(header) if _BLEND in header else _of_earlier_version
-
     def _rows(
         self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
     ) -> Iterable[Row]:
@@ -260,25 +240,3 @@ class LinksCsv(_LinkCsv):
 def _remembered(edge: Edge) -> Row:
     anchor = edge.chosen
     return [edge.tier, edge.kind, edge.status, anchor.text, anchor.sentence, edge.id, why(edge)]
-
-
-def _of_earlier_version(row: dict[str, str]) -> dict[str, str]:
-    """Return a row whose score was from 0 to 1 with the score from 0 to 100, and the reason as far as it is known."""
-    score, blend, rank = (_number(row.get(name, "")) for name in ("Score", _BLEND, "Serp Rank"))
-    told = sentences(
-        NO_EVIDENCE,
-        serp_rank=0 if isnan(rank) else int(rank),
-        query=row.get(_QUERY, ""),
-        score=blend,
-    )
-    shown = score_of(score)
-    return {**row, "Score": "" if shown is None else str(shown), "Why": told}
-
-
-def _number(cell: str) -> float:
-    """Parse a number as spreadsheet programs save it, perhaps with a decimal comma; NaN if it isn't a number."""
-    try:
-        number = float(cell.replace(",", "."))
-    except ValueError:
-        return nan
-    return number if isfinite(number) else nan

@@ -100,14 +100,6 @@ def test_a_refusing_disk_is_told_in_a_sentence(path: Path, stage: str, number: i
     assert (path.read_text(), names(path.parent)) == ("old", ["Output.csv"])
 
 
-def test_a_folder_in_the_files_place_is_an_output_error(tmp_path: Path) -> None:
-    """A folder with the name of the result raises an OutputError that says so."""
-    (tmp_path / "Output.csv").mkdir()
-    with pytest.raises(OutputError, match=r"Output\.csv can't be written"):
-        replace_whole(tmp_path / "Output.csv", text("new"))
-    assert names(tmp_path) == ["Output.csv"]
-
-
 @pytest.mark.parametrize("stage", ["write", "sync", "replace"])
 def test_a_killed_write_leaves_the_old_file_and_the_next_one_cleans_up(path: Path, stage: str) -> None:
     """If the process dies during a write, the old file stays whole, and the next write removes the temporary part."""
@@ -154,7 +146,11 @@ def test_a_file_that_stays_open_gets_a_dated_neighbour(path: Path) -> None:
 
 
 def test_a_folder_that_refuses_every_name_is_an_output_error(path: Path) -> None:
-    """If even the dated name is refused, an OutputError says so and the old file stays."""
+    """If even the dated name is refused, or a folder has the name, an OutputError says so and the old file stays."""
+    (path.parent / "folder").mkdir()
+    with pytest.raises(OutputError, match=r"folder can't be written"):
+        replace_whole(path.parent / "folder", text("new"))
+    (path.parent / "folder").rmdir()
     with pytest.raises(OutputError, match="read-only for this user"):
         replace_whole(path, text("new"), replace=failing(PermissionError(13, "no")), pauses=())
     assert (path.read_text(), names(path.parent)) == ("old", ["Output.csv"])

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,13 +103,6 @@ def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
     assert rows(path)[1] == ["'=u", "[-1]"]
 
 
-def test_a_full_run_leaves_no_old_rows(path: Path) -> None:
-    """After a full run, the file has this run's rows and no others."""
-    OutputCsv(path, 2, keeps=None).deliver([links_of("a", "x"), links_of("b", "x")], "run")
-    OutputCsv(path, 2, keeps=None).deliver([links_of("b", "y")], "run")
-    assert letters(path) == ["b>y"]
-
-
 def test_a_partial_run_keeps_replaces_and_appends(path: Path) -> None:
     """A partial run keeps other rows in place, replaces computed ones in place and appends new ones."""
     first = [links_of("a", "x"), links_of("b", "x", "y"), links_of("c", "x"), links_of("", query="= x")]
@@ -116,6 +110,8 @@ def test_a_partial_run_keeps_replaces_and_appends(path: Path) -> None:
     second = [links_of("d", "z"), links_of("b", "z"), links_of("", "z", query="=  X")]
     assert OutputCsv(path, 2, keeps=anything).deliver(second, "run 2") == []
     assert letters(path) == ["a>x", "b>z", "c>x", ">z", "d>z"]
+    OutputCsv(path, 2, keeps=None).deliver([links_of("b", "y")], "a full run")
+    assert letters(path) == ["b>y"]
 
 
 def test_rows_are_the_same_by_normal_form_and_folded_query(path: Path) -> None:
@@ -256,38 +252,14 @@ def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
     ]
 
 
-FORMER = "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Main Query,Strength,Tier,Link Id"
-
-
-@pytest.mark.parametrize(
-    ("header", "row", "told"),
-    [
-        (FORMER, "semantic,4.5,,0.5,q,0.8412,inline,id1", ["84", "4.5000", "inline", "Similar topic."]),
-        (FORMER, "semantic,4.5,,0.5,q,'0,845',inline,id1", ["84", "4.5000", "inline", "Similar topic."]),
-        (FORMER, "serp,,3,0.5,tea,,review,id1", ["", "", "review", "Third search result for “tea”."]),
-        (
-            "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Main Query",
-            "serp,,1,,tea",
-            ["", "", "", "First search result for “tea”."],
-        ),
-    ],
-)
-def test_rows_of_an_earlier_version_get_the_columns_of_today(
-    tmp_path: Path, header: str, row: str, told: list[str]
-) -> None:
-    """Where a file has no Blend, its Score becomes Blend, and its Strength the score from 0 to 100; Why is filled."""
+def test_a_file_whose_score_meant_something_else_is_set_aside(tmp_path: Path) -> None:
+    """Rows of version 0.1.0, whose Score had another scale, are not merged into those of today."""
     path = tmp_path / "links.csv"
-    cells = row.replace("'0,845'", '"0,845"').replace("4.5", "4.5000")
-    path.write_text(f"{header}\nhttps://a.example/,https://x.example/,1,{cells}\n")
-    for _ in range(2):  # the file is of today's version afterwards
-        assert LinksCsv(path, "m", keeps=anything).deliver([links_of("b", "y")], "r2") == []
-        names, first, second = rows(path)
-        found = dict(zip(names, first, strict=True))
-        assert [found[name] for name in ("Score", "Blend", "Tier", "Why")] == told
-        assert found["Target"] == "https://x.example/" and found["Link Id"] == (
-            "id1" if "Tier" in header else ""
-        )
-        assert "Strength" not in names and second[names.index("Blend")] == "1.5000"
+    path.write_text("Source,Target,Score,Main Query\nhttps://a.example/,https://x.example/,4.5,q\n")
+    (sentence,) = LinksCsv(path, "m", keeps=anything).deliver([links_of("b", "y")], "r2")
+    assert "it has no column 'Blend'" in sentence and [row[0] for row in rows(path)[1:]] == [
+        "https://b.example/"
+    ]
 
 
 def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:
@@ -305,33 +277,25 @@ def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:
     ]
 
 
-def test_rejects_of_the_last_run_never_stay(tmp_path: Path) -> None:
-    """rejected_rows.csv has table, row, URL and reason; a run without rejects leaves only the header."""
-    path = tmp_path / "rejected_rows.csv"
-    RejectedCsv(path).write([Reject("main_queries.csv", 7, "nonsense", "not a full URL")])
-    header = ["Table", "Row", "URL", "Reason"]
-    assert rows(path) == [header, ["main_queries.csv", "7", "nonsense", "not a full URL"]]
-    RejectedCsv(path).write([])
-    assert rows(path) == [header]
-
-
-def test_a_backtest_is_replaced_whole(tmp_path: Path) -> None:
-    """backtest.csv has a row for each link, an empty rank where the link has none, and no anchor that is a formula."""
-    path, header = tmp_path / "backtest.csv", ["Source", "Target", "Anchor", "Place"]
-    assert BacktestCsv(path).write(iter([AddedLink("a", "b", "=1+1", 3), AddedLink("a", "c", "", 0)])) == []
-    assert rows(path) == [header, ["a", "b", "'=1+1", "3"], ["a", "c", "", ""]]
-    BacktestCsv(path).write([])
-    assert rows(path) == [header]
-
-
-def test_excluded_targets_are_replaced_whole(tmp_path: Path) -> None:
-    """excluded_targets.csv has source, target and reason; a run without exclusions leaves only the header."""
-    path, header = tmp_path / "excluded_targets.csv", ["Source", "Target", "Reason"]
+def test_lists_are_replaced_whole(tmp_path: Path) -> None:
+    """Each list has its header and a row for each item; a run without items leaves only the header."""
+    reject, link = Reject("main_queries.csv", 7, "nonsense", "not a full URL"), AddedLink("a", "b", "=1+1", 3)
     rule = ExcludedTarget("", "https://a.example/", Reason(NoTarget.EXCLUDED, "=x"))
-    assert ExcludedCsv(path).write(iter([rule])) == []
-    assert rows(path) == [header, ["", "https://a.example/", "excluded by =x"]]
-    ExcludedCsv(path).write([])
-    assert rows(path) == [header]
+    path = tmp_path / "list.csv"
+    cases: list[tuple[Any, list[Any], list[str]]] = [
+        (RejectedCsv(path), [reject], ["Table,Row,URL,Reason", "main_queries.csv,7,nonsense,not a full URL"]),
+        (
+            BacktestCsv(path),
+            [link, replace(link, anchor="", place=0)],
+            ["Source,Target,Anchor,Place", "a,b,'=1+1,3", "a,b,,"],
+        ),
+        (ExcludedCsv(path), [rule], ["Source,Target,Reason", ",https://a.example/,excluded by =x"]),
+    ]
+    for sink, items, written in cases:
+        assert sink.write(iter(items)) == []
+        assert [",".join(row) for row in rows(path)] == written
+        sink.write([])
+        assert [",".join(row) for row in rows(path)] == written[:1]
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
