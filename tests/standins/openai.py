@@ -53,11 +53,9 @@ class OpenAIStandIn(StandIn):
         *,
         api_key: str = "sk-test-standin-0000000000000000-key",
         dimensions: int = 1536,
-        rate_limit_requests: int = 3000,
         rate_limit_tokens: int = 1_000_000,
         quota_tokens: int | None = None,
         shuffle: bool = True,
-        embedding_format_base64_refused: bool = False,
         port: int = 0,
         latency: float = 0.0,
     ) -> None:
@@ -70,11 +68,11 @@ class OpenAIStandIn(StandIn):
         }
         self.chat_models = {"gpt-4.1-mini"}
         self.says: Callable[[str], str] = present_words
-        self.requests_a_minute = RateLimit(rate_limit_requests, window=60.0)
+        self.requests_a_minute = RateLimit(3000, window=60.0)
         self.tokens_a_minute = RateLimit(rate_limit_tokens, window=60.0)
         self.quota_tokens = quota_tokens  # paid tokens left; None is unlimited
         self.shuffle = shuffle
-        self.refuse_base64 = embedding_format_base64_refused
+        self.refuse_base64 = False  # as old servers do
         self._dice = random.Random(0)
 
     def reply(self, request: Request) -> Answer:

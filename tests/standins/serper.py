@@ -16,9 +16,10 @@ Result = str | Mapping[str, Any]  # a URL, or a mapping with link, title and sni
 Answers = Callable[[str, str], Sequence[Result]]  # (words, site or "") -> results, best first
 
 PAGE = 10  # results per page, which cost one credit
-BATCH = 100  # queries in one array
 SITE = re.compile(r"(?<!\S)site:(\S+)")
-OPERATORS = r"(?<!\S)-?(site|inurl|intitle|intext|filetype|related|allin\w+):"
+OPERATORS = re.compile(
+    r"(?<!\S)-?(site|inurl|intitle|intext|filetype|related|allin\w+):"
+)  # not in the free plan
 
 NO_RESULTS = Twist(lambda body: {**body, "organic": []})  # the transient fault: 200, charged, and empty
 
@@ -37,7 +38,6 @@ class SerperStandIn(StandIn):
         rate_limit: int = 5000,
         retry_after: bool = False,
         free_plan: bool = False,
-        free_plan_refuses: str = OPERATORS,
         omit_empty: bool = False,
         port: int = 0,
         latency: float = 0.0,
@@ -49,7 +49,6 @@ class SerperStandIn(StandIn):
         self.rate_limit = RateLimit(rate_limit, window=1.0)  # requests per second
         self.retry_after = retry_after
         self.free_plan = free_plan
-        self.free_plan_refuses = re.compile(free_plan_refuses)
         self.omit_empty = omit_empty  # leave `organic` out instead of sending []
 
     def reply(self, request: Request) -> Answer:
@@ -66,21 +65,16 @@ class SerperStandIn(StandIn):
             return _error(429, "Too many requests", headers)
         return self._search(request.json())
 
-    def _search(self, body: Any) -> Answer:
-        queries = body if isinstance(body, list) else [body]
-        if not queries or len(queries) > BATCH:
-            return _error(400, f"A batch holds 1 to {BATCH} queries")
-        for query in queries:
-            if not isinstance(query, dict) or not str(query.get("q") or "").strip():
-                return _error(400, "Missing query parameter")
-            if self.free_plan and self.free_plan_refuses.search(query["q"]):
-                return Answer(400, {"message": "Query pattern not allowed for free accounts."})
-        pages = [self._page(query) for query in queries]
-        cost = sum(page["credits"] for page in pages)
-        if cost > self.balance:
+    def _search(self, query: Any) -> Answer:
+        if not isinstance(query, dict) or not str(query.get("q") or "").strip():
+            return _error(400, "Missing query parameter")
+        if self.free_plan and OPERATORS.search(query["q"]):
+            return Answer(400, {"message": "Query pattern not allowed for free accounts."})
+        page = self._page(query)
+        if page["credits"] > self.balance:
             return _error(400, "Not enough credits")
-        self.balance -= cost
-        return Answer(body=pages if isinstance(body, list) else pages[0], units=cost)
+        self.balance -= page["credits"]
+        return Answer(body=page, units=page["credits"])
 
     def _page(self, query: Mapping[str, Any]) -> dict[str, Any]:
         size, number = int(query.get("num") or PAGE), int(query.get("page") or 1)
