@@ -44,17 +44,24 @@ class AppBrowser:
 
 
 @contextmanager
-def open_browser() -> Iterator[AppBrowser]:
+def launched() -> Iterator[Browser]:
     """Start the installed Chromium, or skip the test."""
     program = chromium()
     flags = [flag for flag in FLAGS if flag != "--headless" and not flag.startswith("--host-resolver")]
-    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=flags)
         try:
-            yield AppBrowser(browser)
+            yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def open_browser() -> Iterator[AppBrowser]:
+    """Start the installed Chromium for pages of the app, or skip the test."""
+    expect.set_options(timeout=PATIENCE_MS)
+    with launched() as browser:
+        yield AppBrowser(browser)
 
 
 def findings(page: Page) -> list[str]:

@@ -1,103 +1,52 @@
-"""A page in headless Chromium without a network, driven by mouse and script through the DevTools protocol."""
+"""A page of a file in headless Chromium without a network, driven by mouse and script through Playwright."""
 
 import json
-import os
 import re
-import select
-import sys
-import tempfile
 import time
-from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import pytest
+from playwright.sync_api import Browser as Chromium
+from playwright.sync_api import Page
 
-from tests.support.browser import FLAGS, chromium
+from tests.support.app_browser import PATIENCE_MS, launched
 
-# A busy computer takes long to start a browser; a hanging one would never answer.
-_PATIENCE = 30.0
 _CONTROLS = "a[href^='#'], button:not(th button, .table-tools button), summary"
+Position = tuple[float, float]
 
 
 class Tab:
-    """An open page.
+    """An open page; `said` are uncaught errors, console messages and blocked requests so far."""
 
-    Args:
-        to_browser, from_browser: file descriptors of the pipes; a NUL byte ends each message.
-
-    Attributes:
-        said: uncaught errors, console messages and blocked requests so far.
-    """
-
-    def __init__(self, to_browser: int, from_browser: int) -> None:
+    def __init__(self, page: Page) -> None:
+        self.page = page
         self.said: list[str] = []
-        self._to, self._from = to_browser, from_browser
-        self._unread, self._sent, self._session = b"", 0, ""
-
-    def open(self, page: Path, width: int, height: int) -> str:
-        """Load the page in a window of this size and wait until its scripts have run; return the target's id."""
-        target: str = self.send("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Runtime", "Log", "Page"):
-            self.send(f"{domain}.enable")
-        self.resize(width, height)
-        self.send("Page.navigate", url=page.resolve().as_uri())
-        self.wait("document.readyState === 'complete' && location.protocol === 'file:'")
-        return target
-
-    def close(self, target: str) -> None:
-        """Close the page."""
-        self.send("Runtime.disable")
-        self._session = ""
-        self.send("Target.closeTarget", targetId=target)
-
-    def send(self, method: str, **params: Any) -> dict[str, Any]:
-        """Call a method of the DevTools protocol and return its result."""
-        self._sent += 1
-        call = {"id": self._sent, "method": method, "params": params}
-        if self._session:
-            call["sessionId"] = self._session
-        os.write(self._to, json.dumps(call).encode() + b"\0")
-        while True:
-            answer = self._read()
-            if answer.get("id") == self._sent:
-                assert "error" not in answer, answer
-                result: dict[str, Any] = answer["result"]
-                return result
-            self._note(answer)
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("console", lambda told: self.said.append(told.text))
 
     def run(self, script: str) -> Any:
-        """Return the JSON value of an expression; a promise is awaited."""
-        found = self.send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        """Return the JSON value of an expression."""
+        return self.page.evaluate(script)
 
     def wait(self, condition: str) -> None:
-        """Wait until an expression is true."""
-        until = time.monotonic() + _PATIENCE
+        """Wait until an expression is true; the reports' policy forbids Playwright's own way."""
+        until = time.monotonic() + PATIENCE_MS / 1000
         while not self.run(f"Boolean({condition})"):
             assert time.monotonic() < until, f"never true: {condition}"
-            self.run("new Promise((done) => setTimeout(done, 20))")
+            self.page.wait_for_timeout(20)
 
     def type(self, selector: str, text: str) -> None:
         """Click into a field and type a text."""
         self.press(selector)
-        self.send("Input.insertText", text=text)
-
-    def key(self, name: str, code: int, text: str = "") -> None:
-        """Press a key, such as "Tab" (9) or "Enter" (13), which types a text."""
-        key = {"key": name, "code": name, "windowsVirtualKeyCode": code}
-        self.send("Input.dispatchKeyEvent", type="keyDown", **key, **({"text": text} if text else {}))
-        self.send("Input.dispatchKeyEvent", type="keyUp", **key)
+        self.page.keyboard.insert_text(text)
 
     def press(self, selector: str, at: int = 0) -> None:
         """Click in the middle of the element, the `at`-th that matches, with the mouse."""
         self.click(*self.middle(selector, at))
 
-    def middle(self, selector: str, at: int = 0) -> tuple[float, float]:
+    def middle(self, selector: str, at: int = 0) -> Position:
         """Scroll to an element and return the position of its middle in the window."""
         x, y = self.run(
             f"(() => {{ const one = document.querySelectorAll({json.dumps(selector)})[{at}]; "
@@ -108,27 +57,15 @@ class Tab:
 
     def click(self, x: float, y: float) -> None:
         """Move the mouse to a position in the window and click."""
-        self.mouse("mouseMoved", x, y)
-        self.mouse("mousePressed", x, y)
-        self.mouse("mouseReleased", x, y)
-
-    def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
-        """Dispatch an event of the mouse."""
-        pressed = {"button": "left", "clickCount": 1} if kind in ("mousePressed", "mouseReleased") else {}
-        self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, **pressed, **more)
+        self.page.mouse.click(x, y)
 
     def resize(self, width: int, height: int) -> None:
         """Give the window another size."""
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.send("Emulation.setDeviceMetricsOverride", **size)
+        self.page.set_viewport_size({"width": width, "height": height})
 
-    def colours(self, scheme: str) -> None:
+    def colours(self, scheme: Literal["light", "dark"]) -> None:
         """Prefer "light" or "dark" colours."""
-        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-
-    def picture(self, path: Path) -> None:
-        """Write a PNG of the window."""
-        path.write_bytes(b64decode(self.send("Page.captureScreenshot")["data"]))
+        self.page.emulate_media(color_scheme=scheme)
 
     def choose(self, selector: str, value: str) -> None:
         """Choose an option of a `select`."""
@@ -168,7 +105,7 @@ class Tab:
         )
         return x, y, width, height
 
-    def at_value(self, chart: str, value: list[float], series: int = 0) -> tuple[float, float]:
+    def at_value(self, chart: str, value: list[float], series: int = 0) -> Position:
         """Scroll to a chart and return the position in the window of a value of one of its series."""
         self.middle(chart)
         left, top, _, _ = self.box(chart)
@@ -178,13 +115,13 @@ class Tab:
         )
         return left + x, top + y
 
-    def point(self, at: tuple[float, float], chart: str, *told: str) -> None:
+    def point(self, at: Position, chart: str, *told: str) -> None:
         """Move the mouse to a position and wait until the chart's tooltip has all these words."""
-        self.mouse("mouseMoved", *at)
+        self.page.mouse.move(*at)
         for words in told:
             self.wait(f"document.querySelector({json.dumps(chart)}).innerText.includes({json.dumps(words)})")
 
-    def drawn_text(self, chart: str, text: str, *, lowest: bool = False) -> tuple[float, float]:
+    def drawn_text(self, chart: str, text: str, *, lowest: bool = False) -> Position:
         """Return the middle of the first or lowest words in a chart that contain these."""
         script = """((chart, text, lowest) => {
             const plain = (one) => one.textContent.replace(/[\\u2066-\\u2069]/g, "");
@@ -198,93 +135,39 @@ class Tab:
         x, y = self.run(f"{script}({json.dumps(chart)}, {json.dumps(text)}, {json.dumps(lowest)})")
         return x, y
 
-    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+    def drag(self, start: Position, end: Position) -> None:
         """Drag from one position in the window to another, in one step: charts handle a second one with a delay."""
-        self.mouse("mouseMoved", *start)
-        self.mouse("mousePressed", *start)
-        self.mouse("mouseMoved", *end, button="left", buttons=1)
-        self.mouse("mouseReleased", *end)
+        self.page.mouse.move(*start)
+        self.page.mouse.down()
+        self.page.mouse.move(*end)
+        self.page.mouse.up()
 
     def texts(self, chart: str) -> list[str]:
         """Return the words that a chart shows, without isolating signs."""
         found = self.run(f"[...document.querySelectorAll('{chart} svg text')].map((one) => one.textContent)")
         return [re.sub("[\u2066-\u2069]", "", each) for each in found]
 
-    def _read(self) -> dict[str, Any]:
-        until = time.monotonic() + _PATIENCE
-        while b"\0" not in self._unread:
-            ready, _, _ = select.select([self._from], [], [], max(0.0, until - time.monotonic()))
-            assert ready, f"no answer from the browser in {_PATIENCE:.0f} s"
-            some = os.read(self._from, 1 << 20)
-            assert some, "the browser ended"
-            self._unread += some
-        message, _, self._unread = self._unread.partition(b"\0")
-        found: dict[str, Any] = json.loads(message)
-        return found
-
-    def _note(self, event: dict[str, Any]) -> None:
-        kind, told = event.get("method"), event.get("params", {})
-        if kind == "Runtime.exceptionThrown":
-            thrown = told["exceptionDetails"]
-            self.said.append(thrown.get("exception", {}).get("description") or thrown["text"])
-        elif kind == "Runtime.consoleAPICalled":
-            self.said.append(" ".join(str(one.get("value", one)) for one in told["args"]))
-        elif kind == "Log.entryAdded":
-            self.said.append(told["entry"]["text"])
-
 
 class Browser:
-    """A browser process that opens pages.
+    """A browser that opens files."""
 
-    Args:
-        to_browser, from_browser: file descriptors of its pipes.
-    """
-
-    def __init__(self, to_browser: int, from_browser: int) -> None:
-        self._ends = to_browser, from_browser
+    def __init__(self, chromium: Chromium) -> None:
+        self._chromium = chromium
 
     @contextmanager
     def opened(self, page: Path, width: int = 1280, height: int = 900) -> Iterator[Tab]:
         """Open a page in a tab of its own; an uncaught error in it fails the test."""
-        tab = Tab(*self._ends)
-        target = tab.open(page, width, height)
+        context = self._chromium.new_context(viewport={"width": width, "height": height}, offline=True)
+        context.set_default_timeout(PATIENCE_MS)
+        tab = Tab(context.new_page())
+        tab.page.goto(page.resolve().as_uri())
         yield tab
-        tab.close(target)
+        context.close()
         assert tab.said == []
 
 
 @contextmanager
 def browser() -> Iterator[Browser]:
     """Start a browser, or skip the test where none is installed."""
-    program = chromium()
-    # Pipes of fixed numbers need POSIX.
-    if sys.platform == "win32":
-        pytest.skip("the browser is driven through pipes, which this test opens on POSIX only")
-    read, to_browser, from_browser, write = (_moved_up(end) for end in (*os.pipe(), *os.pipe()))
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [program, *FLAGS, "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
-        # The protocol reads from descriptor 3 and writes to 4.
-        actions = [
-            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-            (os.POSIX_SPAWN_DUP2, read, 3),
-            (os.POSIX_SPAWN_DUP2, write, 4),
-        ]
-        process = os.posix_spawn(program, command, os.environ, file_actions=actions)
-        for end in (read, write):
-            os.close(end)
-        try:
-            yield Browser(to_browser, from_browser)
-        finally:
-            # A browser whose pipe is closed ends.
-            os.close(to_browser)
-            os.waitpid(process, 0)
-            os.close(from_browser)
-
-
-def _moved_up(end: int) -> int:
-    """Return a copy of a descriptor that is none of those of the protocol."""
-    import fcntl  # POSIX only
-
-    moved = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10)
-    os.close(end)
-    return moved
+    with launched() as chromium:
+        yield Browser(chromium)

@@ -83,8 +83,10 @@ def test_the_map_zooms_and_moves(browser: Browser, page: Path) -> None:
         tab.press("button[data-zoom='2']")
         assert tab.run(_ZOOM) == pytest.approx([100, 100])
         x, y = tab.middle("#dots")
-        # Shift: 8.
-        tab.mouse("mouseWheel", x, y, deltaX=0, deltaY=-240, modifiers=8)
+        tab.page.mouse.move(x, y)
+        tab.page.keyboard.down("Shift")
+        tab.page.mouse.wheel(0, -240)
+        tab.page.keyboard.up("Shift")
         tab.wait(f"{_ZOOM}[0] < 100")
         tab.press("button[data-zoom=all]")
         assert tab.run(_ZOOM) == pytest.approx([100, 100])
