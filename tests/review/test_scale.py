@@ -12,7 +12,8 @@ from tests.support.reviews import ids, review_tab, row, shown
 PATIENCE_S = 90.0
 
 
-@pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("count", [20_000])
 def test_thousands_of_rows_fit_the_quotas(count: int, google: GoogleStandIn) -> None:
     """A first run and one that changes all rows each stay well below 60 writes, 300 reads and 2 MB a request."""
     texts = {"sentence": "A sentence around the anchor. " * 5, "why": "similar text, found by search " * 2}

@@ -189,6 +189,7 @@ def test_keys_and_tokens(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> N
         gspread_client(google).open_by_key(google.spreadsheet_id)
 
 
+@pytest.mark.long
 def test_quotas_and_their_window() -> None:
     """A read above the quota is a 429 that names it, until the window has passed; writes have their own quota."""
     with GoogleStandIn(reads_per_minute=2, quota_window=0.4) as google:
@@ -241,6 +242,7 @@ def test_the_background_call_stays_at_home(google: GoogleStandIn, sheet: gspread
     assert calls[0].path.startswith(f"/v1/projects/-/serviceAccounts/{EMAIL}/")
 
 
+@pytest.mark.long
 @pytest.mark.long
 def test_the_command_line(tmp_path: Path) -> None:
     """`python -m tests.standins` writes key files, prints the environment and an import of search data, which works."""

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,23 @@ def project(tmp_path: Path) -> Path:
     return make_project(tmp_path, {"links_per_page": 2, "min_inlinks": 0, "max_inlinks": 0})
 
 
+@pytest.fixture(scope="module")
+def _twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("twice") / "site"
+    make_project(folder, {"links_per_page": 2, "min_inlinks": 0, "max_inlinks": 0})
+    assert do(folder, "run") == 0
+    shutil.copy(folder / "files/Output.csv", folder / "first.csv")
+    write_pages(folder, dict([*TOPICS.items(), NEW]))
+    assert do(folder, "run") == 0
+    return folder
+
+
+@pytest.fixture
+def twice(_twice: Path, tmp_path: Path) -> Path:
+    """Return a project with two runs, the second of which has a new page; first.csv has the first one's rows."""
+    return Path(shutil.copytree(_twice, tmp_path / "site"))
+
+
 def do(project: Path, *arguments: str) -> int:
     return command(*arguments, "--project", str(project))
 
@@ -38,8 +56,8 @@ def runs(project: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
 
 
-def links(project: Path) -> dict[str, list[str]]:
-    return {row["URL"]: [row["Link 1"], row["Link 2"]] for row in read_csv(project / "files/Output.csv")}
+def links(project: Path, name: str = "files/Output.csv") -> dict[str, list[str]]:
+    return {row["URL"]: [row["Link 1"], row["Link 2"]] for row in read_csv(project / name)}
 
 
 def write_pages(project: Path, pages: dict[str, str]) -> None:
@@ -47,14 +65,9 @@ def write_pages(project: Path, pages: dict[str, str]) -> None:
     write_csv(project / "files/urls_rawdata.csv", [HEADER, *rows])
 
 
-def test_a_run_is_kept_told_apart_and_put_back(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_is_kept_told_apart_and_put_back(twice: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The diff names an added page, the rollback restores Output.csv, and the history lists all runs."""
-    assert command("history", "--project", str(project)) == 0
-    assert "No runs are stored yet." in capsys.readouterr().out
-    assert do(project, "run") == 0
-    before = (project / "files/Output.csv").read_bytes()
-    write_pages(project, dict([*TOPICS.items(), NEW]))
-    assert do(project, "run") == 0
+    project, before = twice, (twice / "first.csv").read_bytes()
     assert (project / "files/Output.csv").read_bytes() != before
     first, second = runs(project, capsys)
     assert do(project, "diff", first, second) == 0
@@ -76,13 +89,9 @@ def test_a_run_is_kept_told_apart_and_put_back(project: Path, capsys: pytest.Cap
         assert len(list(csv.reader(file))) == 13
 
 
-def test_a_part_of_the_site_is_put_back_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_of_the_site_is_put_back_alone(twice: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--section restores the earlier links of its pages; all other pages keep theirs."""
-    assert do(project, "run") == 0
-    before = links(project)
-    write_pages(project, dict([*TOPICS.items(), NEW]))
-    assert do(project, "run") == 0
-    after = links(project)
+    project, before, after = twice, links(twice, "first.csv"), links(twice)
     changed = [url for url in before if before[url] != after[url]]
     assert changed, "the new page moves links"
     first = runs(project, capsys)[0]
@@ -263,18 +272,10 @@ def test_a_part_is_laid_over_the_newest_run(project: Path) -> None:
         }
 
 
-def two_real_runs(project: Path) -> Project:
-    """Make two runs, the second with a new page, and return the project."""
-    assert do(project, "run") == 0
-    write_pages(project, dict([*TOPICS.items(), NEW]))
-    assert do(project, "run") == 0
-    return open_project(project)
-
-
 @pytest.mark.parametrize("sections", [(), ("/water",)])
-def test_a_preview_is_what_the_rollback_does(project: Path, sections: tuple[str, ...]) -> None:
+def test_a_preview_is_what_the_rollback_does(twice: Path, sections: tuple[str, ...]) -> None:
     """The preview writes nothing, and the rollback then changes exactly the links that it named."""
-    opened = two_real_runs(project)
+    project, opened = twice, open_project(twice)
     options = RollbackOptions(run="last-1", sections=sections)
     before = {path: path.read_bytes() for path in (project / "files").glob("*.csv")}
     told = preview_rollback(opened, options)
@@ -300,13 +301,9 @@ def _filled(targets: list[str]) -> list[str]:
     return [target for target in targets if target]
 
 
-def test_a_preview_leaves_out_what_was_rejected_since(project: Path) -> None:
+def test_a_preview_leaves_out_what_was_rejected_since(twice: Path) -> None:
     """Links that an editor rejected after the run are counted and not put back."""
-    assert do(project, "run") == 0
-    first = links(project)
-    write_pages(project, dict([*TOPICS.items(), NEW]))
-    assert do(project, "run") == 0
-    opened = open_project(project)
+    first, opened = links(twice, "first.csv"), open_project(twice)
     both = next(row for row in waiting_links(opened).links if row.target in first.get(row.source, []))
     decide(opened, [LinkDecision(both.id, "rejected")])
     told = preview_rollback(opened, RollbackOptions(run="last-1"))
