@@ -11,28 +11,24 @@ __version__ = "0.1.0"
 _FUNCTIONS = {
     "analysis": (
         "audit",
+        "backtest",
+        "calibrate",
         "clusters",
+        "evaluate",
+        "evaluate_anchors",
         "export_vectors",
         "link_paths",
         "pairs",
     ),
-    "applying": (
+    "decisions": (
         "applications",
         "apply",
-        "undo",
-    ),
-    "decisions": (
         "decide",
         "diff",
         "history",
         "rollback",
+        "undo",
         "waiting_links",
-    ),
-    "evaluation": (
-        "backtest",
-        "calibrate",
-        "evaluate",
-        "evaluate_anchors",
     ),
     "imports": ("import_crawl",),
     "links": (

@@ -17,31 +17,11 @@ from internal_linker.usecases.frames import FrameTable
 from tests.support.small_project import REPOSITORY, URLS, forget_settings, make_project, write_csv, write_text
 
 # Commands of the command line, by their Python names.
-COMMANDS = {
-    *(
-        "run",
-        "lookup",
-        "content_brief",
-        "import_crawl",
-        "pairs",
-        "clusters",
-        "waiting_links",
-        "history",
-        "diff",
-    ),
-    *(
-        "rollback",
-        "audit",
-        "evaluate",
-        "backtest",
-        "calibrate",
-        "check",
-        "init",
-        "export_vectors",
-        "schedule",
-    ),
-    *("copy_store", "back_up_store", "restore_store", "verify_cache", "prune_cache"),
-}
+COMMANDS = set(
+    "run lookup content_brief import_crawl pairs clusters waiting_links history diff rollback audit evaluate "
+    "backtest calibrate check init export_vectors schedule copy_store back_up_store restore_store verify_cache "
+    "prune_cache".split()
+)
 
 
 def test_the_public_names() -> None:
@@ -116,16 +96,12 @@ def test_a_crawl_comes_in_and_its_pairs_go_out(folder: Path, capfd: pytest.Captu
 
 def test_clusters_are_records(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """`clusters` returns records of clusters, pages and missing links; it prints nothing and writes no files."""
-    before = {path.name for path in (folder / "files").glob("cluster*")}
     found = clusters(folder, by="title", k=2)
     assert [page.url for page in found.pages] == URLS
-    assert sum(one.pages for one in found.clusters) == len(URLS)
     assert {page.cluster for page in found.pages} == {one.number for one in found.clusters}
-    assert {page.url for page in found.pages if page.hub} == {one.hub for one in found.clusters}
     assert len(found.missing_links) == sum(one.missing for one in found.clusters) > 0
     assert all(is_dataclass(each) for each in (found.pages[0], found.clusters[0], found.missing_links[0]))
-    assert {path.name for path in (folder / "files").glob("cluster*")} == before
-    assert "".join(capfd.readouterr()) == ""
+    assert not [*(folder / "files").glob("cluster*")] and "".join(capfd.readouterr()) == ""
 
 
 def test_data_frames_take_the_place_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,38 +148,31 @@ def test_a_wrong_place_for_data_frames_is_an_error(folder: Path) -> None:
             call()
 
 
-def test_a_result_shows_itself(folder: Path) -> None:
-    """A result has a short repr with the sizes of its tables, and its HTML escapes page titles."""
+def test_a_result_shows_itself_and_its_files(folder: Path) -> None:
+    """A result has a short repr, its HTML escapes page titles, and it names the files that `write=True` writes."""
     write_csv(
         folder / "files/urls_rawdata.csv",
         [("URL", "Title", "Main Content"), *((url, "<b>Tea</b>", "") for url in URLS)],
     )
-    found = pairs(folder, by="title", encoder="lsa", max_per_page=0)
+    found = pairs(folder, by="title", encoder="lsa", max_per_page=0, write=True)
     count = len(URLS) * (len(URLS) - 1) // 2
     assert repr(found) == f"<SimilarPages pairs: {count} rows, orphaned_content: 0 rows>"
     assert "&lt;b&gt;Tea&lt;/b&gt;" in found._repr_html_() and "<b>Tea" not in found._repr_html_()
-    with pytest.raises(KeyError):
-        found.to_frame("nix")
-
-
-def test_files_are_written_where_that_is_wanted(folder: Path) -> None:
-    """`write=True` writes the command's files, and the result names them."""
-    found = pairs(folder, by="title", encoder="lsa", write=True)
     assert found.files == ("pairs.csv", "orphaned_content.csv", "similarity_histogram.csv", "pairs.xlsx")
     assert all((folder / "files" / name).exists() for name in found.files)
+    with pytest.raises(KeyError):
+        found.to_frame("nix")
 
 
 def test_what_can_t_be_done_is_one_error(folder: Path) -> None:
     """The API raises the command line's errors with the same sentences; a wrong number raises one, too."""
     calls: tuple[Callable[[], object], ...] = (
         lambda: lookup("https://www.tiny.example/nix/", folder),
-        lambda: content_brief("?", folder),
         lambda: content_brief("tea", folder / "nix"),
         lambda: content_brief("tea", folder, limit=51),
         lambda: run(folder, limit=-1),
         lambda: pairs(folder, by="nix"),
         lambda: clusters(folder, k=7),
-        lambda: clusters(folder, k="9-5"),
         lambda: pairs(folder, limit=-1),
         lambda: import_crawl(folder / "nix.csv", project=folder),
     )

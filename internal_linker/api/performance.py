@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from internal_linker.api.opening import opened_project, shown_reporter
 from internal_linker.usecases.option_records import takes
-from internal_linker.usecases.options.performance import ImpactOptions, QueriesOptions
+from internal_linker.usecases.options.evaluation import ImpactOptions, QueriesOptions
 
 # Each function imports its own use case: scikit-learn alone takes a second to load.
 if TYPE_CHECKING:

@@ -64,7 +64,6 @@ def assistant_server(root: Path, *, write: bool = False) -> MCPServer[Any]:
     """Return the server for a project; no tool fetches search results.
 
     Args:
-        root: the project folder.
         write: also offer the tool that decides on links.
 
     Raises:

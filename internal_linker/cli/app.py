@@ -1,4 +1,4 @@
-"""The command that opens the app in the browser: app."""
+"""The commands that serve people and assistants: app and mcp."""
 
 import sys
 from pathlib import Path
@@ -58,3 +58,21 @@ def _password(file: Path | None) -> str:
     if not lines or not lines[0].strip():
         raise ConfigurationError(f"{file} has no password in its first line: check --password-file.")
     return lines[0].strip()
+
+
+def mcp(
+    context: typer.Context,
+    project: ProjectOption = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Also let assistants accept, edit and reject links.")
+    ] = False,
+) -> None:
+    """Serve an assistant through the Model Context Protocol.
+
+    An assistant starts it and talks to it on standard input and output: links for a page or a draft, similar pages, the
+    audit, the review queue. It needs the extra mcp.
+    """
+    folder = project_folder(context, project)
+    with needs_extra("mcp", "The command mcp"):
+        from internal_linker.assistants.server import serve
+    serve(folder, write=write)

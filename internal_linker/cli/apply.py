@@ -17,7 +17,7 @@ from internal_linker.cli.command import (
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
 from internal_linker.core.shown import neutralised
-from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
+from internal_linker.usecases.options.decisions import ApplyOptions, UndoOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,7 +63,6 @@ def apply(
 
 
 def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
-    """Print what was found, the links, the changes, and the counts."""
     from internal_linker.cli.output import print_aligned
     from internal_linker.usecases.apply import Outcome
 

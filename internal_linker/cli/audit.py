@@ -72,7 +72,6 @@ def _audit(project: "Project", options: AuditOptions) -> ExitCode:
 
 
 def _print_path(project: "Project", ends: tuple[str, str], options: AuditOptions) -> None:
-    """Print the shortest path today and after adoption."""
     from internal_linker.usecases.audit import link_paths
     from internal_linker.usecases.console import open_console
 

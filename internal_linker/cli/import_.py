@@ -20,12 +20,14 @@ from internal_linker.usecases.options.imports import ImportCommandOptions, Searc
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
+    from pathlib import Path
 
     from internal_linker.ingest.crawl import CrawlTable
     from internal_linker.ingest.import_crawl import Imported
     from internal_linker.usecases.import_search_console import SearchConsoleImport
     from internal_linker.usecases.import_search_exports import SearchDataImported
     from internal_linker.usecases.project import Project
+
 
 VECTORS = "files/page_vectors.csv"
 # Days that the terminal lists.
@@ -62,25 +64,24 @@ def import_(
     if options.days and not options.search_console:
         raise typer.BadParameter("it goes with --search-console", param_hint="--days")
     opened = opened_project(context, project)
-    from internal_linker.cli import import_search
     from internal_linker.usecases.import_search_exports import without_search_exports
 
     others: dict[str, SearchDataImported] = {}
     options, exports = without_search_exports(options)
     if exports:
-        others["search_files"] = import_search.import_files(opened, exports, quiet=as_json)
+        others["search_files"] = _import_files(opened, exports, quiet=as_json)
     done = _import_pages(opened, options, yes=yes, as_json=as_json) if options.pages else None
     if options.pages and done is None:
         return
     found = _import_search_data(context, opened, options, as_json=as_json) if options.search_console else None
     if options.analytics:
-        others["analytics"] = import_search.import_property(opened, options.analytics, quiet=as_json)
+        others["analytics"] = _import_property(opened, options.analytics, quiet=as_json)
     if as_json:
         import json
 
         told = _as_json(done) if done else {}
         told |= {"search_data": _search_as_json(found)} if found else {}
-        typer.echo(json.dumps(told | {name: import_search.as_json(one) for name, one in others.items()}))
+        typer.echo(json.dumps(told | {name: _stored_as_json(one) for name, one in others.items()}))
     if any(each and each.gaps for each in (done, found, *others.values())):
         raise typer.Exit(ExitCode.GAPS)
 
@@ -116,7 +117,6 @@ def _import_pages(
 def _import_search_data(
     context: typer.Context, opened: "Project", options: ImportCommandOptions, *, as_json: bool
 ) -> "SearchConsoleImport":
-    """Fetch search data, and say what was fetched."""
     from internal_linker.cli.output import print_rows
     from internal_linker.usecases.console import open_console
     from internal_linker.usecases.import_search_console import import_search_console
@@ -296,3 +296,82 @@ def _as_json(done: "Imported") -> dict[str, object]:
         "copies": list(done.copies),
         "gaps": list(done.gaps),
     }
+
+
+def _import_files(project: "Project", exports: "Sequence[Path]", *, quiet: bool) -> "SearchDataImported":
+    """Import exported files, and say what was stored unless `quiet`."""
+    from internal_linker.cli.output import print_columns, print_rows
+    from internal_linker.usecases.console import open_console
+    from internal_linker.usecases.import_search_exports import import_search_exports
+
+    with reporting() as reporter:
+        done = import_search_exports(project, exports, reporter)
+    if not quiet:
+        console = open_console()
+        print_columns(console, ("File", "Rows are", "Column", "Taken from"), done.columns)
+        print_rows(console, "Imported search data", _stored_rows(done))
+    return done
+
+
+def _import_property(project: "Project", property_: str, *, quiet: bool) -> "SearchDataImported":
+    """Import sessions from Google Analytics, and say what was stored unless `quiet`."""
+    from internal_linker.cli.output import print_rows
+    from internal_linker.usecases.console import open_console
+    from internal_linker.usecases.import_analytics import import_analytics
+
+    with reporting() as reporter:
+        done = import_analytics(project, property_, reporter)
+    if not quiet:
+        print_rows(open_console(), "Imported sessions", _stored_rows(done))
+    return done
+
+
+def _stored_as_json(done: "SearchDataImported") -> dict[str, object]:
+    """Return what was stored, and counts of what was not, for JSON."""
+    return {
+        "stored": [
+            {
+                "source": each.source,
+                "table": each.table.value,
+                "rows": each.rows,
+                "days": each.days,
+                "first": str(each.first),
+                "last": str(each.last),
+                "replaced": each.replaced,
+                "replaced_days": each.replaced_days,
+            }
+            for each in done.stored
+        ],
+        "rejected_because": dict(done.rejected),
+        "left_out": dict(done.left_out),
+        "facts": dict(done.facts),
+        "remarks": list(done.remarks),
+        "gaps": list(done.gaps),
+    }
+
+
+def _stored_rows(done: "SearchDataImported") -> list[tuple[str, str]]:
+    from internal_linker.usecases.import_search_exports import REJECTED
+
+    rows = [
+        (
+            f"{each.table.capitalize()} ({each.source})",
+            counted(each.rows, "row")
+            + ("" if each.sums else f" of {counted(each.days, 'day')}, {each.first} to {each.last}"),
+        )
+        for each in done.stored
+    ]
+    rows += [
+        (
+            f"Replaced by fewer rows: {each.table} ({each.source})",
+            counted(each.replaced, "row")
+            + ("" if each.sums else f" of {counted(each.replaced_days, 'day')}"),
+        )
+        for each in done.stored
+        if each.replaced
+    ]
+    if done.listed:
+        rows.append((f"Rejected rows, in files/{REJECTED}", str(sum(done.rejected.values()))))
+    rows += [(f"Rejected: {reason}", str(count)) for reason, count in done.rejected.items()]
+    rows += [(f"Left out: {reason}", str(count)) for reason, count in done.left_out.items()]
+    return rows + [(name[:1].upper() + name[1:], str(count)) for name, count in done.facts.items()]

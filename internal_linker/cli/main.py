@@ -14,8 +14,7 @@ from typing import Annotated
 
 import typer
 
-from internal_linker.cli.command import Command
-from internal_linker.cli.exit import Start, guarded
+from internal_linker.cli.command import Command, Start, guarded
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.version import __version__
 
@@ -32,11 +31,11 @@ _COMMANDS = {
     "lookup": "run.lookup",
     "content-brief": "run.content_brief",
     "import": "import_.import_",
-    "queries": "queries.queries",
+    "queries": "impact.queries",
     "check": "project.check",
     "pairs": "pairs.pairs",
-    "clusters": "clusters.clusters",
-    "review": "review.review",
+    "clusters": "pairs.clusters",
+    "review": "history.review",
     "apply": "apply.apply",
     "undo": "apply.undo",
     "history": "history.history",
@@ -46,11 +45,11 @@ _COMMANDS = {
     "impact": "impact.impact",
     "evaluate": "evaluate.evaluate",
     "backtest": "evaluate.backtest",
-    "calibrate": "calibrate.calibrate",
+    "calibrate": "evaluate.calibrate",
     "init": "project.init",
     "export-vectors": "project.export_vectors",
     "schedule": "run.schedule",
-    "mcp": "mcp.mcp",
+    "mcp": "app.mcp",
     "store": "cache.store",
     "cache": "cache.cache",
 }

@@ -1,4 +1,4 @@
-"""The command that lists similar pages: pairs."""
+"""The commands that compare pages: pairs and clusters."""
 
 from functools import partial
 from math import isnan
@@ -8,9 +8,10 @@ import typer
 
 from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, reporting, with_options
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.options.similarity import PairsOptions
+from internal_linker.usecases.options.similarity import ClustersOptions, PairsOptions
 
 if TYPE_CHECKING:
+    from internal_linker.analysis.similarity.clusters import Clustering
     from internal_linker.analysis.similarity.pairs import SimilarPages
 
 # Pairs that the terminal shows; the files have all.
@@ -44,7 +45,6 @@ def pairs(
 
 
 def _show(result: "SimilarPages", options: PairsOptions) -> list[tuple[str, str]]:
-    """Print the first pairs; return the rows below them."""
     from internal_linker.analysis.similarity.pairs import NEARLY
     from internal_linker.usecases.console import open_console
 
@@ -81,4 +81,74 @@ def _as_json(result: "SimilarPages") -> dict[str, object]:
         "just_below_min_similarity": result.found.nearly,
         "histogram": {"within_sections": within, "across_sections": across},
         "orphaned_content": [page.url for page in result.orphaned],
+    }
+
+
+# Clusters that the terminal shows; the files have all.
+_SHOWN_PAGES = 20
+
+
+@with_options(ClustersOptions)
+def clusters(
+    context: typer.Context,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+    *,
+    options: ClustersOptions,
+) -> None:
+    """Group similar pages and name the groups.
+
+    Compare titles, first headings, contents, or several of these, one language at a time. files/clusters.csv lists
+    each page with its cluster, files/cluster_links.csv the missing links between hubs and pages and between the most
+    similar pages, and files/clusters.xlsx both; files/clusters.html has a map and a tree. No queries or searches are
+    needed.
+    """
+    opened = opened_project(context, project)
+    from internal_linker.cli.output import conclude_comparison
+    from internal_linker.usecases import clusters as usecase
+
+    with reporting() as reporter:
+        result = usecase.clusters(opened, options, reporter)
+    data = partial(_clusters_as_json, result) if as_json else None
+    conclude_comparison(result.compared, result.files, data, partial(_show_clusters, result))
+
+
+def _show_clusters(result: "Clustering") -> list[tuple[str, str]]:
+    from internal_linker.usecases.console import open_console
+
+    console, found = open_console(), result.found
+    for one in found.clusters[:_SHOWN_PAGES]:
+        density = f"{one.density:.3f}" if one.pages > 1 else "    -"
+        console.print(f"{one.pages:>6} pages  density {density}  {one.name}  <- {one.hub}", soft_wrap=True)
+    if len(found.clusters) > _SHOWN_PAGES:
+        console.print(f"... and {len(found.clusters) - _SHOWN_PAGES} more.")
+    return [
+        ("Clusters", str(len(found.clusters))),
+        ("Pages in no cluster", str(result.alone)),
+        (
+            "Links within clusters",
+            f"{sum(one.links for one in found.clusters)} of {len(result.compared.links)} between the compared pages",
+        ),
+        ("Missing links in files/cluster_links.csv", str(len(found.missing.sources))),
+        ("Missing links from hubs, not listed", str(found.missing.left_out)),
+    ]
+
+
+def _clusters_as_json(result: "Clustering") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "clusters": [_finite(asdict(one)) for one in result.clusters],
+        "pages": [_finite(asdict(one)) for one in result.pages],
+        "missing_links": [_finite(asdict(one)) for one in result.missing_links],
+    }
+
+
+def _finite(record: dict[str, object]) -> dict[str, object]:
+    """Replace NaN by None, since JSON has no NaN."""
+    from math import isfinite
+
+    return {
+        name: None if isinstance(value, float) and not isfinite(value) else value
+        for name, value in record.items()
     }

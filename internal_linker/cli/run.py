@@ -13,12 +13,13 @@ import typer
 from internal_linker.cli.command import (
     JsonOption,
     ProjectOption,
+    Start,
+    guarded,
     opened_project,
     project_folder,
     reporting,
     with_options,
 )
-from internal_linker.cli.exit import Start, guarded
 from internal_linker.core.errors import ConfigurationError, ExitCode
 from internal_linker.core.shown import neutralised
 from internal_linker.usecases.options.links import BriefOptions, LookupOptions, RunOptions

@@ -15,7 +15,7 @@ from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sequences import counted
 from internal_linker.performance.impact.records import Verdict
 from internal_linker.pipeline.report import Report
-from internal_linker.usecases.options.performance import ImpactOptions
+from internal_linker.usecases.options.evaluation import ImpactOptions
 from internal_linker.usecases.project import Project
 
 T = TypeVar("T")
@@ -47,12 +47,7 @@ class Told:
         self.now = dict(self.before)
 
     def new(self, kind: str, things: Mapping[str, T]) -> list[T]:
-        """Return those of the present things of a kind that no message has reported.
-
-        Args:
-            kind: what they are.
-            things: each by what identifies it.
-        """
+        """Return those of the present things of a kind that no message has reported."""
         marks = {_mark(name): thing for name, thing in things.items()}
         self.now[kind] = frozenset(marks)
         known = self.before.get(kind, frozenset())

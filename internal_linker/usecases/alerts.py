@@ -18,7 +18,7 @@ from internal_linker.usecases.alert_events import EVENTS, Ended, Event, Told
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.settings.notify_addresses import PROGRAM, notify_addresses, notify_secrets
+from internal_linker.usecases.settings.accounts import PROGRAM, notify_addresses, notify_secrets
 from internal_linker.usecases.settings.sources import given_key
 
 # What earlier messages reported survives here.
@@ -56,13 +56,9 @@ def announce(
     """Send what a run has to report, if config/notify.txt has addresses; nothing here makes a run fail.
 
     Args:
-        project: whose run.
         options: its options; see `concerns`.
         progress: gets a sentence for each address that did not take the message.
-        run_id: its name in the log.
         report: what it did; None: it failed.
-        summary: its names and values for people.
-        error: why it failed.
     """
     settings = project.settings
     wanted = concerns(options) and any(notify_addresses(settings.notify.get_secret_value()))

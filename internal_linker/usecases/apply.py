@@ -29,7 +29,7 @@ from internal_linker.core.sequences import batched, counted
 from internal_linker.core.source_files import SourceText
 from internal_linker.usecases.import_wordpress import editing_client
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
-from internal_linker.usecases.options.applying import ApplyOptions
+from internal_linker.usecases.options.decisions import ApplyOptions
 from internal_linker.usecases.post_texts import read_page_posts
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.review import login, tier_named

@@ -18,9 +18,9 @@ from internal_linker.usecases.apply import (
     accepted_links,
     apply,
 )
-from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
+from internal_linker.usecases.options.decisions import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.settings.wordpress_account import wordpress_account
+from internal_linker.usecases.settings.accounts import wordpress_account
 from internal_linker.usecases.source_folder import source_folder
 from internal_linker.usecases.undo_links import UndoResult, undo
 

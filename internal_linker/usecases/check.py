@@ -34,10 +34,8 @@ from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import facts_of, search_services
 from internal_linker.usecases.schedule import next_run, timetable
 from internal_linker.usecases.sections import named_sections, scope_of
-from internal_linker.usecases.settings.notify_addresses import notify_addresses
+from internal_linker.usecases.settings.accounts import notify_addresses, site_accesses, wordpress_account
 from internal_linker.usecases.settings.settings import KEY_FILES, PLACEHOLDER_SITE
-from internal_linker.usecases.settings.site_access import site_accesses
-from internal_linker.usecases.settings.wordpress_account import wordpress_account
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +206,6 @@ def _mark(content: str) -> str:
 
 
 def _existing_links(links: StreamSource | None, queries: Collected, pages: Collected) -> Fact:
-    """Return a fact about the existing links in the table and in the pages' own HTML."""
     name = "Existing links"
     both = replace(pages, sources=(*queries.sources, *pages.sources), rejects=())
     if links is None:
@@ -233,7 +230,6 @@ def _rejected(rows: int) -> str:
 
 
 def _template(project: Project, keys: set[str]) -> str | None:
-    """Check that the searched site is the site of the user's URLs."""
     site = project.settings.site
     if not _searches(project):
         return None
@@ -262,7 +258,6 @@ def _searches(project: Project) -> bool:
 
 
 def _search(project: Project) -> Fact:
-    """Return what is left on the account of the search service."""
     wanted, provider = project.settings.serp_provider, project.settings.search_provider
     name = search_services()[provider].name
     if _searches(project):

@@ -21,13 +21,13 @@ from internal_linker.core.errors import ConfigurationError, OutputError
 from internal_linker.core.hints import command, typed_path
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.usecases.schedule import Timetable, timetable
+from internal_linker.usecases.settings.accounts import require_addresses, site_accesses, wordpress_account
 from internal_linker.usecases.settings.exclusions import (
     MOST_BYTES,
     Exclusions,
     numbered_patterns,
     read_exclusions,
 )
-from internal_linker.usecases.settings.notify_addresses import require_addresses
 from internal_linker.usecases.settings.settings import (
     ENV_PREFIX,
     EXCLUSIONS_FILE,
@@ -36,10 +36,8 @@ from internal_linker.usecases.settings.settings import (
     Settings,
     settings_from,
 )
-from internal_linker.usecases.settings.site_access import site_accesses
 from internal_linker.usecases.settings.sources import key_texts, masked, toml_values
 from internal_linker.usecases.settings.template import allowed, comment, render_settings
-from internal_linker.usecases.settings.wordpress_account import wordpress_account
 
 Source = Literal["default", "file", "environment"]
 Kind = Literal["text", "whole number", "number", "yes or no", "choice", "list"]
@@ -167,7 +165,6 @@ def change_settings(root: Path, changes: Mapping[str, Any], version: str = "") -
     """Change settings in settings.toml, and keep its comments and order; nothing is written if a value is wrong.
 
     Args:
-        root: the project folder.
         changes: new values by name; None: the default.
         version: the `SettingsResult.version` that the changes start from; "": any.
 
@@ -202,9 +199,7 @@ def set_key(root: Path, name: str, text: str) -> KeyRow:
     """Write a key or password into its file, which only the owner may read; "" removes it.
 
     Args:
-        root: the project folder.
         name: one of KEY_FILES.
-        text: the key.
 
     Raises:
         ConfigurationError: the key can't be right, or an environment variable overrides its file.
@@ -326,7 +321,6 @@ def _changeable(name: str, value: Any) -> None:
 
 
 def _edited(root: Path, values: Mapping[str, Any]) -> str:
-    """Return the text of settings.toml with these values."""
     path = root / SETTINGS_FILE
     if not path.exists():
         return render_settings(dict(values))
@@ -353,7 +347,6 @@ def _write(path: Path, text: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a setting's value as TOML and JSON have it."""
     return list(value) if isinstance(value, tuple) else value
 
 

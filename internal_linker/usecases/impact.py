@@ -31,7 +31,7 @@ from internal_linker.performance.impact.report.html import write_impact
 from internal_linker.performance.page_keys import match_pages
 from internal_linker.review.former_links import todays
 from internal_linker.usecases.compare import languages_of
-from internal_linker.usecases.options.performance import ImpactOptions
+from internal_linker.usecases.options.evaluation import ImpactOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.site_texts import imported_site
 

@@ -24,8 +24,7 @@ from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.usecases.import_wordpress import wordpress_posts
 from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted_sites
-from internal_linker.usecases.settings.site_access import site_accesses
+from internal_linker.usecases.settings.accounts import exposed_keys, site_accesses, unencrypted_sites
 
 NO_CONTENT = (
     "No file contains the pages' text, but a run needs a column 'Main Content': let your crawler extract it and import "

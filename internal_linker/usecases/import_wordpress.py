@@ -16,9 +16,12 @@ from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.ingest.wordpress import wordpress_tables
 from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project
-from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted
-from internal_linker.usecases.settings.site_access import site_accesses
-from internal_linker.usecases.settings.wordpress_account import wordpress_account
+from internal_linker.usecases.settings.accounts import (
+    exposed_keys,
+    site_accesses,
+    unencrypted,
+    wordpress_account,
+)
 
 # What it takes to change all posts and pages without losing HTML.
 _RIGHTS = ("edit_others_posts", "edit_published_posts", "edit_others_pages", "unfiltered_html")

@@ -47,10 +47,6 @@ class InitResult(Result):
 def init(folder: Path, options: InitOptions | None = None) -> InitResult:
     """Write what is missing of the configuration; files that are there stay as they are.
 
-    Args:
-        folder: the project folder.
-        options: what is made besides; None: nothing.
-
     Raises:
         ConfigurationError: the settings name no Sheet or lack its key.
         InputError: there is no such spreadsheet or tab.

@@ -4,7 +4,6 @@ Each line is an event with `event` and `at` (ISO 8601, UTC). The first is "begin
 1970), the last "end" with `code`, `sentence` and `summary`; those between are the events of `Tracker`.
 """
 
-import copy
 import json
 import os
 import re
@@ -14,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -117,19 +116,6 @@ class Job:
     summary: tuple[Figure, ...] = ()
 
 
-@dataclass(slots=True)
-class _Told:
-    """What the events of a job's file add up to."""
-
-    code: int | None = None
-    ended_at: str = ""
-    sentence: str = ""
-    steps: list[Step] = field(default_factory=list)
-    began: float = 0.0
-    notes: list[str] = field(default_factory=list)
-    summary: list[Figure] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class _Child:
     """The process of a job, and when it was born (seconds since 1970)."""
@@ -149,24 +135,49 @@ class _Child:
 
 
 class _Reader:
-    """Adds up the events of a job's file as it grows; what it has read it does not read again."""
+    """Adds the events of a job's file to the job as it grows; what it has read it does not read again."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._told, self._at = _Told(), 0
-        self._lock = threading.Lock()
+    def __init__(self, path: Path, job: Job) -> None:
+        self.job = job
+        self._path, self._at, self._lock = path, 0, threading.Lock()
+        self._code: int | None = None
+        self._began = 0.0  # of the last step
 
-    def told(self) -> _Told:
-        """Return what the file tells; a line that is not whole yet is left out."""
+    def read(self) -> tuple[Job, int | None, float]:
+        """Return the job as far as the file tells, its exit code, and when its last step began.
+
+        A line that is not whole yet is left out.
+        """
         with self._lock:
-            with suppress(OSError), self.path.open("rb") as file:
+            with suppress(OSError), self._path.open("rb") as file:
                 file.seek(self._at)
                 whole, end, _ = file.read().rpartition(b"\n")
                 self._at += len(whole) + len(end)
                 for line in whole.splitlines():
                     with suppress(ValueError, KeyError, TypeError, IndexError):
-                        _add(self._told, json.loads(line))
-            return copy.deepcopy(self._told)
+                        self._add(json.loads(line))
+            return self.job, self._code, self._began
+
+    def _add(self, event: Mapping[str, Any]) -> None:
+        job, at = self.job, datetime.fromisoformat(event["at"]).timestamp()
+        match event["event"]:
+            case "start":
+                step = Step(str(event["step"]), int(event["total"]), str(event["unit"]))
+                self.job, self._began = replace(job, steps=(*job.steps, step)), at
+            case "advance":
+                step = replace(job.steps[-1], done=int(event["done"]))
+                self.job = replace(job, steps=(*job.steps[:-1], step))
+            case "finish":
+                step = replace(job.steps[-1], outcome=str(event["outcome"]), seconds=at - self._began)
+                step = replace(step, done=step.total) if step.total else step
+                self.job = replace(job, steps=(*job.steps[:-1], step))
+            case "note":
+                self.job = replace(job, notes=(*job.notes, str(event["message"])))
+            case "end":
+                summary = tuple(Figure(str(name), str(value)) for name, value in event["summary"])
+                sentence, code = str(event["sentence"]), int(event["code"])
+                self.job = replace(job, ended_at=event["at"], sentence=sentence, summary=summary)
+                self._code = code
 
 
 # The reader of each folder's job.
@@ -177,10 +188,6 @@ _WAITED: set[str] = set()
 
 def start_run(root: Path, options: RunOptions) -> Job:
     """Start a run as a process of its own.
-
-    Args:
-        root: the project folder.
-        options: those of the run.
 
     Raises:
         OutputError: the folder can't be written.
@@ -198,19 +205,19 @@ def current_job(root: Path) -> Job | None:
     job, child = kept
     # Before the file is read: how a job ended is in its file by the time it is waited for no more.
     waited = job.id in _WAITED
-    told = _told(_progress(folder, job))
+    job, code, began = _reader(folder, job).read()
     cancelled = (folder / "cancelled").exists()
-    state = _state(told, running=waited or child.alive, cancelled=cancelled)
+    state = _state(code, running=waited or child.alive, cancelled=cancelled)
     ended = {"lost": _LOST, "cancelled": _CANCELLED}.get(state, "")
+    steps = job.steps
+    if state == "running" and steps and not steps[-1].outcome:
+        steps = (*steps[:-1], _timed(steps[-1], began))
     return replace(
         job,
-        ended_at=told.ended_at,
         state=state,
         cancelling=state == "running" and cancelled,
-        steps=tuple(_timed(told, running=state == "running")),
-        notes=tuple(told.notes),
-        sentence=told.sentence or ended,
-        summary=tuple(told.summary),
+        steps=steps,
+        sentence=job.sentence or ended,
     )
 
 
@@ -284,7 +291,7 @@ def _start(root: Path, kind: str, options: Options) -> Job:
             process.wait()
             _WAITED.discard(job.id)
             raise
-    threading.Thread(target=_wait, args=(process, progress), daemon=True).start()
+    threading.Thread(target=_wait, args=(process, folder, job), daemon=True).start()
     return job
 
 
@@ -346,16 +353,16 @@ def _process(own: Sequence[str], root: Path, output: Path) -> subprocess.Popen[b
         raise OutputError(f"The run could not be started ({error.strerror}).") from None
 
 
-def _wait(process: subprocess.Popen[bytes], progress: Path) -> None:
+def _wait(process: subprocess.Popen[bytes], folder: Path, job: Job) -> None:
     """Wait for the end of a job's process; tell its exit code if it told no end itself."""
     code = process.wait()
     try:
         # One that was cancelled while it was loading has a code that says nothing to people.
-        silent = code < 0 or progress.with_name("cancelled").exists()
-        if not silent and _told(progress).code is None:
-            _tell_end(progress, code)
+        silent = code < 0 or (folder / "cancelled").exists()
+        if not silent and _reader(folder, job).read()[1] is None:
+            _tell_end(_progress(folder, job), code)
     finally:
-        _WAITED.discard(progress.stem)
+        _WAITED.discard(job.id)
 
 
 def _tell_end(progress: Path, code: int) -> None:
@@ -379,48 +386,25 @@ def _progress(folder: Path, job: Job) -> Path:
     return folder / f"{job.id}.jsonl"
 
 
-def _told(progress: Path) -> _Told:
-    """Add up the events of a job's file."""
-    reader = _READERS.get(progress.parent)
-    if reader is None or reader.path != progress:
-        reader = _READERS[progress.parent] = _Reader(progress)
-    return reader.told()
+def _reader(folder: Path, job: Job) -> _Reader:
+    reader = _READERS.get(folder)
+    if reader is None or reader.job.id != job.id:
+        reader = _READERS[folder] = _Reader(_progress(folder, job), job)
+    return reader
 
 
-def _add(told: _Told, event: Mapping[str, Any]) -> None:
-    at = datetime.fromisoformat(event["at"]).timestamp()
-    match event["event"]:
-        case "start":
-            told.steps.append(Step(str(event["step"]), int(event["total"]), str(event["unit"])))
-            told.began = at
-        case "advance":
-            told.steps[-1] = replace(told.steps[-1], done=int(event["done"]))
-        case "finish":
-            step = replace(told.steps[-1], outcome=str(event["outcome"]), seconds=at - told.began)
-            told.steps[-1] = step if not step.total else replace(step, done=step.total)
-        case "note":
-            told.notes.append(str(event["message"]))
-        case "end":
-            told.code, told.sentence, told.ended_at = int(event["code"]), str(event["sentence"]), event["at"]
-            told.summary = [Figure(str(name), str(value)) for name, value in event["summary"]]
+def _timed(step: Step, began: float) -> Step:
+    """Return a step that is going on with its time so far and an estimate of what is left."""
+    seconds = max(0.0, datetime.now(UTC).timestamp() - began)
+    known = step.total > 0 and step.done > 0
+    left = seconds / step.done * max(0, step.total - step.done) if known else None
+    return replace(step, seconds=seconds, left=left)
 
 
-def _timed(told: _Told, *, running: bool) -> Iterator[Step]:
-    """Yield the steps; the one that is going on gets its time so far and an estimate of what is left."""
-    for step in told.steps:
-        if step.outcome or not running or step is not told.steps[-1]:
-            yield step
-            continue
-        seconds = max(0.0, datetime.now(UTC).timestamp() - told.began)
-        known = step.total > 0 and step.done > 0
-        left = seconds / step.done * max(0, step.total - step.done) if known else None
-        yield replace(step, seconds=seconds, left=left)
-
-
-def _state(told: _Told, *, running: bool, cancelled: bool) -> State:
-    if told.code is not None:
+def _state(code: int | None, *, running: bool, cancelled: bool) -> State:
+    if code is not None:
         # Its process may still wait for a service's last answer, but it holds no lock any more.
-        return _ENDS.get(told.code, "failed")
+        return _ENDS.get(code, "failed")
     if running:
         return "running"
     return "cancelled" if cancelled else "lost"

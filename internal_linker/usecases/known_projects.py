@@ -57,9 +57,6 @@ class KnownProjects:
     """The list of known projects; may be used by several threads.
 
     It is a file of the user, outside of all projects, and holds paths and times only.
-
-    Args:
-        file: the file; None: projects.json in the system's folder for the user's data.
     """
 
     def __init__(self, file: Path | None = None) -> None:
@@ -107,7 +104,6 @@ class KnownProjects:
         """Make a folder a project and open it; what is in it stays as it is.
 
         Args:
-            folder: the folder; it is created unless it is there.
             sample: fill it with the sample site, for a tour.
 
         Raises:

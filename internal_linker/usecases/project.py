@@ -55,8 +55,8 @@ from internal_linker.usecases.index_inputs import inputs_digest, results_digest
 from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.providers import Clients, compute_at, workers
 from internal_linker.usecases.sections import named_sections, renewed_sections, scope_of
+from internal_linker.usecases.settings.accounts import exposed_keys, unencrypted
 from internal_linker.usecases.settings.exclusions import Exclusions, read_exclusions
-from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted
 from internal_linker.usecases.settings.settings import (
     EXCLUSIONS_FILE,
     PLACEHOLDER_SITE,
@@ -147,7 +147,6 @@ class Project:
         """Open everything that a run needs, and close it when the block ends.
 
         Args:
-            progress: shows the loading of a large model.
             serp: False skips the search step.
             deliver: False doesn't write the links, for a lookup or a dry run.
             trial: write the links to files/trial only, and leave Sheet, review and stored links unchanged.

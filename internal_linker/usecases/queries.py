@@ -23,7 +23,7 @@ from internal_linker.core.urls import NormalForms
 from internal_linker.performance.main_queries import MainQueries, main_queries, site_names
 from internal_linker.performance.page_keys import match_pages
 from internal_linker.text.brands import found_brands
-from internal_linker.usecases.options.performance import QueriesOptions
+from internal_linker.usecases.options.evaluation import QueriesOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.site_texts import site_of
 

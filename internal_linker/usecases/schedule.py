@@ -157,32 +157,32 @@ def run_schedule(
     not longer ago than schedule_grace_minutes.
 
     Args:
-        settings: for schedule_cron, schedule_timezone and schedule_grace_minutes.
         job: gets a function that returns whether to stop between two steps; an error ends only that run.
         say: prints one line.
-        root: the project folder.
         times: replace those of schedule_cron.
         scheduler: waits for them; by default in a thread of its own.
-        pause: waits for so many seconds.
 
     Raises:
         ConfigurationError: schedule_cron is wrong.
     """
     times = times or timetable(settings.schedule_cron, settings.schedule_timezone)
     expression = f"{settings.schedule_cron} {settings.schedule_timezone}".strip()
-    logging.getLogger("apscheduler").setLevel(
-        logging.CRITICAL
-    )  # what it logs is said here, without tracebacks
+    # What it logs is said here, without tracebacks.
+    logging.getLogger("apscheduler").setLevel(logging.CRITICAL)
     with _stop_signals() as stopped:
+
+        def work() -> None:
+            if not stopped():  # a time may come while the scheduler ends
+                job(stopped)
+
         runs = _Runs(times, timedelta(minutes=settings.schedule_grace_minutes), say, stopped)
         runs.keep_in(root / STATE_FILE, expression)
         scheduler = scheduler or BackgroundScheduler(timezone=UTC)
         scheduler.add_executor(_DaemonThreads(runs))
         scheduler.add_listener(runs.pass_over, EVENT_JOB_MAX_INSTANCES)
         planned = scheduler.add_job(
-            job,
+            work,
             times,
-            [stopped],
             coalesce=True,
             misfire_grace_time=settings.schedule_grace_minutes * 60,
             next_run_time=times.after(runs.done),

@@ -14,7 +14,7 @@ from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.import_wordpress import editing_client, has_account
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
-from internal_linker.usecases.options.applying import UndoOptions
+from internal_linker.usecases.options.decisions import UndoOptions
 from internal_linker.usecases.post_texts import PostHome
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.source_folder import FolderHome

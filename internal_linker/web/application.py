@@ -34,7 +34,6 @@ from internal_linker.web.routes import (
     session,
     settings,
     similar,
-    tasks,
 )
 
 STATIC = Path(__file__).parent / "static"
@@ -48,12 +47,7 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(access: Access, known: KnownProjects) -> ASGIApp:
-    """Return the application.
-
-    Args:
-        access: who may use it.
-        known: the list of projects.
-    """
+    """Return the application."""
     # Windows may have another type for them in its registry, and browsers run no script of another type.
     for ending in (".js", ".mjs"):
         mimetypes.add_type("text/javascript", ending)
@@ -86,7 +80,7 @@ def create_app(access: Access, known: KnownProjects) -> ASGIApp:
         impact.router,
         history.router,
         settings.router,
-        tasks.router,
+        projects.tasks_router,
     ):
         app.include_router(router, prefix="/api", responses=_FAILURES)
     app.include_router(pages.router)

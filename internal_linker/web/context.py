@@ -1,12 +1,18 @@
 """What the routes share: the known projects, and the project that an address names."""
 
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import Depends, HTTPException, Request
 from fastapi import Path as PathParameter
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse
 
 from internal_linker.core.progress import Tracker
 from internal_linker.usecases.known_projects import KnownProjects
@@ -15,7 +21,56 @@ from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.web.access import Access
 from internal_linker.web.tasks import Tasks
-from internal_linker.web.views import Views
+
+View = TypeVar("View")
+# A site of 10,000 pages takes some 30 MB.
+_MOST = 4
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+WORKBOOK: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The workbook.",
+        "content": {_XLSX: {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+"""How a route that answers with `download` is described."""
+
+
+class Views:
+    """The results that were looked at last; may be used by several threads."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Path, tuple[int, object]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, path: Path, load: Callable[[], View | None]) -> View | None:
+        """Return the result in a file; None if there is none."""
+        try:
+            changed = path.stat().st_mtime_ns
+        except OSError:
+            return None
+        with self._lock:
+            known = self._kept.get(path)
+            if known and known[0] == changed:
+                self._kept.move_to_end(path)
+                return cast(View, known[1])
+        if (view := load()) is not None:
+            with self._lock:
+                self._kept[path] = changed, view
+                if len(self._kept) > _MOST:
+                    self._kept.popitem(last=False)
+        return view
+
+
+def download(name: str, write: Callable[[Path], object]) -> FileResponse:
+    """Return a workbook as a download."""
+    with tempfile.NamedTemporaryFile(suffix=".xlsx", delete=False) as file:
+        path = Path(file.name)
+    try:
+        write(path)
+    except BaseException:
+        path.unlink()
+        raise
+    return FileResponse(path, filename=name, media_type=_XLSX, background=BackgroundTask(path.unlink))
 
 
 @dataclass(frozen=True)

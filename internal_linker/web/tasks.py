@@ -128,8 +128,6 @@ class Tasks:
         """Start a task.
 
         Args:
-            folder: the project.
-            kind: which of its tasks.
             work: what to do; gets a progress and what says whether to stop.
             again: let a running one stop in favour of this one.
 

@@ -15,8 +15,8 @@ from internal_linker.adapters.database.page_vectors import PAGE_VECTORS
 from internal_linker.assistants.server import Tools
 from internal_linker.core.errors import ExitCode
 from internal_linker.usecases.run import PageLink
+from internal_linker.usecases.settings.accounts import site_accesses
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings
-from internal_linker.usecases.settings.site_access import site_accesses
 from tests.docs.generated import COMMANDS, COMMON, places, renewed
 from tests.docs.pages import PAGES, README, Page, doc
 from tests.support.small_project import REPOSITORY

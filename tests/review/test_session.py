@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.cli.review import TerminalFace, isolated
+from internal_linker.cli.history import TerminalFace, isolated
 from internal_linker.core.edges import ReviewRow, Verdict
 from internal_linker.core.ports import ReviewQueue
 from internal_linker.review.session import ReviewCounts, review

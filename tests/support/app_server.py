@@ -5,13 +5,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import httpx
+from argon2 import PasswordHasher
 
 from internal_linker.usecases.known_projects import KnownProject, KnownProjects
-from internal_linker.web.access import Access, hashed
+from internal_linker.web.access import Access
 from internal_linker.web.server import listening, server_of
 
 # How long clients wait for an answer, in seconds: a busy machine takes many times as long as a free one.
@@ -42,12 +44,16 @@ class RunningApp:
         return self.known.open(folder)
 
 
+# A real hash takes a tenth of a second and 64 MB, and so does each login with it.
+_hashed = cache(PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash)
+
+
 @contextmanager
 def running_app(folder: Path, password: str = "") -> Iterator[RunningApp]:
     """Serve the app on a free port; its list of projects is in `folder`."""
     with listening("127.0.0.1", range(1)) as sock:
         port = sock.getsockname()[1]
-        access = Access(port, hashed(password) if password else "")
+        access = Access(port, _hashed(password) if password else "")
         known = KnownProjects(folder / "projects.json")
         server = server_of(access, known)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})

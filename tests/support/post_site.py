@@ -7,7 +7,7 @@ from internal_linker.core.edges import Anchor, Edge
 from internal_linker.core.progress import Tracker as Notes
 from internal_linker.core.urls import normal_form
 from internal_linker.usecases.apply import AppliedLink, ApplyResult, apply
-from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
+from internal_linker.usecases.options.decisions import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.undo_links import UndoResult, undo
 from tests.support.crawls import empty_project

@@ -19,7 +19,7 @@ from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, InputError, RunActive
 from internal_linker.core.progress import Tracker as Notes
 from internal_linker.usecases.apply import AppliedLink, ApplyResult, Outcome, apply
-from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
+from internal_linker.usecases.options.decisions import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.settings.sources import ENV_PREFIX
 from internal_linker.usecases.targets import Kept, Left
@@ -482,7 +482,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from internal_linker.usecases.apply import apply
-from internal_linker.usecases.options.applying import ApplyOptions
+from internal_linker.usecases.options.decisions import ApplyOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.core.progress import Tracker as Notes
 

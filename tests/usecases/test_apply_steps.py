@@ -18,7 +18,7 @@ from internal_linker.usecases.apply_steps import (
     undo_application,
 )
 from internal_linker.usecases.edit_settings import change_settings
-from internal_linker.usecases.options.applying import ApplyOptions
+from internal_linker.usecases.options.decisions import ApplyOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.source_folder import choose_source_folder, source_folder
 from internal_linker.usecases.undo_links import applications

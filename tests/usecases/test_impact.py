@@ -31,8 +31,8 @@ from internal_linker.usecases.experiments import (
     plan_experiment,
 )
 from internal_linker.usecases.impact import ImpactResult, ImpactView, impact, measure_impact
-from internal_linker.usecases.options.applying import ApplyOptions
-from internal_linker.usecases.options.performance import ImpactOptions
+from internal_linker.usecases.options.decisions import ApplyOptions
+from internal_linker.usecases.options.evaluation import ImpactOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.site_texts import imported_site
 from internal_linker.usecases.targets import Left

@@ -8,8 +8,8 @@ import pytest
 
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.usecases.check import check
+from internal_linker.usecases.settings.accounts import wordpress_account
 from internal_linker.usecases.settings.settings import load_settings
-from internal_linker.usecases.settings.wordpress_account import wordpress_account
 from tests.standins import Reply, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.crawls import empty_project, imported, table

@@ -82,18 +82,6 @@ def test_the_next_steps_name_the_files_and_the_command(
         assert f'internal-linker {words} --project "{tmp_path / "my site"}"' in text
 
 
-def test_check_on_a_new_project_says_what_is_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In a new project `check` fails only for the missing input and names both files."""
-    assert command("init", "--project", str(tmp_path)) == 0
-    capsys.readouterr()
-    assert command("check", "--project", str(tmp_path)) == 2
-    failed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("FAIL")]
-    assert len(failed) == 1
-    assert "files/urls_rawdata.csv" in failed[0] and "files/main_queries.csv" in failed[0]
-
-
 def test_a_run_on_a_new_project_names_both_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run without input ends with an input error of one line that says which files to add."""
     assert command("init", "--project", str(tmp_path)) == 0

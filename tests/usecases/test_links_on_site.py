@@ -10,7 +10,7 @@ import pytest
 from internal_linker.core.progress import Tracker as Notes
 from internal_linker.usecases.apply import apply
 from internal_linker.usecases.link_lists import LinkFilter, write_links
-from internal_linker.usecases.options.applying import ApplyOptions, UndoOptions
+from internal_linker.usecases.options.decisions import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.usecases.undo_links import undo

@@ -68,8 +68,6 @@ def test_every_line_of_the_seeds_configuration_has_its_setting() -> None:
         ("max_serp_page", "max_serp_pages"),
         ("serp_pages_max", "max_serp_pages"),
         ("SEARCH_QUERY_TEMPLATE", "search_query_template"),
-        ("google_sheet", "google_sheet_id"),
-        ("link_per_page", "links_per_page"),
     ],
 )
 def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
@@ -106,7 +104,6 @@ def test_all_mistyped_names_are_told_at_once(tmp_path: Path, monkeypatch: pytest
         ("links_per_page = true", "links_per_page: it can't be true or false"),
         ('max_cost_usd = "0,5"', "max_cost_usd: it must be a number, with a point as in 0.5 (it is '0,5')"),
         ("max_cost_usd = inf", "max_cost_usd: it must be a number"),
-        ("serp_max_age_days = nan", "serp_max_age_days: it must be a number"),
         ("google_sheet_name = 7", "google_sheet_name: it must be a text in double quotes"),
         (
             'embedding_provider = "lokal"',
@@ -114,14 +111,11 @@ def test_all_mistyped_names_are_told_at_once(tmp_path: Path, monkeypatch: pytest
             "or file:PATH; did you mean local? (it is 'lokal')",
         ),
         ('embedding_provider = "files:v.csv"', "did you mean file:PATH? (it is 'files:v.csv')"),
-        ('embedding_provider = "sentence-transformer/x"', "did you mean sentence-transformers:MODEL?"),
-        ('embedding_provider = "file: "', "did you mean file:PATH?"),
         ('fusion = "mix"', "fusion: it must be 'fill' or 'blend' (it is 'mix')"),
         ('gl = "usa"', "gl: it must be a two-letter country code, such as us or de (it is 'usa')"),
         ('base_url = "localhost"', "base_url: it must be an address that begins with https:// or http://"),
         ('schedule_timezone = "berlin"', "it must be a time zone such as Europe/Berlin (it is 'berlin')"),
         ("max_serp_pages = two", "can't be read: "),
-        ("max_serp_pages = 11", "max_serp_pages: it must be 10 or less (it is 11)"),
         ("serp_requests_per_second = 0", "it must be above 0 (it is 0)"),
         ("tier_inline = 0.5", "tier_inline (0.5) must not be below tier_sidebar (0.7)"),
         ('store_url = "sqlite:///C:\\data"', "with / instead of \\"),
@@ -143,12 +137,6 @@ def test_a_list_in_a_variable_is_told_how_to_write_it(
     """A variable for a list that is no list is a configuration error, not an unexpected one."""
     monkeypatch.setenv(f"{ENV_PREFIX}SECTIONS_OFF", "/blog")
     assert f'{ENV_PREFIX}SECTIONS_OFF: it must be a list of texts, as in ["/blog"' in refusal(tmp_path)
-
-
-def test_all_wrong_values_are_told_at_once(tmp_path: Path) -> None:
-    """One message reports two mistakes."""
-    said = refusal(tmp_path, "max_serp_pages = 0\nlinks_per_page = 99")
-    assert "max_serp_pages" in said and "links_per_page" in said
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,10 +275,7 @@ def test_a_template_names_the_site_with_or_without_a_path(tmp_path: Path, templa
     ("template", "words"),
     [
         ("site:shop.com", "it must contain {main_query}"),
-        ("site:shop.com {query}", "it must contain {main_query}"),
         ("{main_query}", "it must contain site: and your host exactly once"),
-        ("site: shop.com {main_query}", "it must contain site: and your host exactly once"),
-        ("site:{main_query}", "it must contain site: and your host exactly once"),
         ("site:shop.com OR site:shop.de {main_query}", "it must contain site: and your host exactly once"),
         ("site:https://shop.com {main_query}", "leave out https://"),
     ],
@@ -313,29 +298,28 @@ def test_another_address_is_no_schedulers(tmp_path: Path, address: str) -> None:
 
 @pytest.mark.parametrize(
     ("written", "price"),
-    [('"auto"', "auto"), ("-1.0", "auto"), ("-1", "auto"), ("0", 0), ("0.13", 0.13), ('"2"', 2)],
+    [
+        ('"auto"', "auto"),
+        ("-1", "auto"),
+        ("0.13", 0.13),
+        ('"2"', 2),
+        ("-0.5", None),
+        ("inf", None),
+        ("true", None),
+    ],
 )
-def test_a_price_is_a_number_or_auto(tmp_path: Path, written: str, price: float | str) -> None:
-    """embedding_price takes dollars or auto; -1, the default of version 0.1, means auto."""
-    write_text(tmp_path / "config/settings.toml", f"embedding_price = {written}\n")
-    assert load_settings(tmp_path).embedding_price == price
-
-
-@pytest.mark.parametrize("written", ["-0.5", "-2", "inf", "nan", '"cheap"', "true"])
-def test_a_price_is_never_negative(tmp_path: Path, written: str) -> None:
-    """A price below zero, or no number, is refused, since max_cost_usd would not hold."""
-    write_text(tmp_path / "config/settings.toml", f"embedding_price = {written}\n")
-    with pytest.raises(ConfigurationError, match="embedding_price: it"):
-        load_settings(tmp_path)
+def test_a_price_is_a_number_or_auto(tmp_path: Path, written: str, price: float | str | None) -> None:
+    """embedding_price takes dollars or auto; -1, the default of version 0.1, means auto; no price is negative."""
+    if price is None:
+        assert "embedding_price: it" in refusal(tmp_path, f"embedding_price = {written}")
+    else:
+        assert load_settings(toml(tmp_path, f"embedding_price = {written}")).embedding_price == price
 
 
 def test_only_switches_are_true_or_false(tmp_path: Path) -> None:
-    """A setting that is true or false takes both words from file and environment; a number takes neither."""
-    write_text(tmp_path / "config/settings.toml", "notify_always = true")
-    assert load_settings(tmp_path).notify_always is True
-    write_text(tmp_path / "config/settings.toml", 'notify_always = "often"')
-    with pytest.raises(ConfigurationError, match="notify_always: it must be true or false"):
-        load_settings(tmp_path)
-    write_text(tmp_path / "config/settings.toml", "notify_not_live_days = true")
-    with pytest.raises(ConfigurationError, match="notify_not_live_days: it can't be true or false"):
-        load_settings(tmp_path)
+    """A setting that is true or false takes both words; a number takes neither."""
+    assert load_settings(toml(tmp_path, "notify_always = true")).notify_always is True
+    assert "notify_always: it must be true or false" in refusal(tmp_path, 'notify_always = "often"')
+    assert "notify_not_live_days: it can't be true or false" in refusal(
+        tmp_path, "notify_not_live_days = true"
+    )

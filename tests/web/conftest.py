@@ -20,7 +20,8 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_settings(monkeypatch)
 
 
-@pytest.fixture(scope="session")
+# Not for the session: Playwright's event loop is in the way of others.
+@pytest.fixture(scope="package")
 def started() -> Iterator[AppBrowser]:
     with open_browser() as opened:
         yield opened

@@ -187,6 +187,7 @@ def test_what_could_not_be_taken_back_is_listed(app: RunningApp, folders: tuple[
     assert (folders[1] / "blog/black.md").read_text() == changed
 
 
+@pytest.mark.long
 def test_hostile_texts_stay_texts(app: RunningApp, browser: AppBrowser, folders: tuple[Path, Path]) -> None:
     """Markup, right-to-left texts and characters that can't be seen are shown as what they are."""
     text = f"{PERSIAN} چای را گرم نگه می‌دارد {SCRIPT}\u202e، a dark tin\u200b too."
@@ -216,6 +217,7 @@ def site() -> Iterator[WordPressStandIn]:
         yield running
 
 
+@pytest.mark.long
 def test_links_go_into_posts(app: RunningApp, site: WordPressStandIn, tmp_path: Path) -> None:
     """With an account in config/wordpress.txt, its posts are changed and changed back, and no others."""
     ends = f"{site.url}/green/", f"{site.url}/pot/"

@@ -150,7 +150,6 @@ def test_a_person_follows_a_number(app: RunningApp, browser: AppBrowser, shop: P
     """Auditing, opening an action, a figure, a finding and a cell of the matrix, by mouse and keyboard."""
     page = browser.page(app, f"/p/{app.open(shop).key}/audit")
     page.get_by_text("has not been audited yet").wait_for()
-    require_sound(page, browser)
     page.get_by_role("button", name="Audit the site").click()
     page.get_by_role("heading", name="The most useful actions").wait_for()
     for name, of in (("Today", "today"), ("Everything proposed", "all")):

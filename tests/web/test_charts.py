@@ -98,6 +98,7 @@ class Chart:
 
 
 @pytest.mark.parametrize("layout", ["Tree", "Radial"])
+@pytest.mark.long
 def test_the_chart_of_links_tells_scores_and_leads_to_pages(
     app: RunningApp, browser: AppBrowser, linked: str, layout: str
 ) -> None:
@@ -117,6 +118,7 @@ def test_the_chart_of_links_tells_scores_and_leads_to_pages(
     page.get_by_role("dialog").get_by_role("link", name=url("shop/pot")).wait_for()
 
 
+@pytest.mark.long
 def test_the_cut_off_is_dragged_live(app: RunningApp, browser: AppBrowser, similar: str) -> None:
     """While the mouse is still down, numbers, lists and the workbook's address follow the cut-off."""
     page = browser.page(app, f"/p/{similar}/similar")
@@ -147,6 +149,7 @@ def opened(page: Page, chart: Chart, at: tuple[float, float]) -> str:
     return address
 
 
+@pytest.mark.long
 def test_the_map_of_clusters(app: RunningApp, browser: AppBrowser, similar: str) -> None:
     """A page of the map tells its title and cluster, opens on a click, and the wheel zooms while Shift is held."""
     page = browser.page(app, f"/p/{similar}/clusters")
@@ -172,49 +175,3 @@ def test_the_map_of_clusters(app: RunningApp, browser: AppBrowser, similar: str)
     page.mouse.move(x + 60, y + 20)
     page.mouse.up()
     chart.wait(f"chart.getOption().dataZoom[0].start !== {start}")
-
-
-@pytest.mark.parametrize("shape", ["orthogonal", "radial"])
-def test_the_tree_of_clusters(app: RunningApp, browser: AppBrowser, similar: str, shape: str) -> None:
-    """A click on a cluster shows its pages, a click on a page opens it; other colours take nothing of it away."""
-    shown = app.client.get(f"/api/projects/{similar}/clusters").json()
-    second = shown["clusters"][1]
-    page = browser.page(app, f"/p/{similar}/clusters")
-    page.get_by_role("button", name="Tree").click()
-    page.get_by_label("Shape").select_option(shape)
-    assert Chart(page, "tree").get("chart.getOption().series[0].layout") == shape
-    page.emulate_media(color_scheme="dark")
-    chart = Chart(page, "tree")
-    chart.told(chart.mark("item.cluster === 2"), second["name"])
-    chart.click(chart.mark("item.cluster === 2"))
-    expect(page.get_by_label("Cluster", exact=True)).to_have_value("2")
-    chart = Chart(page, "tree")
-    leaves = chart.get("chart.getOption().series[0].data[0].children.map((one) => one.url)")
-    assert (
-        leaves == [leaf["url"] for leaf in shown["branches"][1]["leaves"]] and len(leaves) == second["pages"]
-    )
-    leaf = chart.mark(f"item.url === {json.dumps(leaves[-1])}")
-    chart.told(leaf, leaves[-1])
-    assert opened(page, chart, leaf) == leaves[-1]
-
-
-def test_a_cell_of_the_matrix_leads_to_its_links(app: RunningApp, browser: AppBrowser, sections: str) -> None:
-    """A cell tells its number of links and, clicked, shows them, in each state of the site."""
-    found = app.client.get(f"/api/projects/{sections}/audit").json()
-    page = browser.page(app, f"/p/{sections}/audit")
-    page.get_by_role("heading", name="Links between sections").wait_for()
-    for state, name in (("all", "Everything proposed"), ("accepted", "Accepted only"), ("today", "Today")):
-        page.get_by_role("button", name=name, exact=True).click()
-        chart = Chart(page, "matrix")
-        names = found["sections"]
-        for y, row in enumerate(found["matrix"][state]):
-            for x, count in enumerate(row):
-                chart.page.locator("#matrix").scroll_into_view_if_needed()
-                cell = chart.mark(f"item[0] === {x} && item[1] === {y}")
-                links = f"{count} link{'' if count == 1 else 's'}"
-                chart.told(cell, f"{names[y]} → {names[x]}: {links}")
-                chart.click(cell)
-                page.get_by_role("heading", name=f"Links from {names[y]} to {names[x]}").filter(
-                    has_text=links
-                ).wait_for()
-                expect(page.locator("#rows tr")).to_have_count(min(count, 100))

@@ -68,13 +68,11 @@ def test_a_person_fills_main_queries(app: RunningApp, browser: AppBrowser, shop:
     """Empty ones are filled after a look at them, a written one stays, and hostile queries stay text."""
     page = browser.page(app, f"/p/{app.open(shop).key}/queries", width=390, scheme="dark")
     page.get_by_text("No main queries have been chosen").wait_for()
-    require_sound(page, browser)
     page.get_by_role("button", name="Choose main queries").click()
     page.get_by_role("button", name="Fill 3 empty main queries").wait_for(timeout=30_000)
     expect(page.locator("#pages")).to_contain_text("onerror=alert(1)")
     expect(page.locator("#pages")).not_to_contain_text("green tea taste")
     expect(page.locator("#notes")).to_contain_text("URLs that are no page of the project have 180 clicks")
-    require_sound(page, browser)
     summary = page.get_by_text("Kept: written already (1 page)")
     summary.focus()
     summary.press("Enter")

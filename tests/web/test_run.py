@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import httpx
 import psutil
@@ -120,12 +121,27 @@ def test_options_reach_the_run() -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_run_that_fails_says_why(folder: Path) -> None:
     """An error is the last sentence, also one that comes before the run begins."""
     write_settings(folder, {"links_per_page": "many"})
     jobs.start_run(folder, RunOptions())
     job = ended(folder)
     assert job.state == "failed" and "links_per_page" in job.sentence
+
+
+@pytest.mark.parametrize(("code", "state"), [(2, "failed"), (6, "gaps"), (-9, "lost")])
+def test_a_process_that_told_no_end_is_heard(folder: Path, code: int, state: str) -> None:
+    """What it printed last is the sentence of its end; one that was killed left none."""
+    kept_job(folder, 0)
+    job, made = jobs.current_job(folder), folder / "files/job"
+    (made / "loading.jsonl").touch()
+    (made / "output.txt").write_text("Reading\nError: there is no setting\n")
+    assert job
+    jobs._wait(Mock(wait=lambda: code), made, job)
+    found = jobs.current_job(folder)
+    assert found and found.state == state
+    assert found.sentence == "there is no setting" if code > 0 else "Start it again" in found.sentence
 
 
 def test_a_start_that_fails_leaves_nothing(
@@ -168,6 +184,7 @@ def test_only_what_is_new_is_read(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
 class TestWaitingRun:
+    @pytest.mark.long
     def test_one_job_at_a_time(self, app: RunningApp, waiting: Path) -> None:
         """A second run is refused while one is active, and cancelling ends the first in order."""
         jobs.start_run(waiting, RunOptions())
@@ -203,6 +220,8 @@ class TestWaitingRun:
             jobs.cancel_job(folder)
         job = jobs.current_job(folder)
         assert job and (job.state, job.cancelling) == ("running", False)
+        with pytest.raises(RunActive):
+            jobs.start_run(folder, RunOptions())
 
     @pytest.mark.long
     def test_a_killed_job_is_lost(self, waiting: Path) -> None:

@@ -78,6 +78,7 @@ def test_search_data_are_no_pages(app: RunningApp, shop: Path) -> None:
     assert ended(app, api, "search")["status"] == "failed"
 
 
+@pytest.mark.long
 def test_a_person_imports_search_data(
     app: RunningApp, browser: AppBrowser, shop: Path, tmp_path: Path
 ) -> None:

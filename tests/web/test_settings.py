@@ -77,6 +77,7 @@ def test_the_check_tells_each_piece(app: RunningApp, shop: Path) -> None:
     assert fact["ok"] is False and "links_per_page" in fact["text"]
 
 
+@pytest.mark.long
 def test_a_person_changes_a_setting(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
     """Finding, changing, saving and restoring a setting; a wrong value is told and stays to be corrected."""
     page = browser.page(app, f"/p/{app.open(shop).key}/settings", width=390)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from internal_linker.usecases.project import open_project
 from tests.standins import OpenAIStandIn, SerperStandIn
 from tests.support.app_browser import AppBrowser
 from tests.support.sites import sample_pages, sample_queries, use_standins
@@ -78,28 +77,6 @@ def linked(page: Page, status: str) -> list[tuple[str, ...]]:
     rows = page.locator(".tabulator-row")
     expect(rows).to_have_count(answer.value.json()["total"])
     return [tuple(row.locator(".title").all_inner_texts()) for row in rows.all()]
-
-
-@pytest.mark.long
-def test_from_the_sample_to_a_run_that_heeds_a_decision(browser: AppBrowser, tmp_path: Path) -> None:
-    """A person creates the sample, runs it, accepts and rejects links; the next run keeps both decisions."""
-    folder = tmp_path / "tour"
-    with started_app(tmp_path) as address:
-        page = browser.browser.new_page()
-        page.goto(address)
-        page.get_by_label("Folder for the sample site").fill(str(folder))
-        page.get_by_role("button", name="Create the sample").click()
-        run_to_the_end(page)
-        page.get_by_role("link", name="Review of this run").click()
-        decide_two(page)
-        page.get_by_role("link", name="Run", exact=True).click()
-        run_to_the_end(page)
-        with open_project(folder).graph() as (edges, _):
-            judged = {edge.status: edge for edge in edges.each(judged=True)}
-        assert set(judged) == {"accepted", "rejected"} and judged["rejected"].notes == "Not relevant"
-        lines = (folder / "files/links.csv").read_text(encoding="utf-8-sig")
-        assert judged["accepted"].id in lines and judged["rejected"].id not in lines
-        page.context.close()
 
 
 @pytest.mark.long

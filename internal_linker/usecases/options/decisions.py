@@ -1,7 +1,8 @@
-"""Which decisions are asked for, compared and taken back."""
+"""What editors decide, where accepted links go, and which runs are compared."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from internal_linker.usecases.option_records import Option, Options
@@ -75,3 +76,90 @@ class RollbackOptions(Options):
             doc='"/blog": only the links of pages below /blog are put back; "/blog=off": those of all others.',
         ),
     ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyOptions(Options):
+    """Which accepted links are put into which texts, and where the result goes."""
+
+    files: Annotated[
+        Path | None,
+        Option("The folder of the site's source files. Default: the setting source_folder.", metavar="DIR"),
+    ] = None
+    wordpress: Annotated[
+        str,
+        Option("The WordPress site whose posts get the links, instead of source files.", metavar="URL"),
+    ] = ""
+    write: Annotated[
+        bool,
+        Option(
+            "Write the files or posts; without this option, only show what would change.",
+            doc="Write the files or posts; otherwise nothing is changed.",
+        ),
+    ] = False
+    patch: Annotated[
+        Path | None, Option("Write a patch for git apply instead of the files.", metavar="FILE")
+    ] = None
+    branch: Annotated[
+        str,
+        Option(
+            "Write a git branch instead of the files, with one commit per section of the site.",
+            metavar="NAME",
+        ),
+    ] = ""
+    links_json: Annotated[
+        Path | None,
+        Option('Write the links of the tier "related box" to FILE, for a template.', metavar="FILE"),
+    ] = None
+    max_per_page: Annotated[
+        int, Option("New links of a page; those that are not live yet count.", least=1)
+    ] = 3
+    sections: Annotated[
+        Sequence[str],
+        Option(
+            "Only links from pages below PATH; =off: from all others; may be repeated.",
+            flag="--section",
+            metavar="PATH[=off]",
+        ),
+    ] = ()
+    tier: Annotated[
+        str,
+        Option(
+            'Only links of this tier: "in the text", "related box" or "needs a look"; or inline, sidebar, review.',
+            metavar="TIER",
+            choices=("in the text", "related box", "needs a look", "inline", "sidebar", "review"),
+        ),
+    ] = ""
+    only: Annotated[
+        Sequence[str],
+        Option("Only links from this page, or the link with this id; may be repeated.", metavar="URL|LINK"),
+    ] = ()
+    delay: Annotated[float, Option("Seconds between two requests to a WordPress site.", least=0, most=60)] = (
+        0.5
+    )
+    max_writes: Annotated[int, Option("Posts of a WordPress site that one call writes.", least=1)] = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoOptions(Options):
+    """Which applied links are taken back."""
+
+    what: Annotated[
+        str,
+        Option(
+            "LAST, the number of an application, or a page's URL. Default: list the applications.",
+            metavar="LAST|RUN|PAGE",
+            argument=True,
+            doc='"LAST", the id of an application, or a page\'s URL.',
+        ),
+    ] = ""
+    files: Annotated[
+        Path | None,
+        Option(
+            "The folder of the source files, if it has moved, or the cache is outside the project folder.",
+            metavar="DIR",
+        ),
+    ] = None
+    delay: Annotated[float, Option("Seconds between two requests to a WordPress site.", least=0, most=60)] = (
+        0.5
+    )

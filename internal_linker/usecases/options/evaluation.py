@@ -1,4 +1,4 @@
-"""What is measured on a site's own links, and audited."""
+"""What is audited and measured, and what links earn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,3 +72,37 @@ class CalibrateOptions(Options):
         float,
         Option("Wanted share of good or borderline links among links next to the text.", metavar="SHARE"),
     ] = 0.6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImpactOptions(Options):
+    """How the impact of links is measured."""
+
+    days: Annotated[
+        int, Option("Days after a link went live that are compared; whole weeks count.", least=14, most=112)
+    ] = 28
+    experiment: Annotated[
+        bool,
+        Option(
+            "Compare with the targets that --plan held back at random, rather than with similar pages.",
+            doc="Compare with targets whose links `plan_experiment` held back at random, not with similar pages.",
+        ),
+    ] = False
+    report: Annotated[bool, Option("Write no files/impact.html.", flag="--no-report")] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueriesOptions(Options):
+    """Which queries count, and whether they are written."""
+
+    brand: Annotated[
+        Sequence[str],
+        Option("Also leave out queries with this name of the site; may be repeated.", metavar="WORD"),
+    ] = ()
+    write: Annotated[
+        bool,
+        Option(
+            "Fill empty main queries; without this option, only show what would be filled.",
+            doc="Fill the empty main queries; otherwise they are only shown.",
+        ),
+    ] = False

@@ -12,8 +12,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.urls import within_site
-from internal_linker.usecases.settings.notify_addresses import notify_secrets
-from internal_linker.usecases.settings.site_access import site_accesses
+from internal_linker.usecases.settings.accounts import notify_secrets, site_accesses, wordpress_account
 from internal_linker.usecases.settings.sources import (
     ENV_PREFIX,
     KEY_FILES,
@@ -30,7 +29,6 @@ from internal_linker.usecases.settings.sources import (
     toml_values,
     unknown_names,
 )
-from internal_linker.usecases.settings.wordpress_account import wordpress_account
 
 PLACEHOLDER_SITE = "yoursite.com"
 OPENAI_URL = "https://api.openai.com/v1"
@@ -598,10 +596,6 @@ def load_settings(project: Path) -> Settings:
 
 def settings_from(values: Mapping[str, Any], keys: Mapping[str, str]) -> Settings:
     """Check values and keys together with the environment, which wins, and return the settings.
-
-    Args:
-        values: what settings.toml says, by name.
-        keys: the texts of KEY_FILES, by name.
 
     Raises:
         ConfigurationError: values are wrong, or names are unknown; the nearest right ones are named.

@@ -199,7 +199,6 @@ def problem(item: dict[str, Any]) -> str:
 
 
 def _where(name: str) -> str:
-    """Return where a setting's value came from."""
     variable = f"{ENV_PREFIX}{name.upper()}"
     if variable in map(str.upper, os.environ):
         return f"environment variable {variable}"

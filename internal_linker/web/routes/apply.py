@@ -21,7 +21,7 @@ from internal_linker.usecases.apply_steps import (
     wordpress_site,
 )
 from internal_linker.usecases.link_lists import LinkFilter
-from internal_linker.usecases.options.applying import ApplyOptions
+from internal_linker.usecases.options.decisions import ApplyOptions
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.source_folder import choose_source_folder, source_folder
 from internal_linker.usecases.stored_links import StoredLinks

@@ -23,9 +23,8 @@ from internal_linker.analysis.audit.states import (
     StateMeasure,
 )
 from internal_linker.usecases.audit_states import audit_in_states, last_audit, states_file, write_state
-from internal_linker.web.context import Body, OpenedProject, SharedState
+from internal_linker.web.context import WORKBOOK, Body, OpenedProject, SharedState, download
 from internal_linker.web.tasks import TaskState
-from internal_linker.web.views import WORKBOOK, download
 
 router = APIRouter(prefix="/projects/{key}/audit", tags=["Audit"])
 _Key = Annotated[str, Query(max_length=40, description="The figure whose rows are wanted; empty: all.")]

@@ -18,9 +18,16 @@ from internal_linker.usecases.clusters import (
     write_clusters,
 )
 from internal_linker.usecases.options.similarity import ClustersOptions
-from internal_linker.web.context import Body, EncoderName, OpenedProject, SharedState, require_known_encoder
+from internal_linker.web.context import (
+    WORKBOOK,
+    Body,
+    EncoderName,
+    OpenedProject,
+    SharedState,
+    download,
+    require_known_encoder,
+)
 from internal_linker.web.tasks import TaskState
-from internal_linker.web.views import WORKBOOK, download
 
 router = APIRouter(prefix="/projects/{key}/clusters", tags=["Clusters"])
 

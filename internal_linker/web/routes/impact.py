@@ -10,7 +10,7 @@ from pydantic import Field
 
 from internal_linker.usecases.experiments import PlanStatus, end_experiment, last_experiment, plan_experiment
 from internal_linker.usecases.impact import ImpactView, impact_file, last_impact, measure_impact
-from internal_linker.usecases.options.performance import ImpactOptions
+from internal_linker.usecases.options.evaluation import ImpactOptions
 from internal_linker.web.context import Body, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState
 

@@ -1,4 +1,4 @@
-"""The API of project folders: list, open, create, forget."""
+"""The API of projects, and of their tasks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,9 @@ from fastapi import APIRouter, HTTPException
 from pydantic import Field
 
 from internal_linker.usecases.known_projects import KnownProject, sample_there
-from internal_linker.web.context import Body, Key, Shared, SharedState
+from internal_linker.web.context import Body, Folder, Key, Shared, SharedState
 from internal_linker.web.routes.session import Done
+from internal_linker.web.tasks import Kind, TaskState
 
 router = APIRouter(tags=["Projects"])
 
@@ -83,3 +84,18 @@ def _require_local(state: Shared) -> None:
         raise HTTPException(
             403, "This app has a password: open or create projects in one without, on its own computer"
         )
+
+
+tasks_router = APIRouter(prefix="/projects/{key}/tasks", tags=["Tasks"])
+
+
+@tasks_router.get("/{kind}")
+def show_task(kind: Kind, folder: Folder, state: SharedState) -> TaskState:
+    """Show how far a task has come."""
+    return state.tasks.state(folder, kind)
+
+
+@tasks_router.post("/{kind}/cancel")
+def cancel_task(kind: Kind, folder: Folder, state: SharedState) -> TaskState:
+    """Ask a task to stop; it ends at its next step."""
+    return state.tasks.cancel(folder, kind)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Query
 from pydantic import Field
 
 from internal_linker.performance.main_queries import BrandQuery, SharedQuery
-from internal_linker.usecases.options.performance import QueriesOptions
+from internal_linker.usecases.options.evaluation import QueriesOptions
 from internal_linker.usecases.queries import FilledQueries, queries
 from internal_linker.web.context import Body, Folder, OpenedProject, SharedState
 from internal_linker.web.tasks import TaskState

@@ -12,9 +12,16 @@ from internal_linker.analysis.similarity.cut_off import LOWEST, STEPS, OffTopicP
 from internal_linker.analysis.similarity.pairs import PagePair
 from internal_linker.usecases.options.similarity import CompareOptions
 from internal_linker.usecases.pairs import find_similar, similar_file, similar_pages, write_similar
-from internal_linker.web.context import Body, EncoderName, OpenedProject, SharedState, require_known_encoder
+from internal_linker.web.context import (
+    WORKBOOK,
+    Body,
+    EncoderName,
+    OpenedProject,
+    SharedState,
+    download,
+    require_known_encoder,
+)
 from internal_linker.web.tasks import TaskState
-from internal_linker.web.views import WORKBOOK, download
 
 router = APIRouter(prefix="/projects/{key}/similar", tags=["Similar pages"])
 # Rows of an answer: more than anybody looks through at a cut-off.

@@ -12,8 +12,8 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.ingest.web.access import SiteAccess, origin_of
 from internal_linker.ingest.web.client import NoAnswer, SiteClient
 from internal_linker.usecases.log import LOGGER, run_log
+from internal_linker.usecases.settings.accounts import site_accesses
 from internal_linker.usecases.settings.settings import load_settings
-from internal_linker.usecases.settings.site_access import site_accesses
 from tests.support.crawls import imported, pages
 from tests.support.small_project import write_text
 from tests.support.web_server import Reply, Site, moved, sitemap

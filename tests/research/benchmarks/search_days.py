@@ -16,7 +16,7 @@ from internal_linker.core.search_data import SearchTable, sound_rows
 from internal_linker.performance.page_keys import match_pages
 from internal_linker.usecases.impact import impact
 from internal_linker.usecases.import_search_exports import import_search_exports
-from internal_linker.usecases.options.performance import ImpactOptions, QueriesOptions
+from internal_linker.usecases.options.evaluation import ImpactOptions, QueriesOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.queries import queries
 from tests.research.benchmarks.parts import Work, measured

@@ -1,4 +1,4 @@
-"""`python -m tests.web.pictures [PAGE ...]`: take the pictures of the app, or of some pages, for docs/pictures.
+"""`python -m tests.research.pictures [PAGE ...]`: take the pictures of the app, or of some pages, for docs/pictures.
 
 They are of the sample site; that of the impact is of a simulated one, because the sample has too few pages.
 """
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import Page
 
-from internal_linker.core.progress import Tracker as Notes
+from internal_linker.core.progress import Tracker
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sections import section_of
 from internal_linker.usecases import jobs
@@ -24,9 +24,9 @@ from internal_linker.usecases.apply_steps import apply_shown, show_changes
 from internal_linker.usecases.audit_states import audit_in_states
 from internal_linker.usecases.clusters import group_pages
 from internal_linker.usecases.impact import measure_impact
-from internal_linker.usecases.options.applying import ApplyOptions
+from internal_linker.usecases.options.decisions import ApplyOptions
+from internal_linker.usecases.options.evaluation import ImpactOptions
 from internal_linker.usecases.options.links import RunOptions
-from internal_linker.usecases.options.performance import ImpactOptions
 from internal_linker.usecases.options.similarity import ClustersOptions, CompareOptions
 from internal_linker.usecases.pairs import find_similar
 from internal_linker.usecases.project import Project, open_project
@@ -104,7 +104,7 @@ def main(wanted: Sequence[str] = ()) -> None:
         _add_search_data(open_project(root))
         _apply_some(open_project(root), Path(folder) / "website")
         measured = make_impact_project(Path(folder) / "tea-garden", simulated(4, MEASURED, 0.25))
-        measure_impact(open_project(measured), ImpactOptions(), Notes())
+        measure_impact(open_project(measured), ImpactOptions(), Tracker())
         keys = {"impact": app.open(measured).key}
         for screen, width, scheme in SCREENS:
             page = browser.page(app, width=width, scheme=scheme)
@@ -139,9 +139,9 @@ def _take(page: Page, name: str, here: Sequence[str]) -> None:
 
 def _prepare(project: Project) -> None:
     """Compare, group and audit the pages, and upload a crawl."""
-    find_similar(project, CompareOptions(), Notes())
-    group_pages(project, ClustersOptions(), Notes())
-    audit_in_states(project, Notes())
+    find_similar(project, CompareOptions(), Tracker())
+    group_pages(project, ClustersOptions(), Tracker())
+    audit_in_states(project, Tracker())
     with received(project, "crawl.csv") as receiver:
         receiver.write(project.file("urls_rawdata.csv").read_bytes())
 
@@ -181,7 +181,7 @@ def _apply_some(project: Project, website: Path) -> None:
     choose_source_folder(project, str(website))
     chosen = open_project(project.root)
     first = ApplyOptions(sections=[section_of(some[0].source)])
-    apply_shown(chosen, show_changes(chosen, "files", first, Notes()), Notes(), by="Anna")
+    apply_shown(chosen, show_changes(chosen, "files", first, Tracker()), Tracker(), by="Anna")
 
 
 if __name__ == "__main__":
