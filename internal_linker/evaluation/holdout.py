@@ -196,7 +196,6 @@ def evaluate(
 
 
 def _expected(ranking: Ranking, truth: Truth) -> Expected:
-    """Return the probabilities of all candidates of the sources with hidden links."""
     places = [at for at, source in enumerate(ranking.sources) if source.url in truth]
     pairs = [
         (each.probability, each.url in truth[ranking.sources[at].url])

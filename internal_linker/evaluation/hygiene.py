@@ -352,7 +352,6 @@ def _runs(content: str, begins: Sequence[int], span: Span) -> Iterator[tuple[str
 
 
 def _all_runs(content: str) -> Iterator[tuple[str, ...]]:
-    """Yield all sentences and all blocks of eight words of a text."""
     begins = sentences(content)
     for first, last in zip(begins, [*begins[1:], len(content)], strict=True):
         yield tuple(content[first:last].split())

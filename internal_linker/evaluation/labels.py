@@ -154,7 +154,6 @@ class LabelsCsv:
 
 
 def _cells(pair: Pair) -> list[str]:
-    """Return a row of the file, in the order of its header."""
     return [
         pair.label,
         pair.source,

@@ -279,7 +279,6 @@ def _detailed(project: Project, found: Audit, collected: Collected, *, report: b
 
 
 def _written(project: Project, found: Audit, options: AuditOptions, progress: Progress) -> tuple[str, ...]:
-    """Write all files; return their names."""
     files = project.root / "files"
     sinks: list[AuditSink] = [AuditXlsx(files / "audit.xlsx")]
     if options.report:

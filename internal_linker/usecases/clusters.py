@@ -132,7 +132,6 @@ def chosen_names(project: Project) -> list[ChosenName]:
 
 
 def _written(project: Project, result: Clustering, progress: Progress) -> tuple[str, ...]:
-    """Write all files; return their names."""
     from internal_linker.analysis.similarity.page_map import drawn, places
 
     files, found = project.root / "files", result.found

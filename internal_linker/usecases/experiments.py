@@ -175,7 +175,6 @@ def end_experiment(project: Project) -> PlanResult:
 
 
 def _to(links: Iterable[Edge], targets: Collection[str]) -> list[tuple[str, str]]:
-    """Return the links to these targets, as source and target."""
     return [(edge.source_url, edge.target_url) for edge in links if edge.target in targets]
 
 

@@ -78,7 +78,6 @@ def _found(project: Project, options: PairsOptions, progress: Progress) -> Simil
 def _written(
     project: Project, options: PairsOptions, result: SimilarPages, progress: Progress
 ) -> tuple[str, ...]:
-    """Write all files; return their names."""
     files, pages = project.root / "files", result.compared.pages
     if options.full_matrix:
         require_matrix(options.full_matrix, len(pages))

@@ -32,8 +32,9 @@ def clustered(
     return json.loads(capsys.readouterr().out), site
 
 
-@pytest.mark.parametrize("by", ["content", pytest.param("title", marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", [pytest.param("18f-blog", marks=pytest.mark.long), "vue-fa-ar"])
+@pytest.mark.long
+@pytest.mark.parametrize("by", ["content", "title"])
+@pytest.mark.parametrize("name", ["18f-blog", "vue-fa-ar"])
 def test_editors_link_within_clusters(
     name: str, by: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

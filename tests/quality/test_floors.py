@@ -60,6 +60,12 @@ def without_embedding(site: Hidden, rules: LinkRules) -> Ranking:
     return ranking(site, no_vectors(site.pages), rules)
 
 
+@cache
+def plain(name: str, hiding: str) -> Ranking:
+    """Return the ranking by the plain rules, once for all tests."""
+    return without_embedding(hidden_links(name, hiding), WITHOUT_EMBEDDING)
+
+
 def proposed(site: Hidden, least: int, last: LastResortRules = NOBODY_LAST) -> dict[str, list[str]]:
     """Return five links for every page without embedding, each page linked to at least this often."""
     rules = replace(WITHOUT_EMBEDDING, min_inlinks=least, max_inlinks=10.0, last=last)
@@ -105,8 +111,7 @@ def test_relevance_is_at_its_floor(name: str) -> None:
 @pytest.mark.parametrize("name", in_tiers("half"))
 def test_known_links_help_at_their_floor(name: str) -> None:
     """With half of the links known, NDCG@5 on the others reaches its floor and beats the same without them."""
-    hidden = hidden_links(name, "half")
-    ranked = without_embedding(hidden, WITHOUT_EMBEDDING)
+    hidden, ranked = hidden_links(name, "half"), plain(name, "half")
     ways = ranked, ranked.without_links()
     known, alone = (measure(hidden.truth, by_similarity(each)) for each in ways)
     print(f"{name}: NDCG@5 {known.ndcg}, {alone.ndcg.mean:.4f} without the known links")
@@ -114,11 +119,10 @@ def test_known_links_help_at_their_floor(name: str) -> None:
     assert known.ndcg.mean > alone.ndcg.mean
 
 
-@pytest.mark.parametrize("name", in_tiers("cold"))
+@pytest.mark.parametrize("name", in_tiers("cold", quick=""))
 def test_new_pages_are_found_at_their_floor(name: str) -> None:
     """Pages without known inlinks are found better than by words and passages alone."""
-    hidden = hidden_links(name, "cold")
-    ranked = without_embedding(hidden, WITHOUT_EMBEDDING)
+    hidden, ranked = hidden_links(name, "cold"), plain(name, "cold")
     words = ranked.by(WORDS_AND_PASSAGES)
     ours, alone = (measure(hidden.truth, by_similarity(each)).ndcg for each in (ranked, words))
     print(
@@ -143,7 +147,7 @@ def test_needs_bring_in_links_and_cost_little_relevance(name: str) -> None:
     """A needy tenth gets more in-links; NDCG@5 falls by at most 2%, even if pages with few editors' links need most."""
     hidden = hidden_links(name, "half")
     rules = replace(WITHOUT_EMBEDDING, min_inlinks=2, max_inlinks=10.0)
-    ranked = without_embedding(hidden, rules)
+    ranked = plain(name, "half")
 
     def links(values: Vectors) -> dict[str, list[str]]:
         none = np.zeros(len(values), np.int64)
@@ -155,10 +159,10 @@ def test_needs_bring_in_links_and_cost_little_relevance(name: str) -> None:
     drawn = np.isin(np.arange(len(urls)), np.random.default_rng(0).permutation(len(urls))[: len(urls) // 10])
     wanted = Counter(url for targets in hidden.truth.values() for url in targets)
     adverse = 1 / (1 + np.array([wanted[url] for url in urls], np.float64))
-    plain, random, worst = map(links, (np.zeros(len(urls)), drawn.astype(np.float64), adverse))
-    ndcg = [measure(hidden.truth, each).ndcg.mean for each in (plain, random, worst)]
+    without, random, worst = map(links, (np.zeros(len(urls)), drawn.astype(np.float64), adverse))
+    ndcg = [measure(hidden.truth, each).ndcg.mean for each in (without, random, worst)]
     needy = {url for url, needs in zip(urls, drawn, strict=True) if needs}
-    inlinks = [sum(url in needy for of in each.values() for url in of) for each in (plain, random)]
+    inlinks = [sum(url in needy for of in each.values() for url in of) for each in (without, random)]
     print(f"{name}: NDCG@5 {ndcg}, in-links of the needy {inlinks}")
     assert min(ndcg[1:]) >= 0.98 * ndcg[0]
     assert inlinks[1] > 1.02 * inlinks[0]

@@ -86,7 +86,6 @@ def rows_of(audit: Audit, rules: Sequence[Rule]) -> dict[int, Rule]:
 
 
 def _shown(audit: Audit, most: int) -> Ints:
-    """Return the positions of the candidates that are shown."""
     links = audit.candidates
     order = np.argsort(-links.weights, kind="stable")
     to_weak = order[np.isin(links.targets[order], [*rows_of(audit, MENDED_BY_A_LINK)])]
@@ -213,7 +212,6 @@ def _links_to_weak_pages(
 
 
 def _is_better(one: ProposedLink, other: ProposedLink) -> bool:
-    """Return whether a link beats a stronger one, because it has a place in the text."""
     return one.tier == "inline" and other.tier != "inline"
 
 

@@ -303,7 +303,6 @@ class AuditStates(Result):
         return shown
 
     def _outside_largest(self, graph: SiteGraph) -> Bools:
-        """Return (n,) the pages that are not in the largest group."""
         labels = component_labels(graph, len(self.urls))
         return np.asarray(labels != np.bincount(labels).argmax())
 
@@ -416,7 +415,6 @@ def _known(figure: float) -> float | None:
 
 
 def _findings(accepted: Audit, every: Audit) -> list[StateFinding]:
-    """Return the findings of both audits, each once."""
     holds: dict[tuple[Rule, str, str], list[bool]] = {}
     details: dict[tuple[Rule, str, str], str] = {}
     for at, audit in ((2, every), (1, accepted)):

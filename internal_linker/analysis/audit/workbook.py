@@ -179,7 +179,6 @@ def _actions(audit: Audit) -> Iterator[Sequence[Cell]]:
 
 
 def _links(audit: Audit) -> Iterator[Sequence[Cell]]:
-    """Return the proposed links, strongest first."""
     for one in audit.links:
         span, score = anchor_span(one.sentence, one.anchor), score_of(one.strength)
         yield (
@@ -198,7 +197,6 @@ def _links(audit: Audit) -> Iterator[Sequence[Cell]]:
 
 
 def _opportunities(audit: Audit) -> Iterator[Sequence[Cell]]:
-    """Return the opportunities; their counts are those of 28 days."""
     for one in audit.opportunities:
         sources = [audit.urls[row] for row in one.sources]
         yield (

@@ -64,8 +64,6 @@ def named_shares(
 
 @dataclass(slots=True)
 class _Found:
-    """A term in some pages of a cluster."""
-
     term: Term  # an example
     titles: Bools  # (m,) whether a page's title or first heading has it
     contents: Bools  # (m,) whether the beginning of a page's content has it
@@ -97,8 +95,6 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Some pages of a cluster."""
-
     terms: Mapping[Stems, _Found]  # their terms
     pages: int  # m, how many they are
     size: int  # how many pages the cluster has

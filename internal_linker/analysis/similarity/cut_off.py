@@ -126,7 +126,6 @@ class SimilarityView(Result):
 
     @staticmethod
     def _turned(pair: PagePair, url: str) -> PagePair:
-        """Return a pair with this page as the first one."""
         if pair.page == url:
             return pair
         return PagePair(

@@ -136,7 +136,6 @@ def _last_of_best(scores: Vectors, most: int) -> Vectors:
 
 
 def _once(first: Ints, second: Ints, scores: Vectors, n: int) -> tuple[Ints, Ints, Vectors]:
-    """Return each pair once, with the lower row first."""
     low, high = np.minimum(first, second), np.maximum(first, second)
     _, at = np.unique(low.astype(np.int64) * n + high, return_index=True)
     return low[at], high[at], scores[at]

@@ -157,7 +157,6 @@ def _weights(own: Vectors, others: Vectors, sets: Ints) -> Vectors:
 
 
 def _sums(others: Vectors, sets: Ints, count: int) -> Vectors:
-    """Return the sums of the pairs of each set, (s, k)."""
     return np.stack([np.bincount(sets, column, count) for column in others.T], axis=1)
 
 

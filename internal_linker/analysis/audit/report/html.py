@@ -419,12 +419,10 @@ def _context(audit: Audit) -> dict[str, Any]:
 
 
 def _grouped_by(audit: Audit) -> str:
-    """Return what the pages of a cluster have in common."""
     if audit.clusters_by == "links":
         return "pages that link to each other, as the site is too large to compare all contents"
     return f"pages with similar {audit.clusters_by}, as in clusters.html"
 
 
 def _cards(audit: Audit) -> list[Measure]:
-    """Return the figures of the table that are shown at the top."""
     return [one for one in audit.summary if one.name in _CARDS]

@@ -59,7 +59,6 @@ def _pair(one: MatchedPair) -> dict[str, Any]:
 
 
 def _data(found: Findings, pairs: Sequence[MatchedPair]) -> dict[str, Any]:
-    """Return the data that the script draws."""
     return {
         "weeks": [[one.week, *(round(share, 4) for share in one.shown)] for one in found.events],
         "pairs": [
