@@ -1,18 +1,19 @@
-"""The store of applied links keeps each former text until it is taken back."""
+"""The store keeps each former text until it is taken back, and which targets were drawn for experiments."""
 
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, update
 
-from internal_linker.adapters.database.applied_links import APPLIED_LINKS, AppliedLinks, waste
+from internal_linker.adapters.database.applied_links import APPLIED_LINKS, AppliedLinks, Experiments, waste
 from internal_linker.adapters.database.engine import open_database, transact
 from internal_linker.core.applied_links import PageWrite, content_hash, link_states
 from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.experiments import DrawnTarget, held_targets
 
 FORMER = b"\xef\xbb\xbfGreen tea.\r\nA pot\x00."
 WRITE = PageWrite(
@@ -100,3 +101,40 @@ def test_the_latest_state_of_a_link_counts() -> None:
         b: "live",
     }
     assert link_states([replace(WRITE, status="begun")], WRITE.links) == {}
+
+
+FIRST, UNTIL = date(2026, 6, 1), date(2026, 6, 29)
+
+
+def drawn(target: str, **more: object) -> DrawnTarget:
+    facts: dict[str, object] = {"experiment": "one", "links": 2, "held": True, "first": FIRST, "until": UNTIL}
+    return DrawnTarget(target=target, **{**facts, **more})  # type: ignore[arg-type]
+
+
+def test_targets_are_kept_by_site(engine: Engine) -> None:
+    """In the order of experiments, and of targets as they were given."""
+    store, other = Experiments(engine, "a.example"), Experiments(engine, "b.example")
+    later = [drawn("c", experiment="two", first=date(2026, 7, 1), until=date(2026, 7, 29))]
+    store.put(later)
+    store.put([drawn("b"), drawn("a", held=False)])
+    assert store.drawn() == [drawn("b"), drawn("a", held=False), *later]
+    assert other.drawn() == []
+
+
+def test_release_ends_what_is_running(engine: Engine) -> None:
+    """Ended experiments keep their last day, since what was measured until then stays usable."""
+    store = Experiments(engine, "a.example")
+    ended = drawn("a", experiment="zero", first=date(2026, 1, 1), until=date(2026, 1, 29))
+    store.put([ended])
+    store.put([drawn("b")])
+    store.release(date(2026, 6, 10))
+    assert store.drawn() == [ended, drawn("b", until=date(2026, 6, 10))]
+
+
+def test_targets_are_held_until_the_last_day() -> None:
+    """From the first day on, and not those that were drawn to go live."""
+    some = [drawn("a"), drawn("b", held=False)]
+    assert held_targets(some, date(2026, 5, 31)) == {}
+    assert held_targets(some, FIRST) == {"a": UNTIL}
+    assert held_targets(some, date(2026, 6, 28)) == {"a": UNTIL}
+    assert held_targets(some, UNTIL) == {}

@@ -147,15 +147,11 @@ def test_an_empty_server_is_no_source(
     assert "postgresql+psycopg://postgres:***@" in said and "pass-word-1" not in said
 
 
-def test_a_cache_is_not_copied_onto_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two names of the same file exit with code 2."""
+def test_what_is_no_pair_of_caches_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two names of the same file, and a CSV file in place of a cache, exit with code 2."""
     Cache(FILE, tmp_path).fill()
     assert copy((FILE, "files/cache.sqlite3"), tmp_path) == 2
     assert "the same database" in capsys.readouterr().err
-
-
-def test_a_file_of_another_kind_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A CSV file in place of a cache exits with code 2."""
     write_text(tmp_path / "files/pages.csv", "URL,Title\n" * 100)
     assert copy(("files/pages.csv", FILE), tmp_path) == 2
     assert "can't be opened" in capsys.readouterr().err

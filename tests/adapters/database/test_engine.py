@@ -124,11 +124,13 @@ def test_an_answer_is_used_until_it_is_too_old(store_url: str, tmp_path: Path) -
 
 
 def test_reading_only_creates_nothing(tmp_path: Path) -> None:
-    """A dry run in a fresh folder creates no file or folder, and finds an empty cache."""
+    """A dry run in a fresh folder creates no file or folder, and finds an empty cache; absolute paths stay."""
     engine = open_database(URL, tmp_path, read_only=True)
     assert EmbeddingCache(engine, "float16").get(encoder(), ["h"]) == {}
     assert serp(engine).get(["tea"], US) == {}
     assert list(tmp_path.iterdir()) == []
+    open_database(f"sqlite:///{tmp_path.as_posix()}/elsewhere/cache.db", tmp_path / "project").dispose()
+    assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
 
 
 def test_reading_only_changes_nothing(tmp_path: Path) -> None:
@@ -181,14 +183,6 @@ def test_an_address_that_can_not_work_is_a_configuration_error(tmp_path: Path, u
     (tmp_path / "files").mkdir()
     with pytest.raises(ConfigurationError, match="store_url: "):
         open_database(url, tmp_path)
-
-
-def test_an_absolute_path_is_taken_as_it_is(tmp_path: Path) -> None:
-    """A store_url with an absolute path is not relative to the project."""
-    path = tmp_path / "elsewhere" / "cache.db"
-    open_database(f"sqlite:///{path.as_posix()}", tmp_path / "project").dispose()
-    assert path.exists()
-    assert not (tmp_path / "project").exists()
 
 
 def in_threads(work: Sequence[Callable[[], None]]) -> list[BaseException]:

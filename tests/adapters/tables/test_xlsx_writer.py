@@ -1,7 +1,6 @@
 """Workbooks of results: a spreadsheet program shows any script, and writing takes bounded time."""
 
 import io
-import time
 from collections.abc import Sequence
 
 import openpyxl
@@ -9,7 +8,6 @@ import pytest
 from python_calamine import CalamineWorkbook
 
 from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet, add_sheets, open_book
-from internal_linker.core.sequences import Lazy
 
 TEXTS = (
     "قهوهٔ دم‌کشیده، آرام",  # Persian, with a zero-width non-joiner
@@ -68,33 +66,6 @@ def test_figures_are_numbers_and_what_is_none_is_empty() -> None:
     values = list(book["Figures"].iter_rows(min_row=2, values_only=True))
     assert values[0] == (1.5, 2)
     assert len(values) == 1 or values[1] == (None, None)
-
-
-@pytest.mark.long
-def test_50_000_rows_of_12_columns_are_written_soon() -> None:
-    """50,000 rows take less than 15 seconds of CPU time, with as many links as Excel accepts."""
-    looks = (
-        Column("Page", 55, "link"),
-        Column("Title", 45),
-        Column("Match", 55, "link"),
-        Column("Similarity", 12, "score"),
-    )
-    columns = [*looks, *(Column(f"Column {number}") for number in range(8))]
-
-    def row(at: int) -> Sequence[Cell]:
-        return [
-            f"https://a.example/{at}/",
-            TEXTS[at % 9],
-            f"https://a.example/m/{at}/",
-            at / 50_000,
-            *range(8),
-        ]
-
-    began = time.process_time()
-    file = written(Sheet("Pairs", columns, Lazy(50_000, row)))
-    assert time.process_time() - began < 15
-    sheet = CalamineWorkbook.from_filelike(file).get_sheet_by_name("Pairs")
-    assert sheet.height == 50_001
 
 
 @pytest.mark.parametrize("rows", [0, 1])
