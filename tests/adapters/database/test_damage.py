@@ -77,30 +77,32 @@ CACHES: dict[str, Callable[[Engine], object]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("table", "damage"),
-    [
-        ("embeddings", "embeddings SET vector = '\\x00'"),
-        ("embeddings", "embeddings SET dtype = 'float7'"),
-        ("serp", "serp SET links = '[1'"),
-        ("serp", "serp SET links = '{}'"),
-        ("serp", "serp SET links = '[1]'"),
-        ("fetched_pages", "fetched_pages SET body = '\\x00'"),
-        ("fetched_pages", "fetched_pages SET headers = '[1]'"),
-        ("joins", "join_chunks SET checksum = 'tea'"),
-        ("joins", "joins SET texts = 7"),
-        ("join_blocks", "join_blocks SET content = '\\x00'"),
-        ("search_days", "search_days SET digest = 'tea'"),
-        ("search_days", "search_days SET row_count = 4"),
-    ],
+UNREADABLE_CACHES = (
+    ("embeddings", "embeddings SET vector = '\\x00'"),
+    ("embeddings", "embeddings SET dtype = 'float7'"),
+    ("serp", "serp SET links = '[1'"),
+    ("serp", "serp SET links = '{}'"),
+    ("serp", "serp SET links = '[1]'"),
+    ("fetched_pages", "fetched_pages SET body = '\\x00'"),
+    ("fetched_pages", "fetched_pages SET headers = '[1]'"),
+    ("joins", "join_chunks SET checksum = 'tea'"),
+    ("joins", "joins SET texts = 7"),
+    ("join_blocks", "join_blocks SET content = '\\x00'"),
+    ("search_days", "search_days SET digest = 'tea'"),
+    ("search_days", "search_days SET row_count = 4"),
 )
-def test_a_row_of_a_cache_is_missing(table: str, damage: str, engine: Engine) -> None:
+
+
+def test_a_row_of_a_cache_is_missing(engine: Engine) -> None:
     """A cached row that can't be read is counted and reads as missing, and what is stored in its place is read."""
-    assert CACHES[table](engine) and noted_damage(engine) == {}
-    execute(engine, f"UPDATE {damage}")
-    assert not CACHES[table](engine) and noted_damage(engine) == {table: 1}
-    fill(engine)
-    assert CACHES[table](engine)
+    assert noted_damage(engine) == {}
+    for table, damage in UNREADABLE_CACHES:
+        fill(engine)
+        noted = noted_damage(engine).get(table, 0)
+        assert CACHES[table](engine), damage
+        execute(engine, f"UPDATE {damage}")
+        assert not CACHES[table](engine), damage
+        assert noted_damage(engine)[table] == noted + 1, damage
 
 
 @pytest.mark.parametrize(
@@ -139,30 +141,32 @@ DECISIONS: dict[str, Callable[[Engine], object]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "edges SET facts = '{}'",
-        "edges SET status = 'lost'",
-        "edges SET verdict = 'lost'",
-        "edges SET kind = 'lost'",
-        "edges SET id = 'another'",
-        "runs SET facts = '[]'",
-        "runs SET run = 'another'",
-        "run_links SET content = '\\x00'",
-        "applied_links SET links = '{}'",
-        "applied_links SET status = 'lost'",
-        "drawn_targets SET until_day = 'tea'",
-    ],
+UNREADABLE_DECISIONS = (
+    "edges SET facts = '{}'",
+    "edges SET status = 'lost'",
+    "edges SET verdict = 'lost'",
+    "edges SET kind = 'lost'",
+    "edges SET id = 'another'",
+    "runs SET facts = '[]'",
+    "runs SET run = 'another'",
+    "run_links SET content = '\\x00'",
+    "applied_links SET links = '{}'",
+    "applied_links SET status = 'lost'",
+    "drawn_targets SET until_day = 'tea'",
 )
-def test_a_row_of_decisions_ends_the_command(damage: str, engine: Engine) -> None:
+
+
+def test_a_row_of_decisions_ends_the_command(engine: Engine) -> None:
     """A decision that can't be read is no missing one: the error names the table and the backup."""
-    table = damage.split(maxsplit=1)[0]
-    assert DECISIONS[table](engine)
-    execute(engine, f"UPDATE {damage}")
     remedy = "`store restore`" if engine.dialect.name == "sqlite" else "pg_restore"
-    with pytest.raises(ConfigurationError, match=rf"a row of {table} is damaged\)\. .*{remedy}"):
-        DECISIONS[table](engine)
+    for damage in UNREADABLE_DECISIONS:
+        table = damage.split()[0]
+        fill(engine)
+        assert DECISIONS[table](engine), damage
+        execute(engine, f"UPDATE {damage}")
+        with pytest.raises(ConfigurationError, match=rf"a row of {table} is damaged\)\. .*{remedy}"):
+            DECISIONS[table](engine)
+        execute(engine, f"DELETE FROM {table}")
 
 
 def spoil(path: Path) -> None:
