@@ -23,56 +23,37 @@ _FLAT = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """All texts of a run, one row each.
+    """All texts of a run, one row each."""
 
-    Attributes:
-        vectors: (n, d) float16 or float32 unit rows, up to float16's rounding; zeros if a text has no vector.
-        terms: (n, v) float32 TF-IDF rows of unit length; empty if a text has no words.
-        languages: (n,) language codes; two texts match if their codes are equal or one is -1 (unknown).
-        columns: (n,) whether each text may be a target.
-    """
-
+    # (n, d) float16 or float32 unit rows, up to float16's rounding; zeros if a text has no vector
     vectors: Vectors
-    terms: sparse.csr_matrix
-    languages: Ints
-    columns: Bools
+    terms: sparse.csr_matrix  # (n, v) float32 TF-IDF rows of unit length; empty if a text has no words
+    languages: Ints  # (n,) language codes; two texts match if their codes are equal or one is -1 (unknown)
+    columns: Bools  # (n,) whether each text may be a target
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The candidates of one source, and the statistics of all its targets.
+    """The candidates of one source, and the statistics of all its targets."""
 
-    Attributes:
-        rows: (m,) int32 rows of the candidates, ascending.
-        similarity: (m,) float32 cosines of the vectors, -1 to 1; NaN if one is missing.
-        lexical: (m,) float32 cosines of the TF-IDF rows, 0 to 1.
-        means, deviations: mean and standard deviation of similarity and of lexical over all targets of the source;
-            a signal with deviation 0 says nothing about this source.
-        targets: count of the source's targets.
-    """
-
-    rows: Ints
-    similarity: Vectors
-    lexical: Vectors
+    rows: Ints  # (m,) int32 rows of the candidates, ascending
+    similarity: Vectors  # (m,) float32 cosines of the vectors, -1 to 1; NaN if one is missing
+    lexical: Vectors  # (m,) float32 cosines of the TF-IDF rows, 0 to 1
+    # means, deviations: mean and standard deviation of similarity and of lexical over all targets of the
+    # source; a signal with deviation 0 says nothing about this source
     means: tuple[float, float]
     deviations: tuple[float, float]
-    targets: int
+    targets: int  # count of the source's targets
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Targets of several texts, best first, ties by row; all arrays have one length.
+    """Targets of several texts, best first, ties by row; all arrays have one length."""
 
-    Attributes:
-        of: positions of the texts, ascending.
-        rows: the targets' rows in the index.
-        score: see `scores`; NaN for a target in another language.
-        similarity, lexical: see `Pool`.
-    """
-
-    of: Ints
-    rows: Ints
-    score: Vectors
+    of: Ints  # positions of the texts, ascending
+    rows: Ints  # the targets' rows in the index
+    score: Vectors  # see `scores`; NaN for a target in another language
+    # similarity, lexical: see `Pool`
     similarity: Vectors
     lexical: Vectors
 
@@ -95,7 +76,6 @@ def scores(
     similarity.
 
     Args:
-        pools: the pools of the texts.
         of: (k,) positions of the targets' texts in `pools`.
         similarity: (k,) similarity of each target.
         lexical: (k,) lexical similarity of each target.
@@ -136,7 +116,6 @@ class Comparer:
     """Compares any texts of an index.
 
     Args:
-        index: all texts.
         order: (n,) stable pseudo-random numbers; the targets with the lowest ones are the sample of all targets.
     """
 
@@ -269,7 +248,6 @@ class _Sample:
         Targets with known signals count as they are; the sample represents all others.
 
         Args:
-            index: all texts.
             texts: (t,) rows of the texts.
             others: for each text, the targets with known signals.
             signals: for each text, the similarity (NaN if missing) and lexical of these targets.
@@ -336,21 +314,13 @@ SERVED = 64
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All data for comparing a site's texts, as arrays only, so that other processes can share the work.
+    """All data for comparing a site's texts, as arrays only, so that other processes can share the work."""
 
-    Attributes:
-        index: all texts.
-        comparer: compares the texts of `index`.
-        postings: the champion lists of their terms.
-        fit: compares their passages.
-        searches: further searches for candidates, see `searched`.
-    """
-
-    index: Index
-    comparer: Comparer
-    postings: Postings
-    fit: TermFit
-    searches: Sequence[Search] = ()
+    index: Index  # all texts
+    comparer: Comparer  # compares the texts of `index`
+    postings: Postings  # the champion lists of their terms
+    fit: TermFit  # compares their passages
+    searches: Sequence[Search] = ()  # further searches for candidates, see `searched`
 
     @classmethod
     def of(
@@ -374,7 +344,6 @@ class Comparison:
         Args:
             vectors: (g, d) unit rows.
             texts: the words of the title and the content of each guest.
-            languages: their codes.
         """
         terms, index = self.fit.index.with_guests(texts), self.index
         codes = np.append(index.languages, np.array(languages, index.languages.dtype))

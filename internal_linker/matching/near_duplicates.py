@@ -68,7 +68,6 @@ class NearDuplicates:
         """Return the rows among `others` that are near-duplicates of `row`.
 
         Args:
-            row: the row of a text.
             others: (n,) rows of other texts, the most important first.
             similarity: (n,) cosines of the vectors; NaN if one is missing.
             lexical: (n,) cosines of the TF-IDF rows.
@@ -114,7 +113,6 @@ def canonical_candidates(
 
     Args:
         pairs: near-duplicates by their rows.
-        pages: all pages.
         inlinks: count of pages that link to a page today, by the page's key.
 
     Returns:

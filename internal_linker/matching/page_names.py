@@ -1,13 +1,13 @@
-"""Names in texts: where titles and known anchors stand in the content of other pages, inflected or not."""
+"""The stems of a site's texts as numbers, and the names of its pages in them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from internal_linker.core.arrays import Ints, Pairs
-from internal_linker.matching.vocabulary import PairSieve
+from internal_linker.matching.tokens import PairSieve
 from internal_linker.text.stemming import OTHER_SCRIPTS, stem
 from internal_linker.text.stop_words import folded_stop_words
 
@@ -47,11 +47,7 @@ class Stems:
 
 
 class PageNames:
-    """Finds names in texts, by their stems.
-
-    Args:
-        names: the stems of each name.
-    """
+    """Finds names in texts, by their stems."""
 
     def __init__(self, names: Iterable[Name]) -> None:
         found = dict.fromkeys(name for name in names if 0 < len(name) <= _MOST_WORDS)
@@ -136,3 +132,73 @@ class PageNames:
         times = np.bincount(numbers, minlength=len(self))
         few = times <= max(_FEW, _COMMON_SHARE * len(self._found))
         return Pairs(of, numbers).at(few[numbers]), np.flatnonzero(~few)
+
+
+_NONE, _UNKNOWN = -1, -2
+
+
+class StemNumbers:
+    """Finds the stems of numbered words.
+
+    Args:
+        numbers: the stems that have numbers already, from 0.
+
+    Attributes:
+        known: all stems so far, by their numbers.
+    """
+
+    def __init__(self, vocabulary: Sequence[str], stems: Stems, numbers: Mapping[str, int]) -> None:
+        self._vocabulary, self._stems, self._numbers = vocabulary, stems, dict(numbers)
+        self.known = [*numbers]
+        self._tables = defaultdict[str, Ints](lambda: np.full(len(vocabulary), _UNKNOWN, np.int32))
+
+    def of(self, words: Ints, starts: Ints, languages: Sequence[str]) -> tuple[Ints, Ints]:
+        """Return the stems of some texts, int32, without function words, and where each text's begin.
+
+        New stems are numbered in the order in which they occur.
+
+        Args:
+            words: (w,) the words of all the texts, one text after the other.
+            starts: (t + 1,) where each text's begin.
+            languages: (t,) their languages, "" where unknown.
+        """
+        distinct = [*dict.fromkeys(languages)]
+        places = {language: at for at, language in enumerate(distinct)}
+        of_text = np.array([places[language] for language in languages], np.int64)
+        of = np.repeat(of_text, np.diff(starts))
+        found = self._looked_up(words, of, distinct)
+        unknown = np.flatnonzero(found == _UNKNOWN)
+        self._learn(words[unknown], of[unknown], distinct)
+        found[unknown] = self._looked_up(words[unknown], of[unknown], distinct)
+        kept = found != _NONE
+        counts: Ints = np.cumsum(np.append(0, kept))
+        return found[kept], counts[starts]
+
+    def _looked_up(self, words: Ints, of: Ints, languages: Sequence[str]) -> Ints:
+        if len(languages) == 1:
+            return self._tables[languages[0]][words]
+        found = np.empty(len(words), np.int32)
+        for at, language in enumerate(languages):
+            here = np.flatnonzero(of == at)
+            found[here] = self._tables[language][words[here]]
+        return found
+
+    def _learn(self, words: Ints, of: Ints, languages: Sequence[str]) -> None:
+        """Find the stems of words, and give new ones numbers in the order in which they occur."""
+        keys, first = np.unique(of * len(self._vocabulary) + words, return_index=True)
+        order = np.argsort(first)
+        of, words = np.divmod(keys[order], len(self._vocabulary))
+        stems = np.empty(len(words), np.object_)
+        for at, language in enumerate(languages):
+            here = np.flatnonzero(of == at)
+            ours = [self._vocabulary[word] for word in words[here].tolist()]
+            stems[here] = self._stems.each(ours, language)
+        each = stems.tolist()
+        for name in each:
+            if name and name not in self._numbers:
+                self._numbers[name] = len(self.known)
+                self.known.append(name)
+        numbers = np.array([self._numbers[name] if name else _NONE for name in each], np.int32)
+        for at, language in enumerate(languages):
+            here = np.flatnonzero(of == at)
+            self._tables[language][words[here]] = numbers[here]

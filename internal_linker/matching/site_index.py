@@ -41,17 +41,11 @@ SHARED_FROM = 5_000
 
 @dataclass(frozen=True)
 class Guests:
-    """Texts that are no pages of the site: queries, and pages that are only planned.
+    """Texts that are no pages of the site: queries, and pages that are only planned."""
 
-    Attributes:
-        texts: the g texts.
-        vectors: (g, d) unit rows, zeros if a text has no vector.
-        pages: the page that each planned page will be; None for a query.
-    """
-
-    texts: Sequence[Text]
-    vectors: Vectors
-    pages: Sequence[Page | None]
+    texts: Sequence[Text]  # the g texts
+    vectors: Vectors  # (g, d) unit rows, zeros if a text has no vector
+    pages: Sequence[Page | None]  # the page that each planned page will be; None for a query
 
     @classmethod
     def queries(cls, texts: Sequence[Text], vectors: Vectors) -> "Guests":
@@ -70,10 +64,7 @@ class Site:
     Every statistic is that of the pages alone: guests are weighed by it and compared with the pages, see `with_guests`.
 
     Args:
-        pages: all pages.
-        texts: one for each page.
         vectors: (len(texts), d) unit rows, zeros if a text has no vector.
-        terms: the weights of terms.
         near_duplicate: minimum cosine of two near-duplicates, 0 to 1.
         tokenized: the same texts, tokenized; None: tokenize them.
         joined: at least the `SERVED` nearest pages of each text by vectors; None: find them when needed.
@@ -282,10 +273,7 @@ class Site:
 
         Args:
             texts: (t,) rows of the texts.
-            matches: the result of `matches` for these texts.
             count: count of matches needed per text.
-            among: see `matches`.
-            lexical_weight: see `matches`.
             old: rows of each text that it links to already, or that a link can't lead to.
         """
         new, duplicates = self._new(texts, matches, old)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.matching.tokens import Tokens
-from internal_linker.matching.vocabulary import Vocabulary
+from internal_linker.matching.tokens import Tokens, Vocabulary
 
 # The title says in few words what a page is about, so each of its terms counts this many times. 15 makes no
 # difference on the development sites; 3 costs NDCG@5 0.007, 1 costs 0.008 (this and all figures below:
@@ -60,38 +59,26 @@ FIXED_TERMS = TermWeights()
 
 @dataclass(frozen=True, slots=True)
 class TermIndex:
-    """The terms of n texts: single words, and pairs of consecutive words.
+    """The terms of n texts: single words, and pairs of consecutive words."""
 
-    Attributes:
-        rows: (n, v) float32 rows of unit length, one per text: (1 + ln count) x idf ** IDF_POWER. A pair in only one
-            text counts in the length, but has no column; a word in only one text has one for the sake of guests.
-        codes: (2, words of all contents) int32 columns of the words, and of the pairs that they begin, in order;
-            below 0 for boilerplate, and for terms in only one text.
-        starts: (n + 1,) the position at which each text's words begin in `codes`.
-        weights: (v + 2,) float32, idf ** IDF_POWER of each column; the last two are for the codes below 0.
-        passage: words per passage.
-        title_count: how many times a term of the title counts.
-        lengths: (n,) float32 by which the values of each row were divided.
-        pairs: (v,) whether a column is a pair of words.
-        vocabulary: the words by their numbers.
-        terms: (k,) int64 the known terms, ascending: a word's number, or that of a pair.
-        columns: (k,) int32 the column of each of these terms; below 0 for boilerplate.
-        mean_words: the mean count of words of a content.
-        guests: further texts, whose rows follow those of the n texts; see `with_guests`.
-    """
-
+    # (n, v) float32 rows of unit length, one per text: (1 + ln count) x idf ** IDF_POWER. A pair in only one
+    # text counts in the length, but has no column; a word in only one text has one for the sake of guests
     rows: sparse.csr_matrix
+    # (2, words of all contents) int32 columns of the words, and of the pairs that they begin, in order; below
+    # 0 for boilerplate, and for terms in only one text
     codes: Ints
-    starts: Ints
+    starts: Ints  # (n + 1,) the position at which each text's words begin in `codes`
+    # (v + 2,) float32, idf ** IDF_POWER of each column; the last two are for the codes below 0
     weights: Vectors
-    passage: int
-    title_count: float
-    lengths: Vectors
-    pairs: Bools
-    vocabulary: Vocabulary
-    terms: Ints
-    columns: Ints
-    mean_words: float
+    passage: int  # words per passage
+    title_count: float  # how many times a term of the title counts
+    lengths: Vectors  # (n,) float32 by which the values of each row were divided
+    pairs: Bools  # (v,) whether a column is a pair of words
+    vocabulary: Vocabulary  # the words by their numbers
+    terms: Ints  # (k,) int64 the known terms, ascending: a word's number, or that of a pair
+    columns: Ints  # (k,) int32 the column of each of these terms; below 0 for boilerplate
+    mean_words: float  # the mean count of words of a content
+    # further texts, whose rows follow those of the n texts; see `with_guests`
     guests: "TermIndex | None" = None
 
     def codes_of(self, row: int) -> Ints:
@@ -218,7 +205,6 @@ class TermFit:
         """Return how well pages fit the passages of some texts, and groups of pages that these link to.
 
         Args:
-            rows: rows of the texts.
             others: for each text, (m,) rows of the pages.
             linked: for each text, groups of rows.
 
@@ -260,7 +246,6 @@ class TermFit:
         """Return for each text (m,) float32, 0 to 1: how much of its title pages cover, or of a query's words (BM25).
 
         Args:
-            rows: rows of the texts.
             others: for each text, (m,) rows of the pages.
         """
         return [self._coverage(*each) for each in zip(rows.tolist(), others, strict=True)]
@@ -340,7 +325,6 @@ def _counts(tokens: Tokens, title_count: float, codes: Ints) -> tuple[Ints, Vect
     Write into `codes` which of the returned terms each word of the contents is, and which one the pair that it begins.
 
     Args:
-        tokens: the texts.
         title_count: how many times a term of the title counts.
         codes: (2, words of all contents) int32.
 

@@ -1,7 +1,7 @@
 """The words of a site's texts as numbers; a later run splits into words only the texts that it doesn't have."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
@@ -14,30 +14,78 @@ from internal_linker.core.records import Text
 from internal_linker.text.boilerplate import Boilerplate, checksums
 from internal_linker.text.words import words
 
+
+class Vocabulary:
+    """Finds the numbers of words by their 64-bit hashes; 12 bytes a word, which need no loading where they are mapped.
+
+    Args:
+        words: distinct words, in the order of their numbers.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        hashes = np.fromiter(map(_hash, words), np.uint64)
+        order = np.argsort(hashes)
+        self._hashes, self._numbers = hashes[order], order.astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def numbers(self, words: Sequence[str]) -> Ints:
+        """Return (len(words),) int64 numbers; unknown words get numbers from `len(self)`, equal for equal words."""
+        if not len(words):
+            return np.empty(0, np.int64)
+        hashes = np.fromiter(map(_hash, words), np.uint64, len(words))
+        found = np.unique(hashes, return_inverse=True)[1].reshape(-1) + len(self)
+        if len(self):
+            at = np.searchsorted(self._hashes, hashes).clip(max=len(self) - 1)
+            found = np.where(self._hashes[at] == hashes, self._numbers[at], found)
+        return found.astype(np.int64)
+
+
+class PairSieve:
+    """Says quickly which pairs of numbers may be among known ones: most others are recognised.
+
+    Args:
+        first, second: (n,) the known pairs, 0 or more.
+    """
+
+    _BITS = 22
+
+    def __init__(self, first: Ints, second: Ints) -> None:
+        self._known = np.zeros(1 << self._BITS, np.bool_)
+        self._known[self._slots(first, second)] = True
+
+    def __call__(self, first: Ints, second: Ints) -> Bools:
+        """Return (m,) whether each pair may be known."""
+        found: Bools = self._known[self._slots(first, second)]
+        return found
+
+    def _slots(self, first: Ints, second: Ints) -> Ints:
+        mixed = first.astype(np.int64) * 0x9E3779B1 + second
+        slots: Ints = (mixed ^ (mixed >> self._BITS)) & ((1 << self._BITS) - 1)
+        return slots
+
+
+def _hash(word: str) -> int:
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
 # Words to renumber at a time, so that temporary arrays stay small.
 _AT_A_TIME = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The words of n texts, 8 bytes a word; with `digests` and `cuts`, all that a later run needs of them.
+    """The words of n texts, 8 bytes a word; with `digests` and `cuts`, all that a later run needs of them."""
 
-    Attributes:
-        vocabulary: the distinct words, in the order in which they first occur.
-        numbers: int32 the words of the first text's title, of its body without boilerplate, of the second's title, ...
-        starts: (2n + 1,) int64 where each title and each body begins in `numbers`.
-        checksums: uint32 those of all bodies' words, boilerplate included; see `Boilerplate`.
-        checksum_starts: (n + 1,) int64 where those of each body begin.
-        digests: the texts' digests.
-        cuts: by the rows of the texts that have boilerplate, what was cut; see `Boilerplate.cuts`.
-    """
-
-    vocabulary: Sequence[str]
+    vocabulary: Sequence[str]  # the distinct words, in the order in which they first occur
+    # int32 the words of the first text's title, of its body without boilerplate, of the second's title,
     numbers: Ints
-    starts: Ints
-    checksums: Ints
-    checksum_starts: Ints
-    digests: Sequence[bytes]
+    starts: Ints  # (2n + 1,) int64 where each title and each body begins in `numbers`
+    checksums: Ints  # uint32 those of all bodies' words, boilerplate included; see `Boilerplate`
+    checksum_starts: Ints  # (n + 1,) int64 where those of each body begin
+    digests: Sequence[bytes]  # the texts' digests
+    # by the rows of the texts that have boilerplate, what was cut; see `Boilerplate.cuts`
     cuts: dict[int, bytes]
 
     def __len__(self) -> int:
@@ -60,19 +108,12 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Tokenized:
-    """The texts of one run, tokenized.
+    """The texts of one run, tokenized."""
 
-    Attributes:
-        tokens: their words.
-        boilerplate: the blocks that many of the texts have.
-        with_text: (n,) which texts have a title or a body.
-        new: count of the texts that were split into words.
-    """
-
-    tokens: Tokens
-    boilerplate: Boilerplate
-    with_text: Bools
-    new: int
+    tokens: Tokens  # their words
+    boilerplate: Boilerplate  # the blocks that many of the texts have
+    with_text: Bools  # (n,) which texts have a title or a body
+    new: int  # count of the texts that were split into words
 
 
 def tokenize(texts: Sequence[Text], known: Tokens | None = None) -> Tokenized:
@@ -137,7 +178,6 @@ def renumber(numbers: Ints, count: int) -> Ints:
 
     Args:
         numbers: (n,) int32 below `count`.
-        count: how many numbers there are.
     """
     first, n = np.full(count, len(numbers)), len(numbers)
     for start in range((n - 1) // _AT_A_TIME * _AT_A_TIME, -1, -_AT_A_TIME):

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.matching.page_names import Name
-from internal_linker.matching.vocabulary import PairSieve, Vocabulary
+from internal_linker.matching.tokens import PairSieve, Vocabulary
 
 # BM25's usual saturation of counts (k1) and influence of a text's length (b).
 K1, B = 1.2, 0.75
@@ -23,32 +23,20 @@ _PAIR = np.int64(1 << 32)
 
 @dataclass(frozen=True, slots=True)
 class StemCounts:
-    """What is counted over all n texts, by which guests are weighed.
+    """What is counted over all n texts, by which guests are weighed."""
 
-    Attributes:
-        stems: the m stems of all texts by their numbers.
-        frequency: (m,) how many texts have each stem.
-        columns: (m,) int32 the column of each stem; -1 for one of a single text.
-        languages: (l,) the codes of the texts' languages.
-        texts: (l,) how many texts are in each language.
-        by_language: (l, m) how many texts in each language have each stem.
-        n: count of all texts.
-        words, content_words: the mean count of stems of a text, and of a content.
-        pairs: (w,) int64 the pairs of consecutive stems of titles, ascending.
-        rarity: (w,) float32 how telling each pair is.
-    """
-
-    stems: Vocabulary
-    frequency: Ints
-    columns: Ints
-    languages: Ints
-    texts: Ints
-    by_language: sparse.csr_matrix
-    n: int
+    stems: Vocabulary  # the m stems of all texts by their numbers
+    frequency: Ints  # (m,) how many texts have each stem
+    columns: Ints  # (m,) int32 the column of each stem; -1 for one of a single text
+    languages: Ints  # (l,) the codes of the texts' languages
+    texts: Ints  # (l,) how many texts are in each language
+    by_language: sparse.csr_matrix  # (l, m) how many texts in each language have each stem
+    n: int  # count of all texts
+    # words, content_words: the mean count of stems of a text, and of a content
     words: float
     content_words: float
-    pairs: Ints
-    rarity: Vectors
+    pairs: Ints  # (w,) int64 the pairs of consecutive stems of titles, ascending
+    rarity: Vectors  # (w,) float32 how telling each pair is
 
     def idf(self, stems: Ints, language: int) -> Vectors:
         """Return (len(stems),) float32 idf of stems among the texts of a language, or all if it is unknown."""
@@ -66,28 +54,22 @@ class StemCounts:
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """The stems of n texts: function words have none, and those of a single text are left out.
+    """The stems of n texts: function words have none, and those of a single text are left out."""
 
-    Attributes:
-        bm25: (n, v) float32 BM25 weights of the stems of title and content, without idf.
-        queries: (n, v) float32 weights of the most telling stems of each text; a row sums to 1.
-        contents: (n, t) float32 as `bm25`, but for the content alone, and only for the t stems that titles have.
-        titles: (n, t) float32 shares of the stems in the idf of each title; a row sums to at most 1, the rest being
-            that of stems which no other text has.
-        content_pairs: (n, w) float32 1 where the content has a pair of consecutive stems that some title has.
-        title_pairs: (n, w) float32 shares of these pairs in the title, by their rarity in contents; rows sum to 1.
-        lengths: (n,) float32 stems of each content.
-        counts: what was counted over all texts.
-    """
-
-    bm25: sparse.csr_matrix
+    bm25: sparse.csr_matrix  # (n, v) float32 BM25 weights of the stems of title and content, without idf
+    # (n, v) float32 weights of the most telling stems of each text; a row sums to 1
     queries: sparse.csr_matrix
+    # (n, t) float32 as `bm25`, but for the content alone, and only for the t stems that titles have
     contents: sparse.csr_matrix
+    # (n, t) float32 shares of the stems in the idf of each title; a row sums to at most 1, the rest being
+    # that of stems which no other text has
     titles: sparse.csr_matrix
+    # (n, w) float32 1 where the content has a pair of consecutive stems that some title has
     content_pairs: sparse.csr_matrix
+    # (n, w) float32 shares of these pairs in the title, by their rarity in contents; rows sum to 1
     title_pairs: sparse.csr_matrix
-    lengths: Vectors
-    counts: StemCounts
+    lengths: Vectors  # (n,) float32 stems of each content
+    counts: StemCounts  # what was counted over all texts
 
     def with_guests(
         self, titles: Sequence[Name], contents: Sequence[Name], languages: Sequence[int]
@@ -213,11 +195,7 @@ class WordReader:
         self._pair_lengths.append(np.bincount(keys >> 32, minlength=count))
 
     def index(self, stems: Sequence[str]) -> WordIndex:
-        """Return the index of all texts read; the reader is empty afterwards.
-
-        Args:
-            stems: all v stems, by their numbers.
-        """
+        """Return the index of all texts read; the reader is empty afterwards."""
         parts, times, lengths_of = self._stems, self._times, self._lengths
         self._stems, self._times, self._lengths = [], [], []
         v = len(stems)
@@ -324,8 +302,6 @@ def _matrix(
 
     Args:
         columns: those of each row; with `lengths`, those of some rows, one row after the other.
-        values: the values of all rows.
-        v: how many columns there are.
         lengths: the counts of the columns of each of some rows.
     """
     none = np.empty(0, np.int64)

@@ -1,23 +1,25 @@
 """Links for a planned page: the pages that it should link to, and those that should link to it."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import isfinite
 
 import numpy as np
 
-from internal_linker.anchors.finder import Anchoring
+from internal_linker.anchors.finder import ANCHORS, Anchoring
 from internal_linker.core.arrays import Vectors, pairs_of
-from internal_linker.core.briefs import Brief, BriefLinks, LikePage
-from internal_linker.core.edges import Decided
+from internal_linker.core.briefs import Brief, BriefLink, BriefLinks, LikePage
+from internal_linker.core.edges import Anchor, Decided, score_of, strength
 from internal_linker.core.errors import InputError
-from internal_linker.core.evidence import Evidence
+from internal_linker.core.evidence import Evidence, sentences
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import (
     Candidate,
     Collected,
     Link,
+    Page,
     Searched,
     Source,
     Targets,
@@ -28,7 +30,6 @@ from internal_linker.core.records import (
 from internal_linker.core.sequences import Lazy, counted
 from internal_linker.embeddings.embed import all_texts, embed, encodable, page_text
 from internal_linker.matching.site_index import Guests
-from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
 from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.prepared import Prepared
@@ -44,6 +45,9 @@ from internal_linker.review.transitions import decided
 from internal_linker.serp.search import search_all
 from internal_linker.text.words import words
 
+# A link to the new page: its source, and the link with its rank among all candidates of the source.
+Inward = tuple[Source, Link]
+
 
 def content_brief(
     context: RunContext, rules: Rules, brief: Brief, limit: int, progress: Progress
@@ -52,10 +56,7 @@ def content_brief(
 
     Args:
         context: the site's context; without a search service or a main query, the search step is skipped.
-        rules: how links are chosen.
-        brief: what is known of the new page.
         limit: the maximum number of links each way, from 1 to 50.
-        progress: the display of the steps.
 
     Raises:
         InputError: the site has no pages, or the new page's URL is not a URL.
@@ -305,3 +306,84 @@ def _same_names(ranking: Ranking, plan: Planned) -> Iterator[tuple[int, str]]:
             yield rows[key], "the same main query"
     own = plan.row
     yield from ((row, "the same title") for row in ranking.titles.rows(words(plan.page.title)) if row != own)
+
+
+def links_to(plan: Planned, anchoring: Anchoring, links: Sequence[Link]) -> Iterator[BriefLink]:
+    """Yield the new page's links, best first, with anchors that are in the draft or name the target."""
+    names = _Names(plan, [link.target.key for link in links])
+    anchors = anchoring.propose(plan.page.key, [link.target.key for link in links])
+    for rank, (link, ours) in enumerate(zip(links, anchors, strict=True), 1):
+        target = link.target
+        other, known = plan.collected.find(target.key), names.added(target.key, ours)
+        yield _link(_url(plan), target.url, other, link, known, rank=rank)
+
+
+def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> Iterator[BriefLink]:
+    """Yield the links to the new page, best first, with anchors that are in their sources or name the new page."""
+    key, names = plan.page.key, _Names(plan, [plan.page.key])
+    for rank, (source, link) in enumerate(found, 1):
+        (ours,) = anchoring.propose(source.key, [key])
+        known = names.added(key, ours)
+        yield _link(source.url, _url(plan), source.page, link, known, rank=rank)
+
+
+class _Names:
+    """Names of some pages other than their titles: their main queries, then the anchors of the links to them."""
+
+    def __init__(self, plan: Planned, keys: Iterable[str]) -> None:
+        self._site = site = plan.collected
+        self._queries: dict[str, list[str]] = {key: [] for key in keys}
+        for key, query in zip(site.source_keys, site.source_queries, strict=True):
+            if query and key in self._queries:
+                self._queries[key].append(query)
+
+    def added(self, key: str, anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
+        """Return the anchors of a link to a page, with other names of it if none of the anchors is in the source."""
+        page = self._site.find(key)
+        if any(anchor.verbatim for anchor in anchors) or page is None:
+            return anchors
+        known = {fold_query(anchor.text): anchor for anchor in anchors}
+        place = anchors[0] if anchors else Anchor("")
+        title_words = {*words(f"{page.title} {page.h1}")}
+        anchored = Counter(link.anchor for link in self._site.anchored_to.get(key, ()))
+        for name in (*self._queries[key], *(anchor for anchor, _ in anchored.most_common())):
+            # "Read more" doesn't name a page.
+            if title_words.isdisjoint(words(name)):
+                continue
+            known.setdefault(fold_query(name), Anchor(name, place.sentence, place.start, verbatim=False))
+        return tuple(known.values())[:ANCHORS]
+
+
+def _url(plan: Planned) -> str:
+    return "" if plan.page.key == NOWHERE else plan.page.url
+
+
+def _link(
+    source: str,
+    target: str,
+    other: Page | None,
+    link: Link,
+    anchors: tuple[Anchor, ...],
+    *,
+    rank: int,
+) -> BriefLink:
+    signals, best = link.target, anchors[0] if anchors else Anchor("", verbatim=False)
+    mentions = best.text if best.verbatim else ""
+    return BriefLink(
+        source,
+        target,
+        title=(other.title or other.h1) if other else "",
+        rank=rank,
+        place=link.rank,
+        score=score_of(strength(signals.score)),
+        why=sentences(link.evidence, serp_rank=signals.serp_rank, score=signals.score, mentions=mentions),
+        blend=signals.score,
+        similarity=signals.similarity,
+        lexical=signals.lexical,
+        probability=signals.probability,
+        serp_rank=signals.serp_rank,
+        anchor=best.text,
+        sentence=best.sentence,
+        verbatim=best.verbatim,
+        more_anchors=anchors[1:],
+    )

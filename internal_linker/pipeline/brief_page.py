@@ -18,22 +18,15 @@ NEW = 0
 
 @dataclass(frozen=True)
 class Planned:
-    """The site with the new page.
+    """The site with the new page."""
 
-    Attributes:
-        collected: the site's pages and links, with the new page: instead of the one that it replaces, else at the end.
-        page: the new page.
-        source: the new page as a source.
-        links: the links in the draft.
-        notes: what is unusual, one sentence each.
-        exists: whether the new page replaces one of the site, which keeps its place among the links.
-    """
-
+    # the site's pages and links, with the new page: instead of the one that it replaces, else at the end
     collected: Collected
-    page: Page
-    source: Source
-    links: Sequence[ExistingLink]
-    notes: Sequence[str]
+    page: Page  # the new page
+    source: Source  # the new page as a source
+    links: Sequence[ExistingLink]  # the links in the draft
+    notes: Sequence[str]  # what is unusual, one sentence each
+    # whether the new page replaces one of the site, which keeps its place among the links
     exists: bool = False
 
     @property

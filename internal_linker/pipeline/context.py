@@ -36,102 +36,78 @@ from internal_linker.serp.search import SearchRules
 
 @dataclass(frozen=True)
 class RunContext:
-    """The services, stores, inputs and outputs of a run; `usecases.project` assembles them.
+    """The services, stores, inputs and outputs of a run; `usecases.project` assembles them."""
 
-    Attributes:
-        queries, pages, links: the input tables; `links` has the existing links. None where the user has no table.
-        queries_in_sheet: whether the rows of `queries` take links in the Sheet.
-        keep: stores a page's content while the others are read.
-        serp: the search service; None: the search step is skipped, and a notice says why.
-        sinks: the files that links are written to; without any, nothing is written.
-        sheet: the Sheet, which gets the links after the files, unless they drifted too far.
-        notices: what a person should know of the context, such as a fallback in use.
-        turn: waits until no other run pays for the same caches; its second argument can end the waiting.
-        compute: compares all pages at once; None: each page is compared when a source needs it.
-        joins: the stored result of the last run's comparison.
-        edges: the stored links with their decisions; None: no links are stored.
-        runs: keeps the links of this run; None: they are not kept.
-        past: the links of earlier runs.
-        page_vectors: the pages' vectors for other programs; None: they are not stored.
-        desk: where editors decide on links.
-        chat, answers: the language model that chooses anchors, and its cached answers; None: it is off.
-        workers: opens the processes that share matching and the search for anchors, if any; its argument takes
-            warnings.
-        hosts: the hosts that stand for others, such as a staging site's.
-        index: keeps what lookups need of the site; None: nothing is kept.
-        inputs: returns a digest of all tables and settings that the index depends on.
-        results: returns a digest of the files that a run leaves and of the search data, the other things that a run
-            depends on besides `inputs` and the stored links.
-        kept: what an open site keeps in memory from one lookup to the next, by its name, with the state that it was
-            derived from; None: nothing.
-        needs: returns how much the pages of the input need links, with a sentence for people; None: all of them
-            equally.
-        trim: returns free memory to the system.
-        tidy: prunes the caches after a run that needed the texts of these hashes.
-        damage: returns a note on damaged rows that the run replaced, and a gap for those that nothing can replace; ""
-            for none.
-    """
-
+    # queries, pages, links: the input tables; `links` has the existing links. None where the user has no
+    # table
     queries: StreamSource | None
     pages: StreamSource | None
-    queries_in_sheet: bool
-    serp: SerpClient | None
+    queries_in_sheet: bool  # whether the rows of `queries` take links in the Sheet
+    serp: SerpClient | None  # the search service; None: the search step is skipped, and a notice says why
     serp_cache: SerpCache
     encoder: Encoder
     vector_cache: VectorCache
-    sinks: Sequence[LinkSink]
+    sinks: Sequence[LinkSink]  # the files that links are written to; without any, nothing is written
     rejects: ListSink[Reject]
     excluded: ListSink[ExcludedTarget]
     duplicates: ListSink[Duplicate]
     orphans: ListSink[Orphan]
     links: StreamSource | None = None
-    keep: Callable[[str], str | StoredText] = str
-    notices: Sequence[str] = ()
+    keep: Callable[[str], str | StoredText] = str  # stores a page's content while the others are read
+    notices: Sequence[str] = ()  # what a person should know of the context, such as a fallback in use
+    # waits until no other run pays for the same caches; its second argument can end the waiting
     turn: Callable[[Progress, Callable[[], None]], AbstractContextManager[None]] = lambda *_: nullcontext()
+    # compares all pages at once; None: each page is compared when a source needs it
     compute: Compute | None = None
-    joins: JoinStore | None = None
+    joins: JoinStore | None = None  # the stored result of the last run's comparison
+    # the Sheet, which gets the links after the files, unless they drifted too far
     sheet: LinkSink | None = None
-    edges: EdgeStore | None = None
-    runs: RunStore | None = None
-    past: RunStore | None = None
+    edges: EdgeStore | None = None  # the stored links with their decisions; None: no links are stored
+    runs: RunStore | None = None  # keeps the links of this run; None: they are not kept
+    past: RunStore | None = None  # the links of earlier runs
+    # the pages' vectors for other programs; None: they are not stored
     page_vectors: PageVectorStore | None = None
-    desk: ReviewDesk | None = None
+    desk: ReviewDesk | None = None  # where editors decide on links
+    # chat, answers: the language model that chooses anchors, and its cached answers; None: it is off
     chat: Chat | None = None
     answers: AnswerCache | None = None
+    # opens the processes that share matching and the search for anchors, if any; its argument takes warnings
     workers: Callable[[Callable[[str], None]], AbstractContextManager[Workers | None]] = lambda _: (
         nullcontext()
     )
+    # the hosts that stand for others, such as a staging site's
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
-    index: IndexStore | None = None
-    inputs: Callable[[], str] = str
+    index: IndexStore | None = None  # keeps what lookups need of the site; None: nothing is kept
+    inputs: Callable[[], str] = str  # returns a digest of all tables and settings that the index depends on
+    # returns a digest of the files that a run leaves and of the search data, the other things that a run
+    # depends on besides `inputs` and the stored links
     results: Callable[[], str] = str
+    # what an open site keeps in memory from one lookup to the next, by its name, with the state that it was
+    # derived from; None: nothing
     kept: MutableMapping[str, tuple[str, Any]] | None = None
+    # returns how much the pages of the input need links, with a sentence for people; None: all of them
+    # equally
     needs: Callable[[Collected], tuple[PageNeeds | None, str]] | None = None
-    trim: Callable[[], None] = lambda: None
+    trim: Callable[[], None] = lambda: None  # returns free memory to the system
+    # prunes the caches after a run that needed the texts of these hashes
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None
+    # returns a note on damaged rows that the run replaced, and a gap for those that nothing can replace; ""
+    # for none
     damage: Callable[[], tuple[str, str]] = lambda: ("", "")
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of a run.
+    """The rules of a run."""
 
-    Attributes:
-        search: how to search.
-        linking: how to choose links.
-        any_on_site: whether a search result that is in no list may be a target.
-        edges: how to rate and keep edges.
-        renewed: the pages that get new links; all others keep those of the last run.
-        scope: which pages get links, and where links may lead.
-        named: the sections that options and settings name, to find misspelled ones.
-        accept_drift: whether links are published even if they drifted far from the last published ones.
-    """
-
-    search: SearchRules
-    linking: LinkRules
-    any_on_site: bool
-    edges: EdgeRules = field(default_factory=EdgeRules)
+    search: SearchRules  # how to search
+    linking: LinkRules  # how to choose links
+    any_on_site: bool  # whether a search result that is in no list may be a target
+    edges: EdgeRules = field(default_factory=EdgeRules)  # how to rate and keep edges
+    # the pages that get new links; all others keep those of the last run
     renewed: SectionFilter = field(default_factory=SectionFilter)
-    scope: Scope = field(default_factory=Scope)
+    scope: Scope = field(default_factory=Scope)  # which pages get links, and where links may lead
+    # the sections that options and settings name, to find misspelled ones
     named: Sequence[NamedSections] = ()
+    # whether links are published even if they drifted far from the last published ones
     accept_drift: bool = False

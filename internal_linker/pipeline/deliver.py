@@ -19,14 +19,10 @@ _COUNTS = len(NO_EVIDENCE.counts)
 
 @dataclass
 class Delivered:
-    """The result of the delivery.
+    """The result of the delivery."""
 
-    Attributes:
-        gaps: what a sink could not take, one sentence each.
-        failure: the error of the first sink that failed; it decides how the run ends.
-    """
-
-    gaps: list[str] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)  # what a sink could not take, one sentence each
+    # the error of the first sink that failed; it decides how the run ends
     failure: ServiceError | OutputError | None = None
 
 
@@ -99,11 +95,7 @@ def deliver(
     """Write the links to all sinks, and the lists; without a sink for links, write nothing at all.
 
     Args:
-        recommendations: the links.
-        sinks: the sinks for links.
         lists: the sinks for lists, each with its items.
-        run_id: the run's name.
-        progress: the display of the steps.
         edge_of: a function that returns the edge of a link; None: no edges are stored.
     """
     done, written, failed = Delivered(), list[str](), list[str]()

@@ -36,10 +36,6 @@ def differences(
     """Yield links that are new, gone or moved, row by row in the order of the earlier version; new rows come last.
 
     Args:
-        before: the earlier version.
-        after: the later version.
-        rows_before: rows of the earlier version.
-        rows_after: rows of the later version.
         status: a function that returns the status of a link by its ends (see `Source.end`), None where it is unknown.
     """
     rows = _by_identity(rows_before), _by_identity(rows_after)

@@ -18,30 +18,19 @@ BINS = 20
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """Facts of a run over the whole site, for comparison; `dataclasses.asdict` writes them and `facts_in` reads them.
+    """Facts of a run over the whole site, for comparison; `asdict` writes them and `facts_in` reads them."""
 
-    Attributes:
-        encoder: provider and model of the vectors.
-        recipe: how texts become vectors.
-        inline: the least strength of a link in the text.
-        sidebar: the least strength of a link beside the text.
-        pages: count of the pages in the input.
-        rows: count of the rows that get links.
-        tiers: count of the links in each tier.
-        similarities: histogram of the links' cosine similarities: `BINS` bins of equal width from 0 to 1, with values
-            below 0 in the first, then one bin for links without a similarity.
-        strengths: histogram of the links' strengths, with the same bins.
-    """
-
-    encoder: str
-    recipe: str
-    inline: float
-    sidebar: float
-    pages: int
-    rows: int
-    tiers: Mapping[Tier, int]
+    encoder: str  # provider and model of the vectors
+    recipe: str  # how texts become vectors
+    inline: float  # the least strength of a link in the text
+    sidebar: float  # the least strength of a link beside the text
+    pages: int  # count of the pages in the input
+    rows: int  # count of the rows that get links
+    tiers: Mapping[Tier, int]  # count of the links in each tier
+    # histogram of the links' cosine similarities: `BINS` bins of equal width from 0 to 1, with values below 0
+    # in the first, then one bin for links without a similarity
     similarities: Sequence[int]
-    strengths: Sequence[int]
+    strengths: Sequence[int]  # histogram of the links' strengths, with the same bins
 
     @property
     def links(self) -> int:
@@ -118,12 +107,7 @@ _LEFT = 0.5
 
 
 def drift(before: RunFacts, now: RunFacts) -> list[str]:
-    """Return what drifted, one sentence each; [] if nothing did.
-
-    Args:
-        before: facts of the last run over the whole site.
-        now: facts of this run, also over the whole site.
-    """
+    """Return what drifted, one sentence each; [] if nothing did."""
     return [*_shrunk(before, now), *_moved(before, now), *_tiers(before, now)]
 
 

@@ -22,19 +22,15 @@ Identity = tuple[str, str]
 
 @dataclass(frozen=True)
 class Bases:
-    """Digests of what the list of each row depends on.
+    """Digests of what the list of each row depends on."""
 
-    Attributes:
-        rules: the digest of what all lists depend on: the settings and the model.
-        pages: the digest of each page by its key: its text and language, links from and to it, decisions on its links,
-            and whether it may be a target.
-        rows: the digest of each row by its identity: of its page or query, and of its search results.
-        levels: the need of each page that has one, by its key, from 1.
-    """
-
-    rules: str
+    rules: str  # the digest of what all lists depend on: the settings and the model
+    # the digest of each page by its key: its text and language, links from and to it, decisions on its links,
+    # and whether it may be a target
     pages: Mapping[str, str]
+    # the digest of each row by its identity: of its page or query, and of its search results
     rows: Mapping[Identity, str]
+    # the need of each page that has one, by its key, from 1
     levels: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, source: Source) -> str:
@@ -57,11 +53,7 @@ def bases(
     """Compute the digests of a run.
 
     Args:
-        ranking: the ranking of all sources.
         hashes: the hash of each text of `ranking.site`.
-        searched: the search results.
-        decided: editors' decisions.
-        rules: how links are chosen.
         encoder: provider, model and recipe of the vectors.
         needs: how much the pages need links; None: all of them equally.
     """
@@ -97,9 +89,6 @@ def earlier_lists(runs: RunStore, hosts: CanonicalHosts, ranking: Ranking, now: 
     Rows that were chosen by other rules are left out.
 
     Args:
-        runs: the links of earlier runs.
-        hosts: the form in which the site writes its hosts.
-        ranking: the ranking of all sources of this run.
         now: what the lists of this run depend on.
     """
     whole = [version for version in runs.versions() if version.published and version.facts]

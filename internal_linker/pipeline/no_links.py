@@ -26,14 +26,10 @@ _MOST_REASONS = 3
 
 @dataclass(frozen=True, slots=True)
 class NoLinks:
-    """Why there are no links.
+    """Why there are no links."""
 
-    Attributes:
-        sentence: the cause, with its remedy if there is one.
-        complete: whether nothing is wrong: every link that there could be exists, waits for an editor, or was rejected.
-    """
-
-    sentence: str
+    sentence: str  # the cause, with its remedy if there is one
+    # whether nothing is wrong: every link that there could be exists, waits for an editor, or was rejected
     complete: bool = False
 
 
@@ -45,15 +41,7 @@ def why_no_links(
     scope: Scope,
     partial: bool,
 ) -> NoLinks | None:
-    """Return why no page got a link; None if any did, or if only queries were to get suggestions and some did.
-
-    Args:
-        collected: the input.
-        recommendations: the rows of the run.
-        targets: where links may lead.
-        scope: which pages get links.
-        partial: whether some rows were left out.
-    """
+    """Return why no page got a link; None if any did, or if only queries were to get suggestions and some did."""
     pages = [item for item in recommendations if item.source.is_page]
     if any(item.links for item in pages):
         return None

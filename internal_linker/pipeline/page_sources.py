@@ -30,10 +30,7 @@ def page_sources(
 
     Args:
         context: without sinks.
-        rules: how links are chosen.
         page: its URL, with or without https://, or its path.
-        run_id: the id of this lookup.
-        progress: the display of the steps.
 
     Returns:
         The page, and a report that has a recommendation for each source, best first: its link to the page.

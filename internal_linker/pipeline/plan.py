@@ -22,27 +22,16 @@ _SECONDS_A_PAGE, _START_S = 0.008, 2.0
 
 @dataclass(frozen=True, repr=False)
 class Plan(Result):
-    """What a run would do: its searches with their credits, the texts to embed with their cost, and its time.
+    """What a run would do: its searches with their credits, the texts to embed with their cost, and its time."""
 
-    Attributes:
-        collected: the input.
-        sources: count of the rows to find links for.
-        search: the searches and their cost.
-        texts: count of the texts to embed.
-        cached_texts: count of the texts whose embeddings are in the cache.
-        usage: tokens and US dollars for the texts to embed, an upper bound.
-        embedding_seconds: about how long the embedding takes.
-        sheet_rows: count of the rows of the Sheet to write.
-    """
-
-    collected: Collected
-    sources: int
-    search: SearchCost
-    texts: int
-    cached_texts: int
-    usage: Usage
-    embedding_seconds: float
-    sheet_rows: int
+    collected: Collected  # the input
+    sources: int  # count of the rows to find links for
+    search: SearchCost  # the searches and their cost
+    texts: int  # count of the texts to embed
+    cached_texts: int  # count of the texts whose embeddings are in the cache
+    usage: Usage  # tokens and US dollars for the texts to embed, an upper bound
+    embedding_seconds: float  # about how long the embedding takes
+    sheet_rows: int  # count of the rows of the Sheet to write
 
     @property
     def seconds(self) -> float:

@@ -37,21 +37,13 @@ _WORTH_WRITING = 0.05
 
 @dataclass(frozen=True)
 class Stored:
-    """The part of the index that compares pages.
+    """The part of the index that compares pages."""
 
-    Attributes:
-        state: what it was derived from.
-        ranking: the pages' words, vectors and links, as `Ranking.lasting` returns them.
-        hashes: `Embedded.hashes` of the pages.
-        notes: sentences that a person should read.
-        hubness: `Site.known_hubness`; None: it is not known.
-    """
-
-    state: str
-    ranking: Ranking
-    hashes: Sequence[str]
-    notes: Sequence[str]
-    hubness: Vectors | None
+    state: str  # what it was derived from
+    ranking: Ranking  # the pages' words, vectors and links, as `Ranking.lasting` returns them
+    hashes: Sequence[str]  # `Embedded.hashes` of the pages
+    notes: Sequence[str]  # sentences that a person should read
+    hubness: Vectors | None  # `Site.known_hubness`; None: it is not known
 
     @cached_property
     def texts(self) -> int:
@@ -82,7 +74,6 @@ class Prepared:
     """Reads and keeps the parts of one command; without an index, everything is computed.
 
     Args:
-        context: the command's context.
         progress: takes the notes that belong to a part, and a note if the index can't be written.
     """
 
@@ -169,7 +160,6 @@ class Prepared:
 
         Args:
             ranking: the ranking of the pages, without guests.
-            collected: the input.
             embedded: the vectors of the pages, and of guests after them.
             notes: sentences on the pages that a person should read.
         """
@@ -212,9 +202,6 @@ class Prepared:
 
         Args:
             ranking: a ranking by the packaged ranker.
-            known: the known links.
-            accepted: the links that editors accepted.
-            hashes: the hash of each page's text.
             state: that of the comparison of the pages, "" if it is not kept.
         """
         if not state:

@@ -31,24 +31,16 @@ from internal_linker.review.link_memory import Memory
 
 @dataclass(frozen=True)
 class Publication:
-    """Publishes the links of one run; without a sink for links, it writes nothing, and only looks for anchors.
+    """Publishes the links of one run; without a sink for links, it writes nothing, and only looks for anchors."""
 
-    Attributes:
-        context, rules: the run's context and rules.
-        report: the run's report, to which publication adds gaps and failures.
-        targets: where links may lead.
-        partial: whether some rows were left out.
-        prepared: the index: what an earlier command found out about the site.
-        progress: the display of the steps.
-    """
-
+    # context, rules: the run's context and rules
     context: RunContext
     rules: Rules
-    report: Report
-    targets: Targets
-    partial: bool
-    prepared: Prepared
-    progress: Progress
+    report: Report  # the run's report, to which publication adds gaps and failures
+    targets: Targets  # where links may lead
+    partial: bool  # whether some rows were left out
+    prepared: Prepared  # the index: what an earlier command found out about the site
+    progress: Progress  # the display of the steps
 
     def publish(self, sources: Sequence[Source]) -> None:
         """Store the links in the link graph, deliver them, and store the run's version.

@@ -29,20 +29,13 @@ _NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Numbers of a run's links.
+    """Numbers of a run's links."""
 
-    Attributes:
-        links: those of pages; `origins` counts them by where they come from.
-        suggested: those of queries without a page.
-        held: those that wait for an editor's approval.
-        reasons: why rows have fewer links than wanted.
-    """
-
-    links: int
+    links: int  # those of pages; `origins` counts them by where they come from
     origins: Counter[str]
-    suggested: int
-    held: int
-    reasons: Counter[Reason[FewLinks]]
+    suggested: int  # those of queries without a page
+    held: int  # those that wait for an editor's approval
+    reasons: Counter[Reason[FewLinks]]  # why rows have fewer links than wanted
 
     @classmethod
     def of(cls, items: Iterable[Recommendation]) -> "Totals":

@@ -41,14 +41,10 @@ _CLOSE, _COMPARED = 0.9, 300_000
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a run.
+    """The rows of a run."""
 
-    Attributes:
-        sources: the rows that get links, in the input's order.
-        without: the rows that get none, each with the number of rows in `sources` before it.
-    """
-
-    sources: Sequence[Source]
+    sources: Sequence[Source]  # the rows that get links, in the input's order
+    # the rows that get none, each with the number of rows in `sources` before it
     without: Sequence[tuple[int, Recommendation]] = ()
 
     def merged(self, found: Iterable[Recommendation]) -> Iterator[Recommendation]:
@@ -63,17 +59,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class RunInput:
-    """The input of a run.
+    """The input of a run."""
 
-    Attributes:
-        collected: the site's pages, queries and existing links.
-        rows: the rows that get links, and those that get none.
-        targets: where links may lead.
-    """
-
-    collected: Collected
-    rows: Rows
-    targets: Targets
+    collected: Collected  # the site's pages, queries and existing links
+    rows: Rows  # the rows that get links, and those that get none
+    targets: Targets  # where links may lead
 
     @property
     def sources(self) -> Sequence[Source]:
@@ -105,11 +95,6 @@ def read_input(
     """Read the input, from the index if that has it.
 
     Args:
-        context: has the input tables.
-        rules: which pages get links, and where links may lead.
-        choice: which rows to take.
-        progress: the display of the step.
-        prepared: the index.
         keep_rejects: whether the rejected rows are written to their list.
 
     Raises:
@@ -149,8 +134,6 @@ def collected_site(context: RunContext, prepared: Prepared, rejects: Remarked | 
     """Return what the input tables say of the site, from the index if that has it.
 
     Args:
-        context: has the tables.
-        prepared: the index.
         rejects: takes the rejected rows; None: they are not listed.
     """
     return prepared.collected(
@@ -192,13 +175,6 @@ def rows_of(
     """Return the rows of a run.
 
     A page that can't carry links is only a row if it is in the main queries or was chosen by its URL.
-
-    Args:
-        collected: the input.
-        choice: which rows to take.
-        renewed: the pages that get new links.
-        scope: which pages get links.
-        wanted: links per row.
 
     Raises:
         InputError: a chosen URL is in no list.
@@ -301,12 +277,7 @@ def known_key(collected: Collected, url: str) -> str:
 
 
 def misspelled(sources: Iterable[Source], pages: Iterable[Page]) -> str:
-    """Return a sentence on URLs of the main queries that name no page but resemble one; "" if there is none.
-
-    Args:
-        sources: the rows.
-        pages: all pages.
-    """
+    """Return a sentence on URLs of the main queries that name no page but resemble one; "" if there is none."""
     unknown = {source.key: source.row_url for source in sources if source.unlisted}
     if not unknown:
         return ""

@@ -25,8 +25,6 @@ class SharedAnchors:
     """Finds anchors as `Anchoring.propose` does, for many pages in other processes.
 
     Args:
-        collected: the site.
-        anchoring: what finds anchors in this process.
         workers: opens the other processes; see `RunContext.workers`.
         warn: takes a note if they can't be started.
     """
@@ -70,12 +68,7 @@ class SharedAnchors:
 
 
 class _Site:
-    """The site in another process.
-
-    Args:
-        columns: its `packed` input.
-        counted: `Anchoring.lasting`.
-    """
+    """The site in another process."""
 
     def __init__(self, columns: dict[str, Any], counted: dict[str, Any]) -> None:
         self._columns, self._counted = columns, counted

@@ -31,17 +31,12 @@ from internal_linker.review.link_memory import Memory
 
 @dataclass(frozen=True)
 class SiteVectors:
-    """The texts of a run and their vectors.
+    """The texts of a run and their vectors."""
 
-    Attributes:
-        texts: what is ranked: the text of every page without that of its links, then of every source without a page.
-        embedded: the vectors of the whole texts, without those of pages that the index has.
-        notes: sentences on the pages that belong to the index.
-    """
-
+    # what is ranked: the text of every page without that of its links, then of every source without a page
     texts: Sequence[Text]
-    embedded: Embedded
-    notes: Sequence[str] = ()
+    embedded: Embedded  # the vectors of the whole texts, without those of pages that the index has
+    notes: Sequence[str] = ()  # sentences on the pages that belong to the index
 
 
 def embed_site(
@@ -50,10 +45,7 @@ def embed_site(
     """Return the vectors of all texts of a run.
 
     Args:
-        given: the run's input.
         stored: what the index has of the pages; None: they are embedded.
-        context: has the encoder and the cache.
-        progress: the display of the step.
     """
     texts, pages, notes = given.texts(), given.collected.pages, list[str]()
     if stored:
@@ -74,8 +66,6 @@ def encodable_texts(
 
     Args:
         texts: the text of every page, then those of other sources.
-        pages: the pages.
-        encoder: says which languages it knows.
         progress: takes a note on all texts that are left out.
     """
     languages = [page.lang for page in pages]
@@ -100,9 +90,6 @@ def embed_guests(
     Args:
         pages: the texts of the pages, from which an encoder may learn.
         guests: the texts of the guests, blank if the encoder does not know their language.
-        stored: what the index has of the pages.
-        context: has the encoder and the cache.
-        progress: the display of the step.
     """
     encoder, count = context.encoder, stored.texts
     progress.start("Embedding", 0, "texts")
@@ -119,12 +106,6 @@ def embed_guests(
 
 def join_site(given: RunInput, embedded: Embedded, context: RunContext, progress: Progress) -> Joined | None:
     """Compare all texts at once; of those that the last run compared, only what changed.
-
-    Args:
-        given: the run's input, with all rows.
-        embedded: the vectors of all texts.
-        context: has what compares them, and the store of the last result.
-        progress: the display of the step.
 
     Returns:
         The nearest texts; None if nothing can compare all at once, or there are no vectors.
@@ -160,17 +141,12 @@ def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:
 
 @dataclass(frozen=True)
 class SiteRanking:
-    """The ranking of a run's sources.
+    """The ranking of a run's sources."""
 
-    Attributes:
-        ranking: ranks the sources, by the adapted ranker if there is one.
-        adaptation: what the ranker gains from the site's own links; None where they are too few.
-        state: what the comparison of the pages was derived from; "" if the index doesn't keep it.
-    """
-
-    ranking: Ranking
+    ranking: Ranking  # ranks the sources, by the adapted ranker if there is one
+    # what the ranker gains from the site's own links; None where they are too few
     adaptation: Adaptation | None
-    state: str
+    state: str  # what the comparison of the pages was derived from; "" if the index doesn't keep it
 
 
 def rank_site(
@@ -189,14 +165,7 @@ def rank_site(
     """Return the ranking of a run's sources, adapted to the site.
 
     Args:
-        given: the run's input.
-        searched: the search results of its sources.
-        vectors: the texts of the pages and queries, with their vectors.
-        rules: how links are chosen.
-        context: the run's context.
-        prepared: the index.
         stored: what it has of the pages; None: they are compared, and kept in the index.
-        memory: has the links that editors accepted.
         joined: the nearest texts; None: each text is compared when a source needs it.
         workers: other processes that share the work on a large site.
     """
@@ -249,15 +218,9 @@ def rank_pages(
     """Return the ranking without guests and adaptation, and its state in the index; "" if it is not kept.
 
     Args:
-        collected: the site.
-        sources: the pages and queries to rank for.
-        targets: where links may lead.
-        searched: the search results of the sources.
         texts: the text of each page without that of its links.
         embedded: the vectors of the pages, and of guests after them; of guests alone if the pages are `stored`.
         notes: sentences on the pages that the index keeps.
-        rules: how candidates are ranked.
-        prepared: the index.
         stored: what it has of the pages; None: they are compared, and kept in the index.
         joined: the nearest texts; None: each text is compared when a source needs it.
     """

@@ -4,8 +4,7 @@ import numpy as np
 
 from internal_linker.core.records import Collected
 from internal_linker.matching.candidates import language_codes
-from internal_linker.matching.page_names import Stems
-from internal_linker.matching.stem_numbers import StemNumbers
+from internal_linker.matching.page_names import StemNumbers, Stems
 from internal_linker.matching.tokens import Tokens
 from internal_linker.matching.word_index import WordReader
 from internal_linker.ranking.named_pages import NamedPages

@@ -46,7 +46,6 @@ def preferences(ranked: Ranked, earlier: Earlier | None, bonus: Vectors | float 
     """Find which candidates were links of the last run, and what they are worth today.
 
     Args:
-        ranked: the candidates of all sources.
         earlier: the lists of the last run; None: all lists are chosen from scratch.
         bonus: (m,) what the need of its page adds to each score; where a page whose need rose competes with the links
             of the last run, these have no margin.
@@ -86,7 +85,6 @@ def best(of: Ints, first: Bools, worth: Vectors, count: int) -> Bools:
     Args:
         of: (m,) the source of each candidate, best first.
         first: (m,) which candidates come first by the user's own setting, in their order.
-        worth: (m,) what they are worth.
         count: the maximum number for each source.
     """
     order = np.lexsort((np.where(first, 0.0, -worth), ~first, of))
@@ -109,7 +107,6 @@ def arranged(
         chosen: (m,) which candidates were chosen.
         first: (m,) which candidates come first by the user's own setting, in their order.
         last: (m,) which candidates are of last resort.
-        liked: what the last run means for them.
         count: the maximum number of links for each source.
     """
     former = liked.place >= 0

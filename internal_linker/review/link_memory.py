@@ -74,66 +74,48 @@ SHARED = 0.9
 
 @dataclass(frozen=True)
 class EdgeRules:
-    """Thresholds and approval rules for links.
+    """Thresholds and approval rules for links."""
 
-    Attributes:
-        inline, sidebar: strengths from which a link belongs in the text, or beside it, 0 to 1.
-        density: how many links a page and its text can carry; further links belong beside the text.
-        approval: parts of the site whose links an editor must accept first.
-        min_strength: the strength below which links are left out, except those to a page that no page links to.
-    """
-
+    # inline, sidebar: strengths from which a link belongs in the text, or beside it, 0 to 1
     inline: float = 0.7
     sidebar: float = 0.7
+    # how many links a page and its text can carry; further links belong beside the text
     density: LinkDensity = field(default_factory=LinkDensity)
+    # parts of the site whose links an editor must accept first
     approval: Sections = field(default_factory=lambda: Sections(()))
+    # the strength below which links are left out, except those to a page that no page links to
     min_strength: float = 0.0
 
 
 @dataclass
 class Memory:
-    """A site's links and editors' decisions on them, for one run.
+    """A site's links and editors' decisions on them, for one run."""
 
-    Attributes:
-        store: the store of the edges.
-        rules: thresholds and approval rules.
-        run: the run's id.
-        encoder: provider, model and recipe of the vectors.
-        hosts: the form in which the site writes its hosts, which the run's keys have.
-        at: the run's time, ISO 8601, UTC.
-        hashes: the hash of the text by page or query.
-        decided: editors' decisions so far.
-        least: the lowest score of the `SHOWN` strongest links; weaker links get no anchors.
-        reviewed: how the number of links in the review comes about, after `review_rows`.
-        text_links: the number of links in the text of each page today; 0 if unknown.
-        heard: whether the editors' cells could be read.
-        statuses: the count of links by status, after `keep`.
-        tiers: the count of the run's links by tier, after `keep`.
-        foremost: the run's links that editors see first.
-        without_anchors: the count of links for which the store had no anchors, if `keep` was to find no others.
-        unlinkable: the count of accepted links whose anchor is not in the page's text, or only in a link or heading.
-        differing: the edges that differ from what their links alone give, by source and target.
-        left_out: source and target of the links that are weaker than `min_strength`.
-    """
-
-    store: EdgeStore
-    rules: EdgeRules
-    run: str
-    encoder: str
+    store: EdgeStore  # the store of the edges
+    rules: EdgeRules  # thresholds and approval rules
+    run: str  # the run's id
+    encoder: str  # provider, model and recipe of the vectors
+    # the form in which the site writes its hosts, which the run's keys have
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
+    # the run's time, ISO 8601, UTC
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-    hashes: Mapping[str, str] = field(default_factory=dict)
-    decided: Decided = field(default_factory=Decided)
-    reviewed: Balance | None = None
+    hashes: Mapping[str, str] = field(default_factory=dict)  # the hash of the text by page or query
+    decided: Decided = field(default_factory=Decided)  # editors' decisions so far
+    reviewed: Balance | None = None  # how the number of links in the review comes about, after `review_rows`
+    # the number of links in the text of each page today; 0 if unknown
     text_links: Mapping[str, int] = field(default_factory=dict)
-    heard: bool = True
-    least: float = -inf
-    statuses: Counter[Status] = field(default_factory=Counter)
-    tiers: Counter[str] = field(default_factory=Counter)
-    foremost: list[Edge] = field(default_factory=list)
+    heard: bool = True  # whether the editors' cells could be read
+    least: float = -inf  # the lowest score of the `SHOWN` strongest links; weaker links get no anchors
+    statuses: Counter[Status] = field(default_factory=Counter)  # the count of links by status, after `keep`
+    tiers: Counter[str] = field(default_factory=Counter)  # the count of the run's links by tier, after `keep`
+    foremost: list[Edge] = field(default_factory=list)  # the run's links that editors see first
+    # the count of links for which the store had no anchors, if `keep` was to find no others
     without_anchors: int = 0
+    # the count of accepted links whose anchor is not in the page's text, or only in a link or heading
     unlinkable: int = 0
+    # the edges that differ from what their links alone give, by source and target
     differing: dict[tuple[str, str], Edge] = field(default_factory=dict)
+    # source and target of the links that are weaker than `min_strength`
     left_out: set[tuple[str, str]] = field(default_factory=set)
     _reviewed: Mapping[str, Edge] = field(default_factory=dict)
     _copies: set[str] = field(default_factory=set)

@@ -16,32 +16,21 @@ _DECISION = attrgetter(*_DECISION_NAMES)
 
 @dataclass(slots=True)
 class PageLinks:
-    """The links of a page, while its anchors are looked for.
+    """The links of a page, while its anchors are looked for."""
 
-    Attributes:
-        end, source: the page.
-        rows: count of its rows.
-        stored: its stored edges by their ids.
-        old: its stored links by target.
-        plain: the run's links as edges without anchors, by target.
-        several: targets that several rows of the page have with different scores; the first row's scores count.
-        seen: targets of the links that editors see.
-        same: those of them whose texts are as they were.
-        known: the anchors that stay, by target.
-        wanted: the targets that need anchors, as `Anchors.propose_each` takes them.
-    """
-
+    # end, source: the page
     end: str
     source: Source
-    rows: int
-    stored: Mapping[str, Edge]
-    old: Mapping[str, Edge]
-    plain: Mapping[str, Edge]
+    rows: int  # count of its rows
+    stored: Mapping[str, Edge]  # its stored edges by their ids
+    old: Mapping[str, Edge]  # its stored links by target
+    plain: Mapping[str, Edge]  # the run's links as edges without anchors, by target
+    # targets that several rows of the page have with different scores; the first row's scores count
     several: Collection[str]
-    seen: Sequence[str] = ()
-    same: Sequence[str] = ()
-    known: Mapping[str, tuple[Anchor, ...]] = field(default_factory=dict)
-    wanted: Wanted = ("", (), ())
+    seen: Sequence[str] = ()  # targets of the links that editors see
+    same: Sequence[str] = ()  # those of them whose texts are as they were
+    known: Mapping[str, tuple[Anchor, ...]] = field(default_factory=dict)  # the anchors that stay, by target
+    wanted: Wanted = ("", (), ())  # the targets that need anchors, as `Anchors.propose_each` takes them
 
     def decided_text(self, target: str) -> str:
         """Return the anchor of a link that an editor decided on; "" if nobody did."""

@@ -39,7 +39,6 @@ def inputs_digest(project: "Project", sheet: Callable[[], str] | None = None, *,
     once.
 
     Args:
-        project: the project.
         sheet: returns the digest of the Sheet, if the main queries come from there; None: they come from a file.
         writes: whether the digests of its tables may be kept in the folder of the index; see `FileDigests`.
     """

@@ -15,15 +15,10 @@ from internal_linker.pipeline.run import Run
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """What a run would do.
+    """What a run would do."""
 
-    Attributes:
-        collected: its input.
-        edges: its links with their anchors, in the order of the sources, each link once.
-    """
-
-    collected: Collected
-    edges: Sequence[Edge]
+    collected: Collected  # its input
+    edges: Sequence[Edge]  # its links with their anchors, in the order of the sources, each link once
 
 
 def rehearse(context: RunContext, rules: Rules, progress: Progress) -> Rehearsed:
@@ -33,8 +28,6 @@ def rehearse(context: RunContext, rules: Rules, progress: Progress) -> Rehearsed
 
     Args:
         context: opened without search and delivery.
-        rules: the rules of the run.
-        progress: shows the steps.
 
     Raises:
         InputError: the input can't be used.

@@ -34,62 +34,39 @@ from internal_linker.usecases.project import Project
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A proposed link.
+    """A proposed link."""
 
-    Attributes:
-        source: the page's URL, "" for a query without a page.
-        source_title: its title.
-        query: its main query.
-        target: where the link leads.
-        target_title: that page's title.
-        rank: its position among the source's links, from 1; in a list of the best sources, the position there.
-        origin: "serp" for a search result, "semantic" for a similar page.
-        score: from 0 to 100; None where it is unknown.
-        tier: "inline" (in the text), "sidebar" (related box) or "review" (needs a look).
-        why: the reason for the link.
-        blend, similarity, lexical, probability: as in links.csv; NaN where unknown.
-        serp_rank: the target's rank in the search results, 0 if it is not among them.
-        anchor: words to link; "" if there are none.
-        sentence: the source's sentence around the anchor, or the paragraph in which it could be written.
-        verbatim: whether the source's text contains the anchor.
-    """
-
-    source: str
-    source_title: str
-    query: str
-    target: str
-    target_title: str
+    source: str  # the page's URL, "" for a query without a page
+    source_title: str  # its title
+    query: str  # its main query
+    target: str  # where the link leads
+    target_title: str  # that page's title
+    # its position among the source's links, from 1; in a list of the best sources, the position there
     rank: int
-    origin: Origin
-    score: int | None
-    tier: Tier
-    why: str
+    origin: Origin  # "serp" for a search result, "semantic" for a similar page
+    score: int | None  # from 0 to 100; None where it is unknown
+    tier: Tier  # "inline" (in the text), "sidebar" (related box) or "review" (needs a look)
+    why: str  # the reason for the link
+    # blend, similarity, lexical, probability: as in links.csv; NaN where unknown
     blend: float
     similarity: float
     lexical: float
     probability: float
-    serp_rank: int
-    anchor: str
-    sentence: str
-    verbatim: bool
+    serp_rank: int  # the target's rank in the search results, 0 if it is not among them
+    anchor: str  # words to link; "" if there are none
+    sentence: str  # the source's sentence around the anchor, or the paragraph in which it could be written
+    verbatim: bool  # whether the source's text contains the anchor
 
 
 @dataclass(frozen=True, repr=False)
 class PageLinks(Result):
-    """The links that a run or a lookup found.
+    """The links that a run or a lookup found."""
 
-    Attributes:
-        report: all that the run did.
-        summary: names and values for people; empty for a lookup.
-        highlights: those that matter after each run.
-        trial: whether the links are in files/trial only.
-        to: the page whose best sources were looked up; None: the links are those of their sources.
-    """
-
-    report: Report
-    summary: Sequence[tuple[str, str]] = field(default=())
-    highlights: Sequence[tuple[str, str]] = field(default=())
-    trial: bool = False
+    report: Report  # all that the run did
+    summary: Sequence[tuple[str, str]] = field(default=())  # names and values for people; empty for a lookup
+    highlights: Sequence[tuple[str, str]] = field(default=())  # those that matter after each run
+    trial: bool = False  # whether the links are in files/trial only
+    # the page whose best sources were looked up; None: the links are those of their sources
     to: Source | None = None
 
     @property
@@ -145,9 +122,6 @@ def run(
     If config/notify.txt has addresses, a run over all rows sends them what it has to report, see `alerts`.
 
     Args:
-        project: whose pages.
-        options: which pages get links, and from what.
-        progress: shows the steps.
         should_stop: asked between two steps; True ends the run.
 
     Returns:
@@ -301,9 +275,7 @@ def content_brief(
     """Find what a page that does not exist yet should link to, and what should link to it.
 
     Args:
-        project: the site.
         options: the page as far as it is known.
-        progress: shows the steps.
         stdin: opens standard input, for the draft "-".
 
     Raises:

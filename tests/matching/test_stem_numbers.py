@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from internal_linker.core.records import Text
-from internal_linker.matching.page_names import PageNames, Stems
-from internal_linker.matching.stem_numbers import StemNumbers
-from internal_linker.matching.tokens import tokenize
-from internal_linker.matching.vocabulary import PairSieve
+from internal_linker.matching.page_names import PageNames, StemNumbers, Stems
+from internal_linker.matching.tokens import PairSieve, tokenize
 from internal_linker.text.words import words
 
 WORDS = "running the runner kaffee Kaffees gärten ein قهوه کتاب‌ها و في المكونات DOM カップ 豆 a of".split()

@@ -1,6 +1,6 @@
 """The numbers of words."""
 
-from internal_linker.matching.vocabulary import Vocabulary
+from internal_linker.matching.tokens import Vocabulary
 
 
 def test_known_words_have_their_numbers_and_others_new_ones() -> None:

@@ -25,19 +25,12 @@ STEP = 4096
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is still valid of the last run's lists.
+    """What is still valid of the last run's lists."""
 
-    Attributes:
-        lists: the lists of all n texts; those of `changed` and `short` are empty.
-        changed: rows of texts that the last run did not have.
-        short: rows of texts whose lists lost too many entries and must be rebuilt.
-        removed: count of texts that the site no longer has.
-    """
-
-    lists: Nearest
-    changed: Ints
-    short: Ints
-    removed: int
+    lists: Nearest  # the lists of all n texts; those of `changed` and `short` are empty
+    changed: Ints  # rows of texts that the last run did not have
+    short: Ints  # rows of texts whose lists lost too many entries and must be rebuilt
+    removed: int  # count of texts that the site no longer has
 
 
 def digests(names: Sequence[str], hashes: Sequence[str], languages: Sequence[str]) -> NDArray[np.uint8]:
@@ -100,7 +93,6 @@ def merge(lists: Nearest, texts: Ints, other: Nearest) -> None:
     No list lacks an entry above its floor, so the merged list lacks none above the higher floor.
 
     Args:
-        lists: the lists of all texts.
         texts: (m,) distinct rows.
         other: (m, k) lists of any length.
     """

@@ -18,15 +18,10 @@ STEP = 4096
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A partition of the texts.
+    """A partition of the texts."""
 
-    Attributes:
-        labels: (n,) int32 cell of each text.
-        order: (cells, cells) int32 all cells by their nearness to each cell, nearest first.
-    """
-
-    labels: Ints
-    order: Ints
+    labels: Ints  # (n,) int32 cell of each text
+    order: Ints  # (cells, cells) int32 all cells by their nearness to each cell, nearest first
 
 
 def cells_of(vectors: Vectors, count: int) -> Cells:
@@ -66,7 +61,6 @@ def probes_for(cells: Cells, rows: Ints, neighbours: Ints, recall: float) -> int
     """Return how many cells each text must be compared with to find this share of the neighbours.
 
     Args:
-        cells: the partition.
         rows: (m,) texts.
         neighbours: (m, k) true neighbours of the texts, padded with -1.
         recall: share of the neighbours to find, 0 to 1.

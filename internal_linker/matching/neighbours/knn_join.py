@@ -47,24 +47,15 @@ CELLS_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The result of a join.
+    """The result of a join."""
 
-    Attributes:
-        nearest: the lists of all n texts.
-        way: "exact", "clustered" or "incremental".
-        changed: count of texts that the last join did not have; n if the join did not use the last one.
-        removed: count of texts of the last join that are gone.
-        renewed: count of texts whose lists lost too many entries and were rebuilt.
-        probes: count of cells that each cell was compared with; 0 unless the join used cells.
-        recall: share of the nearest targets that the join found, 0 to 1; 1 for exact lists, else measured.
-    """
-
-    nearest: Nearest
-    way: str
-    changed: int
-    removed: int = 0
-    renewed: int = 0
-    probes: int = 0
+    nearest: Nearest  # the lists of all n texts
+    way: str  # "exact", "clustered" or "incremental"
+    changed: int  # count of texts that the last join did not have; n if the join did not use the last one
+    removed: int = 0  # count of texts of the last join that are gone
+    renewed: int = 0  # count of texts whose lists lost too many entries and were rebuilt
+    probes: int = 0  # count of cells that each cell was compared with; 0 unless the join used cells
+    # share of the nearest targets that the join found, 0 to 1; 1 for exact lists, else measured
     recall: float = 1.0
 
     def __str__(self) -> str:
@@ -106,8 +97,6 @@ def join(
         targets: (n,) whether each text may be in lists.
         served: length of a list, at least 1.
         store: keeps the result for the next join; None: neither read nor store anything.
-        compute: runs the blocks.
-        progress: shows the blocks.
         recall: minimum recall of lists by cells, 0 to 1.
         exact_seconds: estimated seconds above which a join uses cells.
         kept_seconds: estimated seconds above which finished blocks are stored.
