@@ -285,9 +285,6 @@ class Workers(Protocol):
 class IndexStore(Protocol):
     """Keeps what a lookup needs of a site, ready for use; what it keeps can always be computed again."""
 
-    def has(self, part: str, state: str) -> bool:
-        """Return whether a part was written for this state; it may be damaged."""
-
     def read(self, part: str, state: str, known: Mapping[str, object]) -> object | None:
         """Return a part as it was written for this state, its arrays read-only; None if it is missing or damaged.
 

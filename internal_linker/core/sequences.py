@@ -70,11 +70,6 @@ class Later(Sequence[Item_co]):
         return self._items
 
 
-def read_often(length: int, make: Callable[[int], T]) -> Sequence[T]:
-    """Return a sequence that is read several times: of few items a list of them, of many one as `Lazy`."""
-    return [make(at) for at in range(length)] if length <= FEW else Lazy(length, make)
-
-
 def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
     """Yield the items in tuples of `size`, the last one shorter."""
     rest = iter(items)

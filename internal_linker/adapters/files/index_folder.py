@@ -69,10 +69,6 @@ class IndexFolder:
     folder: Path  # the folder, which is created when something is first written
     writes: bool = True  # whether this process may write
 
-    def has(self, part: str, state: str) -> bool:
-        """Do what `ports.IndexStore` says."""
-        return (self._place(part, state) / MANIFEST).is_file()
-
     def read(self, part: str, state: str, known: Mapping[str, object]) -> object | None:
         """Do what `ports.IndexStore` says."""
         place = self._place(part, state)
