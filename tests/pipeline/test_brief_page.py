@@ -1,9 +1,8 @@
 """The site of a brief: the new page takes its place among the pages, links and redirects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import pytest
 
@@ -14,19 +13,6 @@ from internal_linker.core.records import Collected, ExistingLink
 from internal_linker.pipeline.brief_page import planned
 from internal_linker.pipeline.packed import packed, unpacked
 from tests.support.builders import collected, page, source, url
-
-
-class Unread(Sequence[Any]):
-    """Records that nobody may read."""
-
-    def __init__(self, length: int) -> None:
-        self._length = length
-
-    def __len__(self) -> int:
-        return self._length
-
-    def __getitem__(self, at: Any) -> Any:
-        raise AssertionError(f"record {at} was read")
 
 
 def site() -> Collected:
@@ -81,14 +67,3 @@ def test_a_new_page_is_added_to_what_is_known(address: str) -> None:
         found, expected = getattr(site, name), getattr(rebuilt, name)
         shape = dict if isinstance(expected, Mapping) else type(expected)
         assert shape(found) == shape(expected), name
-
-
-def test_no_record_is_made_for_a_new_page() -> None:
-    """Adding a new page reads no record of another page, source or link."""
-    pages = [page(number) for number in range(3)]
-    known = unpacked(packed(collected(pages, (), [source(of=one) for one in pages])))
-    every = replace(known, pages=Unread(3), sources=Unread(3), links=Unread(0))
-    vars(every).update({name: value for name, value in vars(known).items() if name not in vars(every)})
-    site = planned(every, Brief("Tea", "Pots.", url=url("new"), lang="")).collected
-    assert (len(site.pages), len(site.sources), site.pages[3].title) == (4, 4, "Tea")
-    assert site.queries == {} and site.editable == [0, 1, 2, 3]

@@ -40,6 +40,28 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def linked(folder: Path) -> Path:
     """The same site with 150 links, which its ranker learns from."""
+    return with_links(folder)
+
+
+@pytest.fixture(scope="module")
+def after_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same site with its links, after a run."""
+    made = with_links(
+        make_project(tmp_path_factory.mktemp("index") / "site", 50, {"embedding_provider": "lsa"})
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        forget_settings(patch)
+        assert command("run", "--no-serp", "--project", str(made)) == 0
+    return made
+
+
+@pytest.fixture
+def ran(after_run: Path, tmp_path: Path) -> Path:
+    """A copy of that site."""
+    return shutil.copytree(after_run, tmp_path / "ran")
+
+
+def with_links(folder: Path) -> Path:
     urls = [row["URL"] for row in pages(folder)]
     links = [(url, urls[(at + step) % 50], f"page {at}") for at, url in enumerate(urls) for step in (1, 2, 5)]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
@@ -90,13 +112,11 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> dict[int, Ints]:
 
 
 def test_a_lookup_after_a_run_compares_only_its_own_page(
-    linked: Path, capsys: pytest.CaptureFixture[str], compared: dict[int, Ints]
+    ran: Path, capsys: pytest.CaptureFixture[str], compared: dict[int, Ints]
 ) -> None:
     """What the run found out about the candidates is not found out again, which took most of a lookup's time."""
-    assert command("run", "--project", str(linked)) == 0
-    compared.clear()
-    looked_up(linked, capsys)
-    assert [*compared] == [[row["URL"] for row in pages(linked)].index(PAGE)]
+    looked_up(ran, capsys)
+    assert [*compared] == [[row["URL"] for row in pages(ran)].index(PAGE)]
 
 
 def test_a_lookup_begins_with_the_nearest_pages_that_a_run_found_with_ivf(
@@ -120,20 +140,13 @@ def test_a_lookup_begins_with_the_nearest_pages_that_a_run_found_with_ivf(
     assert [np.count_nonzero(near >= 0) for near in compared.values()] == [7]
 
 
-@pytest.mark.parametrize("words", [(PAGE,), (PAGE, "--to")])
 def test_links_and_scores_are_those_without_an_index(
-    linked: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+    linked: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first lookup leaves an index behind, the second uses it, and all figures are equal to the last digit."""
-    first, used = looked_up(linked, capsys, *words)
+    """The first lookup leaves an index, which serves all pages, directions and limits; all figures are equal."""
+    first, used = looked_up(linked, capsys)
     assert first and not used
-    assert looked_up(linked, capsys, *words) == (first, True)
-    assert without_index(linked, capsys, *words) == first
-
-
-def test_all_lookups_share_one_index(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What one page's lookup prepared serves those of other pages, in both directions, and with other limits."""
-    looked_up(linked, capsys)
+    assert looked_up(linked, capsys) == (first, True)
     for words in ((PAGE, "--to"), ("/milk/how-to-steam-milk/", "--limit", "9")):
         expected = without_index(linked, capsys, *words)
         assert looked_up(linked, capsys, *words) == (expected, True)
@@ -166,10 +179,9 @@ def test_a_change_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str], c
     ]  # fmt: skip
 
 
-def test_decisions_of_editors_count_at_once(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_decisions_of_editors_count_at_once(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A rejected link is gone and an accepted one stays, as without the index, and the ranker learns from both."""
-    assert command("run", "--no-serp", "--project", str(linked)) == 0
-    before, _ = looked_up(linked, capsys)
+    linked, (before, _) = ran, looked_up(ran, capsys)
     with (linked / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["Source"] == PAGE]
     decisions = [LinkDecision(rows[0]["Link Id"], "rejected"), LinkDecision(rows[1]["Link Id"], "accepted")]
@@ -185,17 +197,9 @@ def links_csv(folder: Path) -> list[dict[str, str]]:
         return [{name: row[name] for name in row if name != "Run"} for row in csv.DictReader(file)]
 
 
-def test_a_run_leaves_the_index_to_the_first_lookup(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """After a run, even the first lookup compares nothing, and finds what one without an index finds."""
-    assert command("run", "--no-serp", "--project", str(folder)) == 0
-    for words in ((PAGE,), (PAGE, "--to")):
-        expected = without_index(folder, capsys, *words)
-        assert looked_up(folder, capsys, *words) == (expected, True)
-
-
-def test_a_run_with_an_index_finds_the_same_links(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_with_an_index_finds_the_same_links(ran: Path) -> None:
     """A run after a decision compares no pages again; its links are those of a run without an index."""
-    assert command("run", "--no-serp", "--project", str(linked)) == 0
+    linked = ran
     with (linked / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
         some = next(csv.DictReader(file))["Link Id"]
     decide(open_project(linked), [LinkDecision(some, "rejected")], by="test")
@@ -236,12 +240,9 @@ def split(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("damage", [False, True])
-def test_a_run_splits_only_changed_texts_into_words(linked: Path, split: list[str], damage: bool) -> None:
-    """After changed, new and removed pages, the links are those of a run that splits all; damage costs time only."""
-    assert command("run", "--no-serp", "--project", str(linked)) == 0
-    assert len(split) == 2 * 50
-    rows = pages(linked)
+def test_a_run_splits_only_changed_texts_into_words(ran: Path, split: list[str]) -> None:
+    """After changed, new and removed pages, the links are those of a run that splits all."""
+    linked, rows = ran, pages(ran)
     rows[3]["Main Content"] += " Flat white, flat white and once more flat white."
     rows.append({**rows[5], "URL": f"{HOST}/milk/new/", "Title": "Froth of oat milk"})
     del rows[20]
@@ -250,12 +251,8 @@ def test_a_run_splits_only_changed_texts_into_words(linked: Path, split: list[st
     shutil.copytree(linked, copy)
     (kept,) = (copy / "files/index").glob("words-*")
     shutil.rmtree(kept)
-    if damage:
-        (part,) = (linked / "files/index").glob("words-*")
-        (part / ARRAYS).write_bytes(b"")
-    split.clear()
     assert command("run", "--no-serp", "--accept-drift", "--project", str(linked)) == 0
-    assert len(split) == 2 * (50 if damage else 2)
+    assert len(split) == 2 * 2
     assert command("run", "--no-serp", "--accept-drift", "--project", str(copy)) == 0
     assert links_csv(linked) == links_csv(copy) != []
 
@@ -322,36 +319,29 @@ def found_for(
     return json.loads(out), FROM_INDEX in err
 
 
-@pytest.mark.parametrize("encoder", ["lsa", "fast"])
 @pytest.mark.parametrize("words", GUESTS.values(), ids=GUESTS)
 def test_queries_and_planned_pages_are_guests(
-    linked: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], encoder: str
+    ran: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
-    """With the index of a run, without an index and after it is deleted, they get the same links and scores."""
-    write_settings(linked, {"embedding_provider": encoder})
-    first, used = found_for(linked, capsys, words)
+    """With the index of a run, without an index and with their own, they get the same links and scores."""
+    first, used = found_for(ran, capsys, words)
+    assert first and used
+    shutil.rmtree(ran / "files/index")
+    assert found_for(ran, capsys, words) == (first, False)
+    assert found_for(ran, capsys, words) == (first, True)
+
+
+def test_guests_have_vectors_of_their_own(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An encoder that doesn't learn from the pages gives a draft the same links with an index and without."""
+    write_settings(linked, {"embedding_provider": "fast"})
+    first, used = found_for(linked, capsys, GUESTS["draft"])
     assert first and not used
-    assert found_for(linked, capsys, words) == (first, True)
-    shutil.rmtree(linked / "files/index")
-    assert found_for(linked, capsys, words) == (first, False)
-    shutil.rmtree(linked / "files/index")
-    assert command("run", "--no-serp", "--project", str(linked)) == 0
-    assert found_for(linked, capsys, words) == (first, True)
+    assert found_for(linked, capsys, GUESTS["draft"]) == (first, True)
 
 
-def test_a_guest_leaves_the_index_of_the_pages(
-    linked: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    """The lookup of a query prepares the site for the lookups of pages, which find what they find without it."""
-    expected = without_index(linked, capsys)
-    found_for(linked, capsys, GUESTS["query"])
-    assert looked_up(linked, capsys) == (expected, True)
-
-
-def test_a_run_with_queries_without_pages(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_with_queries_without_pages(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Their links are those of a lookup, and the links of pages are those of a run without them."""
-    assert command("run", "--no-serp", "--project", str(linked)) == 0
-    alone = links_csv(linked)
+    linked, alone = ran, links_csv(ran)
     copy = linked.with_name("copy")
     shutil.copytree(linked, copy, ignore=shutil.ignore_patterns("index", "cache.sqlite3*"))
     queries = (copy / "files/main_queries.csv").read_text(encoding="utf-8")
@@ -366,14 +356,13 @@ def test_a_run_with_queries_without_pages(linked: Path, capsys: pytest.CaptureFi
     assert used and [link["target"] for link in links] == [row[f"Link {at}"] for at in range(1, 6)]
 
 
-@pytest.mark.parametrize("words", [GUESTS["query"], GUESTS["title"]])
-def test_queries_and_briefs_take_the_tables_from_the_index(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
+def test_briefs_take_the_tables_from_the_index(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They read no table again, and find what they find without an index."""
-    first, _ = found_for(folder, capsys, words)
+    first, _ = found_for(folder, capsys, GUESTS["title"])
     monkeypatch.setattr("internal_linker.ingest.collect.collect", None)
-    assert found_for(folder, capsys, words) == (first, True)
+    assert found_for(folder, capsys, GUESTS["title"]) == (first, True)
 
 
 def test_an_index_that_cannot_be_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,23 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return make_project(tmp_path / "site", 50, {"embedding_provider": "lsa"})
+
+
+@pytest.fixture(scope="module")
+def after_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of 50 pages after a run, whose links are those of lookups."""
+    settings = {"embedding_provider": "lsa", "min_inlinks": 0, "max_inlinks": 0}
+    made = make_project(tmp_path_factory.mktemp("lookup") / "site", 50, settings)
+    with pytest.MonkeyPatch.context() as patch:
+        forget_settings(patch)
+        assert command("run", "--no-serp", "--project", str(made)) == 0
+    return made
+
+
+@pytest.fixture
+def ran(after_run: Path, tmp_path: Path) -> Path:
+    """A copy of that site."""
+    return shutil.copytree(after_run, tmp_path / "ran")
 
 
 @pytest.fixture
@@ -87,10 +105,9 @@ def test_each_link_has_title_score_reason_and_anchor(
     assert out.count("  related box") == len(links) - len(inline)
 
 
-def test_anchors_of_a_lookup_are_those_of_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_anchors_of_a_lookup_are_those_of_a_run(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """After a run, a lookup shows the run's anchors, and an editor's own anchor instead of a proposed one."""
-    write_settings(folder, {"embedding_provider": "lsa", "min_inlinks": 0, "max_inlinks": 0})
-    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    folder = ran
     with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["Source"] == MILK]
     links = links_of(folder, capsys, MILK)
@@ -127,20 +144,19 @@ def test_an_anchor_is_marked_in_its_sentence() -> None:
 # -- which page is meant -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("to", [False, True])
-def test_a_page_can_be_named_in_many_ways(
-    small: Path, capsys: pytest.CaptureFixture[str], *, to: bool
-) -> None:
+def test_a_page_can_be_named_in_many_ways(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With and without scheme, www. and slashes, and as a path, an address stands for one page."""
-    words = ("--to",) if to else ()
-    wanted = links_of(small, capsys, URLS[1], *words)
-    assert {link["target" if to else "source"] for link in wanted} == {URLS[1]}
+    to = links_of(small, capsys, URLS[1], "--to")
+    assert {link["target"] for link in to} == {URLS[1]}
+    assert links_of(small, capsys, "tiny.example/black-tea", "--to") == to
+    wanted = links_of(small, capsys, URLS[1])
+    assert {link["source"] for link in wanted} == {URLS[1]}
     for address in (
         *("http://www.tiny.example/black-tea", "https://tiny.example/black-tea/", "tiny.example/black-tea"),
         *("www.tiny.example/black-tea/", "TINY.example/black-tea/?utm_source=x#top", "/black-tea/"),
         *("/black-tea", "black-tea/", "tiny.example/black-tea/index.html"),
     ):
-        assert links_of(small, capsys, address, *words) == wanted
+        assert links_of(small, capsys, address) == wanted
 
 
 def test_a_bare_host_is_the_home_page(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,17 +168,18 @@ def test_a_bare_host_is_the_home_page(small: Path, capsys: pytest.CaptureFixture
     assert {link["source"] for link in links_of(small, capsys, "node.js")} == {""}
 
 
-@pytest.mark.parametrize("words", [(), ("--to",)])
-def test_an_unknown_page_gets_near_names(
-    small: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
-) -> None:
+def test_an_unknown_page_gets_near_names(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A misspelled address is an input error that names the pages it may stand for."""
-    for address in (f"{SITE}/blak-tea/", "www.tiny.example/Black_Tea", "/black-te"):
+    for address, *words in (
+        (f"{SITE}/blak-tea/", "--to"),
+        ("www.tiny.example/Black_Tea",),
+        ("/black-te",),
+    ):
         assert command("lookup", address, *words, "--project", str(small)) == 3
         err = capsys.readouterr().err
         assert f"{address} is neither in the main queries" in err and "Did you mean https://" in err
         assert f"{SITE}/black-tea" in err
-    assert command("lookup", f"{SITE}/zzz/", *words, "--project", str(small)) == 3
+    assert command("lookup", f"{SITE}/zzz/", "--project", str(small)) == 3
     assert "Did you mean" not in capsys.readouterr().err
 
 
@@ -205,10 +222,10 @@ def test_the_best_sources_have_the_scores_of_a_run(
 
 
 def test_pages_that_link_already_or_may_not_are_left_out(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    ran: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Existing links, rejected pairs, errors and sections that are off give no source."""
-    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    folder = ran
     with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["Target"] == MILK]
     all_ = [link["source"] for link in links_of(folder, capsys, "--to", MILK, "--limit", "20")]

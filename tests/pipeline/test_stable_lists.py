@@ -104,7 +104,7 @@ def _added(pages: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
     return [*pages, (f"{SITE}/0/new/", "A new page about t0", pages[0][2][:200] + pages[6][2][:200])]
 
 
-@pytest.mark.parametrize("change", [_text, _added])
+@pytest.mark.parametrize("change", [_added, pytest.param(_text, marks=pytest.mark.long)])
 def test_a_change_of_a_page_changes_only_lists_near_it(
     project: Project, change: Callable[[list[tuple[str, str, str]]], list[tuple[str, str, str]]]
 ) -> None:
