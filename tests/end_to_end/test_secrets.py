@@ -166,7 +166,7 @@ def impostor(tmp_path: Path) -> Iterator[str]:
         "",
         *(
             pytest.param(variable, marks=pytest.mark.long)
-            for variable in ("PYTHONHTTPSVERIFY=0", "CURL_CA_BUNDLE=", "REQUESTS_CA_BUNDLE=", "SSL_VERIFY=0")
+            for variable in ("PYTHONHTTPSVERIFY=0", "REQUESTS_CA_BUNDLE=")
         ),
     ],
 )
