@@ -23,10 +23,7 @@ def page_text(page: Page) -> Text:
 def all_texts(pages: Sequence[Page], names: Mapping[str, str], queries: Sequence[str]) -> Sequence[Text]:
     """Return the text of every page, then of every query; each is built on access, as contents may be in a file.
 
-    Args:
-        pages: all pages.
-        names: the main queries by page key; a page without any text gets its query as its title.
-        queries: the queries without a page.
+    A page without any text gets its main query, by page key in `names`, as its title.
     """
 
     def text(row: int) -> Text:
@@ -57,43 +54,26 @@ BLOCK = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The result of the embedding step.
+    """The result of the embedding step, with counts of distinct texts."""
 
-    Attributes:
-        vectors: (n, d) unit rows, float16 or float32 as the cache keeps them; zeros for an empty text and for one
-            whose vector is missing.
-        encoded: count of distinct texts that the encoder encoded.
-        cached: count of distinct texts whose vectors were in the cache.
-        missing: count of distinct texts without a vector.
-        usage: tokens and dollars that the encoder used.
-        hashes: the hashes of all n texts, "" for an empty one.
-        problem: why vectors are missing, or "".
-        spent: whether the problem is that nothing was left to spend.
-    """
-
+    # (n, d) unit rows, float16 or float32 as the cache keeps them; zeros for an empty text and for a missing vector.
     vectors: Vectors
     encoded: int
     cached: int
     missing: int
     usage: Usage
-    hashes: Sequence[str]
-    problem: str = ""
-    spent: bool = False
+    hashes: Sequence[str]  # of all n texts, "" for an empty one
+    problem: str = ""  # why vectors are missing
+    spent: bool = False  # the problem is that nothing was left to spend
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingPlan:
-    """The texts to encode.
+    """The texts to encode."""
 
-    Attributes:
-        hashes: the hashes of all texts, "" for an empty one.
-        first: the first position of each distinct text, by hash.
-        missing: the items of `first` whose vectors are not in the cache.
-    """
-
-    hashes: tuple[str, ...]
-    first: dict[str, int]
-    missing: dict[str, int]
+    hashes: tuple[str, ...]  # of all texts, "" for an empty one
+    first: dict[str, int]  # the first position of each distinct text, by hash
+    missing: dict[str, int]  # the items of `first` whose vectors are not in the cache
 
     @property
     def cached(self) -> int:
@@ -120,9 +100,7 @@ def plan_embedding(
 def hashes_of(texts: Sequence[Text], pages: Collection[str] | None = None) -> tuple[str, ...]:
     """Return each text's hash, "" for an empty one.
 
-    Args:
-        texts: the texts of pages and queries.
-        pages: `Encoder.pages`; unless None, the hash depends on the page, too, and is "" for any other page.
+    With an encoder's `pages` the hash depends on the page, too, and is "" for any other page.
     """
     if pages is None:
         return tuple(text_hash(text) if text.whole else "" for text in texts)
@@ -142,10 +120,7 @@ def encodable(
 ) -> tuple[Sequence[Text], str]:
     """Return the texts, blank if the encoder does not know the language, and a sentence on those left out.
 
-    Args:
-        texts: all texts, those of pages first.
-        languages: the pages' language codes, "" if unknown; the language of further texts is unknown.
-        encoder: the encoder, which limits the languages or the pages.
+    Texts of pages come first, with their language codes, "" if unknown; the language of further texts is unknown.
 
     Raises:
         InputError: the encoder reads vectors from a file that has none for these pages.
@@ -234,12 +209,8 @@ _TOKENS_A_SECOND = 1_000_000 / 60
 def embedding_seconds(texts: Sequence[Text], encoder: Encoder, usage: Usage) -> float:
     """Return about how long encoding takes; NaN for a server of unknown speed.
 
-    A model on this computer encodes a few of the texts to find out; their vectors are not kept.
-
-    Args:
-        texts: the texts to encode.
-        encoder: the encoder.
-        usage: what the encoder estimated for them.
+    A model on this computer encodes a few of the texts to find out; their vectors are not kept. `usage` is what the
+    encoder estimated.
     """
     if usage.tokens:
         return usage.tokens / _TOKENS_A_SECOND if usage.cost_usd else math.nan

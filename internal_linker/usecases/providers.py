@@ -36,14 +36,7 @@ MOST_WORKERS = 4
 
 
 def compute_at(scheduler: str) -> Compute:
-    """Return what runs the blocks of joins; nothing is contacted yet.
-
-    Args:
-        scheduler: tcp://host:port or tls://host:port; "": this computer, all its cores.
-
-    Raises:
-        ConfigurationError: the package that speaks to a scheduler is not installed.
-    """
+    """Return what runs the blocks of joins at a scheduler's address, or with "" on this computer's cores."""
     if not scheduler:
         return Threads(os.cpu_count() or 1)
     from internal_linker.adapters.compute.dask import DaskCompute
@@ -73,10 +66,6 @@ def search_services() -> "Mapping[str, type[SearchService]]":
 def local_encoder_at(scheduler: str, make: type[LocalEncoder] = LocalEncoder) -> Encoder:
     """Return an encoder of the packaged model; its name, recipe and vectors are the same wherever it runs.
 
-    Args:
-        scheduler: tcp://host:port or tls://host:port; "": this computer.
-        make: the encoder.
-
     Raises:
         ConfigurationError: the model, or the package that speaks to a scheduler, is not installed.
     """
@@ -98,11 +87,7 @@ def own_encoder(settings: Settings, root: Path, notices: list[str], *, last: str
     The packaged model is not loaded if the last run used it: its vectors may be all that is needed, and other vectors
     would change every link.
 
-    Args:
-        settings: the project's settings.
-        root: the project's folder, where relative paths start.
-        notices: gets what a person should know.
-        last: name and recipe of the last run's encoder, "" if there is none.
+    `notices` gets what a person should know; `last` is the last run's encoder, "" if there is none.
 
     Raises:
         ConfigurationError: a model or the package behind it can't be loaded.
@@ -154,12 +139,7 @@ def content_words() -> Encoder:
 
 
 def vector_file(root: Path, name: str, hosts: CanonicalHosts | None = None) -> "VectorFile":
-    """Read the vectors of a .csv, .parquet or .npy file.
-
-    Args:
-        root: the project's folder, where a relative path starts.
-        name: the path.
-        hosts: hosts that stand for others; None: there are none.
+    """Read the vectors of a .csv, .parquet or .npy file in the project's folder.
 
     Raises:
         ConfigurationError: the file has another format, or the package that reads it is not installed.
@@ -205,12 +185,7 @@ def facts_of(encoder: Encoder) -> str:
 
 @dataclass(frozen=True)
 class Clients:
-    """Makes the clients of services; nothing is contacted yet, and the caller closes what it gets.
-
-    Attributes:
-        settings: a project's settings.
-        root: the project's folder.
-    """
+    """Makes the clients of services; nothing is contacted yet, and the caller closes what it gets."""
 
     settings: Settings
     root: Path
@@ -251,11 +226,7 @@ class Clients:
         return ReviewTab(account, settings.google_sheet_id, api_url=settings.google_api_url)
 
     def search_console(self) -> "SearchConsole":
-        """Return the client of Search Console.
-
-        Raises:
-            ConfigurationError: there is no service account, or its key can't be used.
-        """
+        """Return the client of Search Console; a ConfigurationError says that there is no account or usable key."""
         from internal_linker.adapters.search_console.client import SearchConsole
 
         account = self.settings.service_account.get_secret_value()
@@ -267,11 +238,7 @@ class Clients:
         return SearchConsole(account, self.settings.search_console_url)
 
     def analytics(self) -> "GoogleAnalytics":
-        """Return the client of Google Analytics.
-
-        Raises:
-            ConfigurationError: there is no service account, or its key can't be used.
-        """
+        """Return the client of Google Analytics; a ConfigurationError says that there is no account or usable key."""
         from internal_linker.adapters.google_analytics.client import GoogleAnalytics
 
         account = self.settings.service_account.get_secret_value()

@@ -30,24 +30,6 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_settings(monkeypatch)
 
 
-def test_every_embedded_page_has_its_vector(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """After a run each page's URL has its vector in the file; a page without one is counted, and the exit code is 6."""
-    folder = make_project(tmp_path, {"embedding_provider": "local"})
-    where = ("--project", str(folder))
-    assert command("run", *where) == 0
-    assert command("export-vectors", *where) == 0
-    csv.field_size_limit(10_000_000)
-    with (folder / "files/vectorized_urls.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.reader(file))[1:]
-    assert [row[0] for row in rows] == URLS
-    assert all(len(json.loads(row[-1])) == 384 for row in rows)
-    more = [("URL", "Main Content"), (URLS[0], "A new text."), ("https://www.tiny.example/new/", "")]
-    write_csv(folder / "files/urls_rawdata.csv", more)
-    capsys.readouterr()
-    assert command("export-vectors", *where) == 6
-    assert "2 pages have no vector: they are new or changed" in capsys.readouterr().out
-
-
 def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:
     """A table lists each page of the input and whether the file contains its vector."""
     folder = make_project(tmp_path, {"embedding_provider": "local"})
@@ -66,11 +48,13 @@ def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:
 def vectors_in(path: Path) -> dict[str, list[float]]:
     csv.field_size_limit(10_000_000)
     with path.open(encoding="utf-8-sig", newline="") as file:
-        return {row[0]: json.loads(row[1]) for row in list(csv.reader(file))[1:]}
+        return {row[0]: json.loads(row[-1]) for row in list(csv.reader(file))[1:]}
 
 
 def test_each_run_writes_the_vectors_if_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With write_vectors a run ends with the file that export-vectors writes; a trial run does not write it."""
+    """With write_vectors a run ends with the file that export-vectors writes, a vector for each page; a trial run
+    does not write it. A page without one is counted, and the exit code is 6.
+    """
     folder = make_project(tmp_path, {"embedding_provider": "local", "write_vectors": "always"})
     file = folder / "files/vectorized_urls.csv"
     assert command("run", "--limit", "2", "--project", str(folder)) == 0
@@ -81,13 +65,29 @@ def test_each_run_writes_the_vectors_if_asked(tmp_path: Path, capsys: pytest.Cap
     file.unlink()
     assert command("export-vectors", "--project", str(folder)) == 0
     assert vectors_in(file) == found and list(found) == URLS
+    assert {len(vector) for vector in found.values()} == {384}
+    more = [("URL", "Main Content"), (URLS[0], "A new text."), ("https://www.tiny.example/new/", "")]
+    write_csv(folder / "files/urls_rawdata.csv", more)
+    capsys.readouterr()
+    assert command("export-vectors", "--project", str(folder)) == 6
+    assert "2 pages have no vector: they are new or changed" in capsys.readouterr().out
 
 
 def test_a_run_without_vectors_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With word statistics there is nothing to write: a note says why, and the run succeeds."""
+    """With word statistics there is nothing to write: a note says why, and the run succeeds; export-vectors fails.
+
+    So it does without pages, and names the missing file.
+    """
     folder = make_project(tmp_path, {"write_vectors": "always"})
     assert command("run", "--project", str(folder)) == 0
     assert "write_vectors: Word statistics (LSA)" in capsys.readouterr().out
+    assert command("export-vectors", "--project", str(folder)) == 2
+    assert 'Set embedding_provider = "local"' in capsys.readouterr().err
+    write_settings(folder, {"embedding_provider": "local"})
+    (folder / "files/urls_rawdata.csv").unlink()
+    assert command("export-vectors", "--project", str(folder)) == 3
+    assert "files/urls_rawdata.csv not found" in capsys.readouterr().err
+    assert not (folder / "files/vectorized_urls.csv").exists()
 
 
 def test_vectors_of_titles_can_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,22 +108,3 @@ def test_vectors_of_titles_can_be_exported(tmp_path: Path, capsys: pytest.Captur
 def _pages(context: RunContext) -> Sequence[Page]:
     assert context.pages is not None
     return collect(None, context.pages.stream(), queries_in_sheet=False, keep=context.keep).pages
-
-
-def test_word_statistics_have_no_vectors_to_export(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With LSA the error names the setting, because another run wouldn't help."""
-    folder = make_project(tmp_path)
-    assert command("export-vectors", "--project", str(folder)) == 2
-    assert 'Set embedding_provider = "local"' in capsys.readouterr().err
-    assert not (folder / "files/vectorized_urls.csv").exists()
-
-
-def test_without_pages_there_is_nothing_to_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The error names the missing file."""
-    folder = make_project(tmp_path)
-    write_settings(folder, {"embedding_provider": "local"})
-    (folder / "files/urls_rawdata.csv").unlink()
-    assert command("export-vectors", "--project", str(folder)) == 3
-    assert "files/urls_rawdata.csv not found" in capsys.readouterr().err

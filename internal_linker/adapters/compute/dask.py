@@ -24,11 +24,7 @@ SAME = ("python", "dask", "distributed", "numpy", "internal_linker")
 
 
 def check_versions(versions: dict[str, Any], problem: Callable[[str], ServiceError]) -> None:
-    """Refuse a scheduler or worker with another version of Python or of a package in `SAME`.
-
-    Raises:
-        ServiceError: a version differs; the message names the address.
-    """
+    """Refuse a scheduler or worker with another version of Python or of a package in `SAME`."""
     ours = _packages(versions["client"])
     others = {"the scheduler": versions["scheduler"]}
     others |= {f"the worker {address}": reported for address, reported in versions["workers"].items()}
@@ -105,7 +101,7 @@ class Cluster:
 
         Args:
             work: a pure module-level function; it may run twice for one task.
-            tasks: an iterable that is consumed one by one, a few tasks per thread ahead.
+            tasks: they are consumed one by one, a few per thread ahead.
             shared: arguments of the tasks (the same objects) to send once and not with each task.
             everywhere: send `shared` to all workers at once, not only to those that get a task.
 

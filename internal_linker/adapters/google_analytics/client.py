@@ -21,12 +21,7 @@ class QuotaReached(ServiceError):
 
 
 class Refusals:
-    """Turns refusals into errors for one service account.
-
-    Args:
-        email: the account's address.
-        project: its Google Cloud project.
-    """
+    """Turns refusals into errors for one service account of a Google Cloud project."""
 
     def __init__(self, email: str, project: str) -> None:
         self._email = email
@@ -70,21 +65,13 @@ COLUMNS = ("date", "host", "path", "sessions", "engaged_sessions", "key_events")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The sessions of some days.
+    """The sessions of some days."""
 
-    Attributes:
-        rows: `COLUMNS`, all texts as Google writes them: days as 20261130.
-        zone: the property's time zone, by which its days begin; "": Google doesn't say.
-        thresholded: whether Google left out rows of few users.
-        sampled: whether the figures are estimates from a part of the sessions.
-        lumped: whether Google added up pages beyond its limit as "(other)".
-    """
-
-    rows: "DataFrame"
-    zone: str = ""
-    thresholded: bool = False
-    sampled: bool = False
-    lumped: bool = False
+    rows: "DataFrame"  # `COLUMNS`, all texts as Google writes them: days as 20261130
+    zone: str = ""  # the property's time zone, by which its days begin; "": Google doesn't say
+    thresholded: bool = False  # Google left out rows of few users
+    sampled: bool = False  # the figures are estimates from a part of the sessions
+    lumped: bool = False  # Google added up pages beyond its limit as "(other)"
 
 
 class GoogleAnalytics:
@@ -108,12 +95,7 @@ class GoogleAnalytics:
         self._google.close()
 
     def sessions(self, property_: str, since: date, until: date) -> Report:
-        """Return the sessions by day, host and landing page.
-
-        Args:
-            property_: the property's number.
-            since: the first day, in the property's time zone.
-            until: the last day, included.
+        """Return the sessions by day, host and landing page, from one day to another in the property's time zone.
 
         Raises:
             QuotaReached: Google answers no more reports for this hour or day.
@@ -141,7 +123,7 @@ class GoogleAnalytics:
     def _report(
         self, property_: str, since: date, until: date, dimensions: Sequence[str]
     ) -> tuple[list[tuple[str, ...]], dict[str, Any]]:
-        """Return all rows of a report, and what Google says of its figures."""
+        """Return all rows, and what Google says of its figures."""
         asked = {
             "dateRanges": [{"startDate": since.isoformat(), "endDate": until.isoformat()}],
             "dimensions": [{"name": name} for name in dimensions],
@@ -166,11 +148,7 @@ class GoogleAnalytics:
         raise self._google.unreadable(f"there are more than {_MOST_PAGES * ROWS_A_PAGE:,} rows")
 
     def _read(self, answer: Mapping[str, Any], width: int) -> tuple[int, list[tuple[str, ...]]]:
-        """Return how many rows the report has, and those of this answer.
-
-        Raises:
-            ServiceError: the answer has another form.
-        """
+        """Return how many rows the report has, and those of this answer."""
         try:
             rows = [
                 (

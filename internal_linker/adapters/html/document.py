@@ -20,12 +20,7 @@ _ECHARTS = _HERE / "echarts"
 
 
 class ReportFile:
-    """A report as one file, with style, data and scripts inlined.
-
-    Args:
-        path: the file.
-        now: returns the date of the report.
-    """
+    """A report as one file that can be mailed, with style, data and scripts inlined."""
 
     def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> None:
         self.path, self._now = path, now
@@ -38,10 +33,7 @@ class ReportFile:
     ) -> list[str]:
         """Replace the file; return a sentence that says where it is, if it could not be replaced.
 
-        Args:
-            template: as in `document`.
-            shown: the template's variables; `made`, the date, is added.
-            filters: the template's own filters by name.
+        The arguments are those of `document`; `made`, the date, is added to the template's variables.
 
         Raises:
             OutputError: it can't be written; the earlier file stays as it was.

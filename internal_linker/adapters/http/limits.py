@@ -93,11 +93,7 @@ class Budget:
 
 
 class Pacer:
-    """A rate limiter that spaces calls evenly.
-
-    Args:
-        per_second: calls per second over all threads.
-    """
+    """A rate limiter that spaces the calls of all threads evenly."""
 
     def __init__(self, per_second: float) -> None:
         self._gap = 1.0 / per_second
@@ -115,11 +111,7 @@ class Pacer:
 
 
 class Circuit:
-    """A circuit breaker: blocks calls once at least `DOWN_CALLS` in a row failed, over at least `DOWN_S` seconds.
-
-    Args:
-        service: the service's name for the error.
-    """
+    """A circuit breaker: blocks calls once at least `DOWN_CALLS` in a row failed, over at least `DOWN_S` seconds."""
 
     def __init__(self, service: str) -> None:
         self._service = service
@@ -170,8 +162,8 @@ def with_retries(
 
     Args:
         call: one attempt.
-        stop: an event that ends retries: no new pause begins, and a current pause ends with one last attempt.
-        attempts: the highest count of attempts; None: `ATTEMPTS`.
+        stop: ends retries: no new pause begins, and a current pause ends with one last attempt.
+        attempts: the most attempts; None: `ATTEMPTS`.
     """
     stop = stop or threading.Event()
     return Retrying(
@@ -188,8 +180,7 @@ def with_retries(
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that an answer's headers ask us to wait; None if they ask for no valid time.
 
-    Args:
-        headers: an answer's headers; `retry-after-ms` and `retry-after` (seconds or an HTTP date) count.
+    `retry-after-ms` and `retry-after` (seconds or an HTTP date) count.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(KeyError, ValueError):

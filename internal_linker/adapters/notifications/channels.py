@@ -29,17 +29,10 @@ _HTTP_LOGGER = logging.getLogger("urllib3")
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A channel that can be sent to.
+    """A channel that can be sent to, by Apprise's object for it."""
 
-    Attributes:
-        place: where its address stands: "config/notify.txt, line 2".
-        service: what it is: "Slack".
-        plugin: Apprise's object for it.
-        address: as it was written.
-    """
-
-    place: str
-    service: str
+    place: str  # of its address: "config/notify.txt, line 2"
+    service: str  # "Slack"
     plugin: "NotifyBase" = field(repr=False)
     address: str = field(repr=False)
 
@@ -52,10 +45,7 @@ def open_channels(
 ) -> tuple[list[Channel], list[str]]:
     """Return the channels of some addresses, and a sentence for each address that is none; nothing is contacted.
 
-    Args:
-        addresses: each with the number of its line.
-        where: what has the lines, such as a file.
-        program: the sender's name.
+    Each address has the number of its line in `where`, such as a file; `program` is the sender's name.
     """
     found, problems = list[Channel](), list[str]()
     with _unheard(), needs_extra("alerts", "Sending alerts"):

@@ -14,6 +14,9 @@ from internal_linker.adapters.http.limits import FEW_ATTEMPTS, NOT_SERVED, Circu
 from internal_linker.core.errors import ConfigurationError, CredentialsRefused, OutOfCredits, ServiceError
 from internal_linker.core.shown import redactor
 
+if TYPE_CHECKING:
+    import openai  # its import takes most of a second
+
 KEY_FILE = "config/openai_api_key.txt"
 NO_MONEY = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 TOO_MUCH = frozenset({"max_tokens_per_request", "array_above_max_length"})
@@ -41,19 +44,12 @@ class LacksRight(CredentialsRefused):
 
 @dataclass(frozen=True, slots=True)
 class Remedies:
-    """Texts for the errors of one kind of request.
+    """Texts for the errors of one kind of request."""
 
-    Attributes:
-        right: the permission that a key needs, an infinitive without "to".
-        model, address: the settings that name the model and the server.
-        slower: a sentence on what to do about a rate limit.
-        shorter: a sentence on what to do about a text that is too long.
-        refused: a sentence on what to do about any other refusal.
-    """
-
-    right: str
-    model: str
-    address: str
+    right: str  # the permission that a key needs, an infinitive without "to"
+    model: str  # the setting that names the model
+    address: str  # the setting that names the server
+    # Sentences on what to do about a rate limit, a text that is too long, and any other refusal.
     slower: str
     shorter: str
     refused: str
@@ -61,15 +57,7 @@ class Remedies:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Reads the answers of one server for one model.
-
-    Attributes:
-        service: the service's name for errors.
-        host: the server's host for errors.
-        model: the model's name for errors.
-        key: the key, for removing it from errors.
-        remedies: what errors recommend.
-    """
+    """Reads the answers of one server for one model; errors name them, without the key."""
 
     service: str
     host: str
@@ -140,9 +128,6 @@ class Answers:
         problem = f"the answer of {self.host} can't be used: {why}. Try again later."
         return ServiceError(self.service, problem, retryable=True)
 
-
-if TYPE_CHECKING:
-    import openai
 
 # Errors of requests that never left this computer, so they can't have cost anything.
 NOT_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
@@ -231,7 +216,7 @@ class Server:
     @cached_property
     def client(self) -> "openai.OpenAI":
         """OpenAI's own client, without its retries."""
-        import openai  # here, because the import takes most of a second
+        import openai
 
         client = openai.OpenAI(
             api_key=self.answers.key or "none",

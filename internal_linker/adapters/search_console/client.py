@@ -32,12 +32,7 @@ class LoadQuotaReached(ServiceError):
 
 
 class Refusals:
-    """Turns refusals into errors for one service account.
-
-    Args:
-        email: the account's address.
-        project: its Google Cloud project.
-    """
+    """Turns refusals into errors for one service account of a Google Cloud project."""
 
     def __init__(self, email: str, project: str) -> None:
         self._email = email
@@ -143,11 +138,7 @@ class SearchConsole:
     def rows(self, property_: str, since: date, until: date, dimensions: Sequence[str]) -> "DataFrame":
         """Return final data of web search, as Google gives them: nothing is checked but their form.
 
-        Args:
-            property_: a property.
-            since: the first day, in Pacific time.
-            until: the last day, included.
-            dimensions: what rows are about: "date", "page", "query".
+        Days are in Pacific time, `until` included; `dimensions` are what rows are about: "date", "page", "query".
 
         Returns:
             A column for each dimension, then clicks, impressions and position; days without data have no rows. Rows
@@ -189,11 +180,7 @@ class SearchConsole:
         return lambda status, body, headers: self._refusals.of(status, body, headers, property_)
 
     def _cells(self, row: Any, dimensions: int) -> list[Any]:
-        """Return the keys and measures of a row.
-
-        Raises:
-            ServiceError: it has another form.
-        """
+        """Return the keys and measures of a row."""
         keys = row.get("keys", []) if isinstance(row, dict) else None
         if (
             not isinstance(keys, list)

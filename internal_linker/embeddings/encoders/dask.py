@@ -20,13 +20,9 @@ class DaskEncoder:
     """Implements `ports.Encoder` with the name, recipe and vectors of the local encoder that it runs.
 
     Args:
-        address: the scheduler's address, tcp://host:port or tls://host:port.
+        address, patience: see `Cluster`.
         make: a module-level class or function that builds the local encoder for a count of threads; called
             here, to learn the encoder's properties, and once on each worker.
-        patience: seconds to wait for an answer or a worker before giving up.
-
-    Raises:
-        ConfigurationError: the encoder or the package `distributed` is not installed.
     """
 
     def __init__(self, address: str, make: Callable[[int], Encoder], patience: float = PATIENCE) -> None:

@@ -30,10 +30,7 @@ LONG_GAP = re.compile(r"\s{100,}")
 def pack(counts: Iterable[int], max_inputs: int, max_tokens: int) -> Iterator[range]:
     """Yield the ranges of inputs of each request, in order and as full as the limits allow; read `counts` lazily.
 
-    Args:
-        counts: count of tokens of each input; an input above `max_tokens` gets a request of its own.
-        max_inputs: maximum of inputs per request.
-        max_tokens: maximum of tokens per request.
+    An input of more than `max_tokens` tokens gets a request of its own.
     """
     start = size = tokens = 0
     for count in counts:
@@ -91,12 +88,7 @@ class TextCutter:
 
 
 class VectorReader:
-    """Reads the vectors of one model; safe between threads.
-
-    Args:
-        answers: names the service in errors.
-        dimensions: dimensions that each vector must have; 0: those of the first vector.
-    """
+    """Reads the vectors of one model, which must have these dimensions (0: those of the first); thread-safe."""
 
     def __init__(self, answers: Answers, dimensions: int) -> None:
         self._answers = answers

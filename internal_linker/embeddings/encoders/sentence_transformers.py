@@ -45,32 +45,18 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A loaded model.
-
-    Attributes:
-        name: the model's name in links.csv and the cache.
-        model: a `SentenceTransformer`.
-        mark: hexadecimal digest of a folder's files, or the commit of a model from the hub.
-        device: "cuda", "mps" or "cpu".
-        length: maximum of tokens per input, special tokens included.
-        pooling: how the model pools the tokens' vectors, such as "mean".
-    """
+    """A loaded model, by its name in links.csv and the cache."""
 
     name: str
-    model: Any
-    mark: str
-    device: str
-    length: int
-    pooling: str
+    model: Any  # a `SentenceTransformer`
+    mark: str  # hexadecimal digest of a folder's files, or the commit of a model from the hub
+    device: str  # "cuda", "mps" or "cpu"
+    length: int  # maximum of tokens per input, special tokens included
+    pooling: str  # how the model pools the tokens' vectors, such as "mean"
 
 
 def loaded_model(name: str, root: Path, options: ModelOptions) -> LoadedModel:
     """Load a model from a folder, else from this computer's hub cache, else from the Hugging Face hub.
-
-    Args:
-        name: a folder, or a name on the hub.
-        root: the folder that relative paths start from.
-        options: how to use the model.
 
     Raises:
         ConfigurationError: a package or the model is missing, or the model does not support the options.
@@ -97,11 +83,7 @@ def loaded_model(name: str, root: Path, options: ModelOptions) -> LoadedModel:
 
 
 def _folder(path: Path) -> Path | None:
-    """Return the resolved folder, None if the path is not a folder.
-
-    Raises:
-        ConfigurationError: the folder does not contain a model.
-    """
+    """Return the resolved folder, None if the path is not a folder."""
     if not path.is_dir():
         return None
     if not any((path / name).is_file() for name in ("modules.json", "config.json")):
@@ -142,11 +124,7 @@ def _device(torch: Any, wanted: str) -> str:
 
 
 def _snapshots(name: str) -> Iterator[Path]:
-    """Yield the folder of a model from the hub, named by its commit: the cached one, then the downloaded one.
-
-    Raises:
-        ConfigurationError: the download failed.
-    """
+    """Yield the folder of a model from the hub, named by its commit: the cached one, then the downloaded one."""
     hub = import_module("huggingface_hub")
     hub.utils.disable_progress_bars()  # they would overlap the step's own progress bar
     repository = name if "/" in name else f"sentence-transformers/{name}"

@@ -33,17 +33,11 @@ MOST_DIMENSIONS, MOST_NUMBERS = 65_536, 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class FileVectors:
-    """The vectors of a file.
+    """The vectors of a file."""
 
-    Attributes:
-        rows: each page's row in `vectors`, by the page's key in any form of its host.
-        vectors: (n, d) float32 unit rows; a row whose URL has a later row is unused.
-        remarks: what was unusual, one sentence each.
-    """
-
-    rows: Mapping[str, int]
-    vectors: Vectors
-    remarks: Sequence[str]
+    rows: Mapping[str, int]  # each page's row in `vectors`, by the page's key in any form of its host
+    vectors: Vectors  # (n, d) float32 unit rows; a row whose URL has a later row is unused
+    remarks: Sequence[str]  # what was unusual, one sentence each
 
     @property
     def digest(self) -> str:
@@ -54,12 +48,7 @@ class FileVectors:
 
 
 class PageRows(Mapping[str, int]):
-    """The rows of pages by their keys, in any form of their hosts.
-
-    Args:
-        rows: the rows by `CanonicalHosts.identity`.
-        hosts: hosts that stand for others.
-    """
+    """The rows of pages by their keys, in any form of their hosts; they are given by `CanonicalHosts.identity`."""
 
     def __init__(self, rows: Mapping[str, int], hosts: CanonicalHosts) -> None:
         self._rows, self._hosts = rows, hosts
@@ -76,11 +65,6 @@ class PageRows(Mapping[str, int]):
 
 def gathered(rows: Iterable[Row], name: str, hosts: CanonicalHosts | None = None) -> FileVectors:
     """Collect the vectors of a file, row by row.
-
-    Args:
-        rows: the rows of the file.
-        name: the file's name in messages.
-        hosts: hosts that stand for others; None: there are none.
 
     Raises:
         InputError: a row has an invalid vector, or no row has any.
@@ -184,10 +168,6 @@ def _parsed(cell: str, where: str) -> _NUMBERS:
 def parquet_rows(path: Path, name: str) -> Iterator[Row]:
     """Yield the rows of a Parquet file with a URL and a list of numbers, or one column per dimension.
 
-    Args:
-        path: the file.
-        name: the file's name in messages.
-
     Raises:
         ConfigurationError: the package `pyarrow` is not installed.
         InputError: the file can't be read or lacks a column.
@@ -255,10 +235,7 @@ def _refuse_bombs(file: Any, chosen: Sequence[str], name: str) -> None:
 def array_rows(path: Path, name: str, pages: StreamSource | None) -> Iterator[Row]:
     """Yield the rows of a NumPy array (n, d) and a list of n URLs.
 
-    Args:
-        path: the array; NAME.urls.txt beside it has its URLs, one per line.
-        name: the array's name in messages.
-        pages: the table with the array's URLs, used if that list does not exist.
+    NAME.urls.txt beside it has the URLs, one per line; without that list the table of pages has them.
 
     Raises:
         InputError: the array or the list can't be read, or their lengths differ.
@@ -318,10 +295,6 @@ class VectorFile:
 
     A change of the file changes `model`, but neither the name nor the recipe: usually the file has new pages and
     vectors of the same kind, and the similarities show whether links drifted.
-
-    Args:
-        name: the file's name, as links.csv shows it.
-        given: the file's vectors.
     """
 
     corpus_bound = True
