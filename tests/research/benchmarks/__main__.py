@@ -9,7 +9,7 @@
 
 Make DIR once with `python -m tests.research.benchmarks.debian --out DIR` and then
 `python -m tests.research.benchmarks.vectors --cache DIR --corpus DIR` (takes hours; continues if interrupted).
-The peers need the extra `benchmarks`: `pip install .[benchmarks]`. The sections `encoder` and `pairs` need a Python
+The peers need `pip install -r tests/research/requirements.txt`. The sections `encoder` and `pairs` need a Python
 with sentence-transformers, and are skipped without one:
 
     python -m venv DIR
