@@ -81,6 +81,7 @@ def test_the_check_tells_each_piece(app: RunningApp, shop: Path) -> None:
 def test_a_person_changes_a_setting(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
     """Finding, changing, saving and restoring a setting; a wrong value is told and stays to be corrected."""
     page = browser.page(app, f"/p/{app.open(shop).key}/settings", width=390)
+    page.locator("#starters code").nth(1).wait_for()
     schedule, run = page.locator("#starters code").all_text_contents()
     assert schedule.endswith(f"schedule --project {shop}") and run.endswith(f"run --project {shop}")
     page.get_by_label("Find a setting").fill("links per page")
