@@ -127,7 +127,8 @@ class Writes:
         missed = {
             (row, column): text
             for (row, column), text in {**added, **self._sent}.items()
-            if now.text(lines.get(row), places.get(column)) != text
+            if row not in lines
+            or now.text(lines[row], places.get(column)) != text
             # A column of ours that somebody renamed is ours no more.
             or (column in before.ours) != (places.get(column) in now.ours)
         }

@@ -94,6 +94,7 @@ def test_an_emptied_cell_comes_back() -> None:
     """A write that empties a cell hits a text; an empty cell elsewhere is somebody's own."""
     moved = [HEADER, ROWS[1], ROWS[0], ["/c", "qc", "", "old c"]]
     assert hit(moved, sent={(2, 4): ""})[0] == {(2, 4): "old b"}
+    assert hit([HEADER, *ROWS[1:]], sent={(2, 4): ""})[0] == {(2, 4): "old b"}
     typed = [HEADER, ["/b", "qb", "nb", "own"], *ROWS[::2]]
     assert hit(GRID, typed, sent={(2, 4): ""})[0] == {}
 
