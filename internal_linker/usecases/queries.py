@@ -173,44 +173,28 @@ _EXAMPLES = 3
 
 @dataclass(frozen=True, repr=False)
 class FilledQueries(Result):
-    """Main queries from search data, and which of them fill an empty one.
+    """Main queries from search data, and which of them fill an empty one."""
 
-    Attributes:
-        chosen: the main queries, cannibalised queries and queries for the site's name. Here and below, pages are
-            their URLs in files/urls_rawdata.csv, or else in the search data.
-        place: what they fill: files/main_queries.csv or the Sheet.
-        filled: the pages whose empty main query is filled, or would be.
-        kept: the pages that have a main query already, which stays.
-        unfilled: the pages whose main query can't be filled, as `notes` or, after `--write`, `problems` say.
-        absent: the pages that have no row in the Sheet.
-        source: where the search data are from.
-        first: the first day of the search data.
-        last: the last day.
-        unknown_urls: how many URLs of the search data are no pages of the project.
-        unknown_clicks: the clicks on them.
-        unknown_examples: the most clicked of them, up to three.
-        written: whether the main queries were written.
-        notes: what is special about filling a page's main query, one clause each.
-        problems: what could not be written, one sentence each.
-        copies: the names of the copies of files that changed.
-    """
-
+    # The main queries, cannibalised queries and queries for the site's name. Here and below, pages are their
+    # URLs in files/urls_rawdata.csv, or else in the search data.
     chosen: MainQueries
-    place: str
-    filled: Sequence[str]
-    kept: Sequence[str]
-    absent: Sequence[str]
-    source: str
-    first: date
-    last: date
-    unknown_urls: int
-    unknown_clicks: int
-    unknown_examples: Sequence[str]
-    written: bool = False
+    place: str  # what they fill: files/main_queries.csv or the Sheet
+    filled: Sequence[str]  # the pages whose empty main query is filled, or would be
+    kept: Sequence[str]  # the pages that have a main query already, which stays
+    absent: Sequence[str]  # the pages that have no row in the Sheet
+    source: str  # where the search data are from
+    first: date  # the first day of the search data
+    last: date  # the last day
+    unknown_urls: int  # how many URLs of the search data are no pages of the project
+    unknown_clicks: int  # the clicks on them
+    unknown_examples: Sequence[str]  # the most clicked of them, up to three
+    written: bool = False  # whether the main queries were written
+    # The pages whose main query can't be filled, as `notes` or, after `--write`, `problems` say.
     unfilled: Sequence[str] = ()
+    # What is special about filling a page's main query, one clause each.
     notes: Mapping[str, str] = field(default_factory=dict)
-    problems: Sequence[str] = ()
-    copies: Sequence[str] = ()
+    problems: Sequence[str] = ()  # what could not be written, one sentence each
+    copies: Sequence[str] = ()  # the names of the copies of files that changed
 
     def tables(self) -> dict[str, Columns]:
         """Return the main `queries` with what becomes of each and why, `cannibalised`, `brands` and `without`."""
