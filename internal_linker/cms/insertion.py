@@ -80,7 +80,6 @@ def insert(text: str, text_format: Markup, placement: Placement) -> Inserted | R
     Args:
         text: the text as it is stored, with front matter, comments and templates.
         text_format: what it is written in.
-        placement: the link.
     """
     anchor = folded(placement.anchor)
     if not anchor:

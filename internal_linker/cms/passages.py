@@ -184,8 +184,6 @@ def occurrences(
 
     Args:
         visible: the text as readers see it.
-        text: the same folded.
-        anchor: the folded anchor.
         sentences: spans of the folded text in which also a part of a word may be the anchor.
     """
     exact = set(all_places(text.text, anchor))

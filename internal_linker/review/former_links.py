@@ -17,7 +17,6 @@ def hear(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], at: s
     """Store what editors wrote beside links, whose ids may be those of another form of the site's URLs.
 
     Args:
-        store: the links.
         hosts: the form in which the site writes its hosts.
         said: the editors' cells.
         at: the time, ISO 8601.
@@ -47,7 +46,6 @@ def is_known(
     """Return whether editors' cells say nothing more than the store knows.
 
     Args:
-        store: the links.
         hosts: the form in which the site writes its hosts.
         said: the editors' cells.
         known: some of the links as the store has them, by their ids.

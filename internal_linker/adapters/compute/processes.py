@@ -33,7 +33,6 @@ class Processes:
     If they can't be started, or one of them is lost, this process does the work, and `warn` gets the reason.
 
     Args:
-        count: of processes.
         file: where the shared arrays lie as long as this is open; what a killed run left there is overwritten.
         warn: takes a sentence for a person.
     """

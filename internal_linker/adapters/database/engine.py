@@ -81,7 +81,6 @@ def key_text(text: str, most: int) -> str:
     PostgreSQL rejects NUL and keys of more than 2,700 bytes; both databases reject lone surrogates.
 
     Args:
-        text: any text.
         most: the limit in UTF-8 bytes above which the digest is returned.
     """
     whole = text.encode("utf-8", "surrogatepass")
@@ -94,7 +93,6 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
 
     Args:
         url: SQLAlchemy URL; a relative SQLite path starts at `project`.
-        project: the project folder.
         password: the server's password, if the URL has none.
         read_only: create and write nothing: a missing SQLite file or table reads as an empty one.
 
@@ -266,7 +264,6 @@ def upsert(
     """Insert rows, replacing those with the same primary key.
 
     Args:
-        connection: a connection in a transaction.
         table: one of our tables.
         rows: values by column name.
         newer_by: a column of times; a row replaces only a row that is older by it. "": every row replaces.

@@ -111,7 +111,6 @@ class PageVectorTable:
         Other clients see all of the change at once.
 
         Args:
-            model: the model of all vectors.
             vectors: (d,) each, by URL.
             kept: URLs of pages without a vector whose rows stay, if they are of this model and length.
 

@@ -141,7 +141,6 @@ def recognise(path: Path, shape: Shape = CSV, name: str = "", head: int = 0) -> 
     UTF-8 but for a few bytes (cells cut off in the middle of a letter) stays UTF-8.
 
     Args:
-        path: the file.
         shape: what the file should be.
         name: the file's name in messages; "": its path.
         head: how many bytes to read, for callers that read only the beginning of the file; 0: all.

@@ -165,7 +165,6 @@ def write_patch(path: Path, changes: Iterable[Change], prefix: str = "") -> None
     """Write a patch for `git apply`, to be run in the repository's own folder.
 
     Args:
-        path: the patch.
         changes: the files with their new texts.
         prefix: the tree's path in the repository, as `WorkTree.prefix` has it.
 

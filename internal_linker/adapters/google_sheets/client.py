@@ -110,7 +110,6 @@ class SheetsClient(gspread.HTTPClient):
 
     Args:
         key: the content of the service account's key file.
-        api_url: the address of the API.
         refusal: makes the error for an answer with another status than 200.
 
     Raises:

@@ -124,7 +124,6 @@ def decompressed(data: bytes, encoding: str, most: int) -> bytes:
     """Decompress data; never much more than `most` bytes are in memory.
 
     Args:
-        data: the whole data.
         encoding: the value of the header Content-Encoding; "" and "identity": the data is not compressed.
         most: maximum bytes of the result.
 

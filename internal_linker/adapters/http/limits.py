@@ -161,7 +161,6 @@ def with_retries(
     """Run `call`, and repeat it after a pause while it fails with a retryable ServiceError.
 
     Args:
-        call: one attempt.
         stop: ends retries: no new pause begins, and a current pause ends with one last attempt.
         attempts: the most attempts; None: `ATTEMPTS`.
     """

@@ -91,7 +91,6 @@ class SearchConsole:
 
     Args:
         key: the content of the service account's key file.
-        api_url: the address of the API.
 
     Raises:
         ConfigurationError: the key can't be used.

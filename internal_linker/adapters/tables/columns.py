@@ -277,7 +277,6 @@ def query_rows(
 
     Args:
         header: the names of the columns.
-        rows: the rows with their numbers.
         key_of: returns the key of a URL; raises ValueError for a text that is none.
     """
     url, query = find_column(header, Kind.URL), find_column(header, Kind.MAIN_QUERY)

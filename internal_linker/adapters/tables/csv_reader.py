@@ -54,7 +54,6 @@ class CsvRecords:
     records count but are left out, as is the title line of older crawl exports; a `sep=;` line doesn't count.
 
     Args:
-        path: the file.
         name: its name in messages; "": its path.
         head: how many bytes to detect the encoding from; 0: all.
     """
@@ -159,7 +158,6 @@ class CsvTable:
     """A CSV file as a StreamSource; rows are numbered as a spreadsheet program shows them.
 
     Args:
-        path: the file.
         name: the table's name in the list of rejected rows; the file's name if not given.
         head: how many bytes to detect the encoding from, for callers that read only the first rows; 0: all.
     """

@@ -37,7 +37,6 @@ def write_rows(
     """Replace the file; return what was unusual, one sentence each.
 
     Args:
-        path: the file.
         header: its first row.
         rows: the other rows, read one at a time.
         write_whole: replaces the file.

@@ -149,7 +149,6 @@ class OutputCsv(_LinkCsv):
     only then does the csv module quote a lone CR within a cell.
 
     Args:
-        path: the file.
         links_per_page: the minimum number of columns for links.
         keeps: whether a page's rows of earlier runs stay, by its key, if this run did not compute them; None: none.
         write_whole: replaces a file.
@@ -193,7 +192,6 @@ class LinksCsv(_LinkCsv):
     `Score` is what people read, 0 to 100.
 
     Args:
-        path: the file.
         model_name: the encoder's name for the column Model.
         keeps: as in `OutputCsv`.
         write_whole: replaces a file.

@@ -16,7 +16,6 @@ def main(folder: str, path: str, name: str, most: str) -> None:
 
     Args:
         folder: where the package python_calamine is.
-        path: the workbook.
         name: the only sheet to read; "": all.
         most: count of rows to read of each sheet; "0": all.
     """

@@ -63,7 +63,6 @@ def readable(path: Path, remedy: str) -> Iterator[None]:
     """Translate the errors on reading a workbook into one sentence.
 
     Args:
-        path: the file.
         remedy: a second sentence, on what to do.
 
     Raises:
@@ -173,7 +172,6 @@ class XlsxTable:
     """A StreamSource whose row numbers are those that Excel shows.
 
     Args:
-        path: the file.
         name: the table's name in the list of rejected rows.
         sheet: the name of the sheet to read, in any case; "": the first one with pages or links, else the first.
     """

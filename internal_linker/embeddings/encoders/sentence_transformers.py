@@ -251,9 +251,6 @@ class TransformerEncoder:
     The device's free memory limits the tokens of a batch; a batch that runs out of memory is halved and tried
     again, and later batches stay as small.
 
-    Args:
-        loaded: the model.
-
     Raises:
         ConfigurationError: the model can't encode a text.
     """

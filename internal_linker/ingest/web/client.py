@@ -114,8 +114,6 @@ class SiteClient:
         """Fetch a URL; retry if the server is busy or unreachable, and do not follow redirects.
 
         Args:
-            url: the URL to fetch.
-            headers: headers to send.
             most: maximum bytes of the body.
             wanted: whether to read the body, by the answer's status and headers.
 

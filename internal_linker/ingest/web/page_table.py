@@ -87,7 +87,6 @@ class PageTable:
         size: maximum count of rows.
         rows: reads the pages: yields cells as of `cells_of_page`, then `more`, and puts links and rejects into its
             arguments.
-        links: stores the links.
         asides: rejects and counts from before the first row.
         more: columns beyond those of any page.
     """
