@@ -265,22 +265,36 @@ class MainQuery:
 
 @dataclass(frozen=True, slots=True)
 class SharedQuery:
-    """A page that earns from a query together with another page of the site."""
+    """A page that earns from a query together with another page of the site.
 
-    query: str  # the query
-    page: str  # the page's key
-    clicks: int  # its clicks from this query
-    share: float  # its share of the query's clicks, 0 to 1
-    position: float  # its mean position, from 1
+    Attributes:
+        query: the query.
+        page: the page's key.
+        clicks: its clicks from this query.
+        share: its share of the query's clicks, 0 to 1.
+        position: its mean position, from 1.
+    """
+
+    query: str
+    page: str
+    clicks: int
+    share: float
+    position: float
 
 
 @dataclass(frozen=True, slots=True)
 class BrandQuery:
-    """A query for the site's name."""
+    """A query for the site's name.
 
-    query: str  # the query
-    clicks: int  # its clicks on all pages
-    why: str  # how it was recognised
+    Attributes:
+        query: the query.
+        clicks: its clicks on all pages.
+        why: how it was recognised.
+    """
+
+    query: str
+    clicks: int
+    why: str
 
 
 @dataclass(frozen=True, repr=False)

@@ -60,18 +60,30 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedLink:
-    """An accepted link, and what became of it."""
+    """An accepted link, and what became of it.
+
+    Attributes:
+        link_id: its id.
+        page, target: URLs.
+        anchor: its text.
+        tier: as in links.csv.
+        file: the page's source file, or the route of its post, such as wp/v2/posts/12; "" if there is none.
+        line: the line of the changed text on which it begins, from 1; 0 if it was not put into it.
+        outcome: what became of it.
+        reason: why it was refused; None if it wasn't.
+        until: the day until which it is held back; "" if it isn't.
+    """
 
     link_id: str
-    page: str  # URL, as `target`
+    page: str
     target: str
     anchor: str
-    tier: str  # as in links.csv
-    file: str = ""  # the page's source file, or the route of its post, such as wp/v2/posts/12
-    line: int = 0  # of the changed text on which it begins, from 1; 0 if it was not put into it
+    tier: str
+    file: str = ""
+    line: int = 0
     outcome: Outcome = Outcome.REFUSED
-    reason: Refusal | Held | Left | None = None  # why it was refused or waits
-    until: str = ""  # the day until which it is held back
+    reason: Refusal | Held | Left | None = None
+    until: str = ""
 
     @property
     def result(self) -> str:

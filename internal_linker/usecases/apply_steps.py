@@ -31,12 +31,19 @@ _CANCELLED = "Cancelled; nothing was changed."
 
 @dataclass(frozen=True, slots=True)
 class PageDiff:
-    """The changes of a page's text."""
+    """The changes of a page's text.
 
-    page: str  # the page's URL
-    file: str  # where its text is
-    links: int  # how many links are new in it
-    diff: str  # the changes as a unified diff, without its header
+    Attributes:
+        page: the page's URL.
+        file: where its text is.
+        links: how many links are new in it.
+        diff: the changes as a unified diff, without its header.
+    """
+
+    page: str
+    file: str
+    links: int
+    diff: str
 
 
 @dataclass(frozen=True)

@@ -267,17 +267,23 @@ _MOST_PAIRS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ShownEstimate:
-    """An effect with its 95% interval."""
+    """An effect with its 95% interval.
 
-    outcome: str  # "clicks", "impressions" or "position"
-    group: str  # the targets that it is about: "all", or the name of a tier or kind of anchor
-    # effect, low, high: of clicks and impressions a share, 0.06 for 6% more; of positions a difference, below 0 for a
-    # better position
+    Attributes:
+        outcome: "clicks", "impressions" or "position".
+        group: the targets that it is about: "all", or the name of a tier or kind of anchor.
+        effect, low, high: of clicks and impressions a share, 0.06 for 6% more; of positions a difference, below 0 for
+            a better position.
+        verdict: what can be said of it.
+        pages, controls: how many there are.
+    """
+
+    outcome: str
+    group: str
     effect: float
     low: float
     high: float
-    verdict: str  # what can be said of it
-    # pages, controls: how many there are
+    verdict: str
     pages: int
     controls: int
 
@@ -309,28 +315,45 @@ class ShownPair:
 
 @dataclass(frozen=True, slots=True)
 class ImpactView:
-    """What the links that went live did to their targets; see `Findings`."""
+    """What the links that went live did to their targets; see `Findings`.
 
-    made: str  # when it was measured, as ISO 8601
-    days: int  # how many days after the links were compared
-    experiment: bool  # whether targets that were held back at random are the controls
-    links: int  # how many links went live
-    verdict: str  # what can be said of the clicks
-    thin: bool  # whether there are too few data to say anything
-    sentence: str  # the answer
-    # the effects on all targets, clicks first; then by tier and kind of anchor
+    Attributes:
+        made: when it was measured, as ISO 8601.
+        days: how many days after the links were compared.
+        experiment: whether targets that were held back at random are the controls.
+        links: how many links went live.
+        verdict: what can be said of the clicks.
+        thin: whether there are too few data to say anything.
+        sentence: the answer.
+        estimates: the effects on all targets, clicks first; then by tier and kind of anchor.
+        placebo: the "effect" on similar pages that got no link; None: unknown.
+        weeks: the weeks before and after the links.
+        pre_trend: how probable differences before the links as large as those found are by chance; None: unknown.
+        detectable: the smallest effect that would probably be seen, as a share; None: unknown.
+        pages_needed: how many targets would show an effect of 5%; 0: unknown.
+        before_after: the change of the targets' clicks without controls, as a share; None: unknown.
+        compared: how many targets are compared.
+        pairs: those of them with the most clicks.
+        remarks: what was left out and why, and what weakens the comparison.
+    """
+
+    made: str
+    days: int
+    experiment: bool
+    links: int
+    verdict: str
+    thin: bool
+    sentence: str
     estimates: Sequence[ShownEstimate]
-    placebo: ShownEstimate | None  # the "effect" on similar pages that got no link; None: unknown
-    weeks: Sequence[ShownWeek]  # the weeks before and after the links
-    # how probable differences before the links as large as those found are by chance; None: unknown
+    placebo: ShownEstimate | None
+    weeks: Sequence[ShownWeek]
     pre_trend: float | None
-    detectable: float | None  # the smallest effect that would probably be seen, as a share; None: unknown
-    pages_needed: int  # how many targets would show an effect of 5%; 0: unknown
-    # the change of the targets' clicks without controls, as a share; None: unknown
+    detectable: float | None
+    pages_needed: int
     before_after: float | None
-    compared: int  # how many targets are compared
-    pairs: Sequence[ShownPair]  # those of them with the most clicks
-    remarks: Sequence[str]  # what was left out and why, and what weakens the comparison
+    compared: int
+    pairs: Sequence[ShownPair]
+    remarks: Sequence[str]
 
 
 def impact_file(project: Project) -> Path:

@@ -54,15 +54,18 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of decisions."""
+    """What became of decisions.
 
-    # The name by which they are taken back; "" if nothing changed.
+    Attributes:
+        undo: the name by which they are taken back; "" if nothing changed.
+        changed: how many links changed.
+        rows: the first of them as they are now.
+        conflicts: links that changed since they were shown.
+    """
+
     undo: str
-    # How many links changed.
     changed: int
-    # The first of them as they are now.
     rows: Sequence[LinkRow]
-    # Links that changed since they were shown.
     conflicts: Sequence[Conflict] = ()
 
 

@@ -22,39 +22,43 @@ OnSite = Literal["", "missing", LinkState]
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A stored link in a list."""
+    """A stored link in a list.
+
+    Attributes:
+        id: its id.
+        source, target: keys; `source` is the query if there is no page.
+        source_url, target_url: as the user writes them.
+        source_title, target_title: "" for a page without one, or that is not listed.
+        section: the first folder of the source.
+        score: 0 to 100; None: unknown.
+        tier, status, origin: as in links.csv.
+        rank: its place among the page's links; 0: it waits for approval.
+        anchor: the text to link.
+        decided: the editor's last decision, "" without one.
+        by, at: who set the status, and when.
+        notes: the editor's notes.
+        on_site: whether an accepted link is on the site: "missing", "undone" (taken back), "applied" or "live"; "" for
+            other links.
+    """
 
     id: str
-    # source and target: keys; `source` is the query if there is no page.
     source: str
-    # source_url and target_url: as the user writes them.
     source_url: str
-    # source_title and target_title: "" for a page without one, or that is not listed.
     source_title: str
     target: str
     target_url: str
     target_title: str
-    # The first folder of the source.
     section: str
-    # 0 to 100; None: unknown.
     score: int | None
-    # tier, status, origin: as in links.csv.
     tier: Tier
     status: Status
     origin: Origin
-    # Its place among the page's links; 0: it waits for approval.
     rank: int
-    # The text to link.
     anchor: str
-    # The editor's last decision, "" without one.
     decided: str
-    # by and at: who set the status, and when.
     by: str
     at: str
-    # The editor's notes.
     notes: str
-    # Whether an accepted link is on the site: "missing", "undone" (taken back), "applied" or "live"; "" for other
-    # links.
     on_site: OnSite = ""
 
 

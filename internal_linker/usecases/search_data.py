@@ -54,14 +54,21 @@ def search_data(
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
-    """The stored days of one kind of search data."""
+    """The stored days of one kind of search data.
 
-    # "queries" and "pages" are rows by query and page, "totals" those of the property, "sessions" visits
+    Attributes:
+        table: "queries" and "pages" are rows by query and page, "totals" those of the property, "sessions" visits.
+        source: where they are from.
+        days: how many days have rows.
+        rows: how many rows.
+        first, last: the first and the last day with rows.
+    """
+
     table: str
-    source: str  # where they are from
-    days: int  # how many days have rows
-    rows: int  # how many rows
-    first: date  # first, last: the first and the last day with rows
+    source: str
+    days: int
+    rows: int
+    first: date
     last: date
 
 

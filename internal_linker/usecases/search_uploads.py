@@ -25,11 +25,17 @@ _CANCELLED = "The import was cancelled; days that were stored until then are kep
 
 @dataclass(frozen=True, slots=True)
 class SearchImport:
-    """What an import of search data did."""
+    """What an import of search data did.
 
-    counts: Sequence[tuple[str, int]]  # names with counts
-    remarks: Sequence[str]  # what a person should know, one sentence each
-    gaps: Sequence[str]  # what is missing because Google failed or refused, one sentence each
+    Attributes:
+        counts: names with counts.
+        remarks: what a person should know, one sentence each.
+        gaps: what is missing because Google failed or refused, one sentence each.
+    """
+
+    counts: Sequence[tuple[str, int]]
+    remarks: Sequence[str]
+    gaps: Sequence[str]
 
 
 def import_search_data(

@@ -25,10 +25,15 @@ _FIRST = 300
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A sentence in its paragraph, cut into parts that follow each other."""
+    """A sentence in its paragraph, cut into parts that follow each other.
 
-    before: str = ""  # before, after: the paragraph around the sentence
-    lead: str = ""  # lead, anchor, rest: the sentence; `anchor` is "" if the words are not in it
+    Attributes:
+        before, after: the paragraph around the sentence.
+        lead, anchor, rest: the sentence; `anchor` is "" if the words are not in it.
+    """
+
+    before: str = ""
+    lead: str = ""
     anchor: str = ""
     rest: str = ""
     after: str = ""

@@ -67,34 +67,55 @@ class TableChoice:
 
 @dataclass(frozen=True, slots=True)
 class TablePreview:
-    """The first rows of a table, and its columns."""
+    """The first rows of a table, and its columns.
 
-    upload: str  # the upload's id
-    name: str  # the file's name
-    sheet: str  # the sheet; "": the file has none
-    sheets: tuple[str, ...]  # all sheets that can be chosen
-    rows_are: Literal["pages", "links"]  # what the rows are
-    header: tuple[str, ...]  # the names of the columns
-    # The positions of the recognised or chosen columns in `header`, by the names of `Kind`
+    Attributes:
+        upload: the upload's id.
+        name: the file's name.
+        sheet: the sheet; "": the file has none.
+        sheets: all sheets that can be chosen.
+        rows_are: what the rows are.
+        header: the names of the columns.
+        columns: the positions of the recognised or chosen columns in `header`, by the names of `Kind`.
+        kinds: the columns that rows of this kind can have.
+        rows: the first 20 rows; long cells are cut.
+        median_content: the median length of the contents, in characters; 0: unknown.
+        proposed: whether the column of contents was recognised by its long texts, not by its name.
+        changeable: whether other columns can be chosen: not of saved pages.
+        problem: why the table can't be imported with these columns; "": it can.
+        remarks: what was unusual about the file, one sentence each.
+    """
+
+    upload: str
+    name: str
+    sheet: str
+    sheets: tuple[str, ...]
+    rows_are: Literal["pages", "links"]
+    header: tuple[str, ...]
     columns: Mapping[str, int]
-    kinds: tuple[str, ...]  # the columns that rows of this kind can have
-    rows: tuple[tuple[str, ...], ...]  # the first 20 rows; long cells are cut
-    median_content: int  # the median length of the contents, in characters; 0: unknown
-    proposed: bool  # whether the column of contents was recognised by its long texts, not by its name
-    changeable: bool  # whether other columns can be chosen: not of saved pages
-    problem: str  # why the table can't be imported with these columns; "": it can
-    remarks: tuple[str, ...]  # what was unusual about the file, one sentence each
+    kinds: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    median_content: int
+    proposed: bool
+    changeable: bool
+    problem: str
+    remarks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FilterCounts:
-    """What filters would leave out of an import."""
+    """What filters would leave out of an import.
 
-    pages: int  # all pages of the tables
-    kept: int  # the pages that would be imported
-    # How many would be left out, by the reason; each page has one, the first in the order of an import
+    Attributes:
+        pages: all pages of the tables.
+        kept: the pages that would be imported.
+        left_out: how many would be left out, by the reason; each page has one, the first in the order of an import.
+        alone: how many each switch would leave out if it were the only filter, by the option's name.
+    """
+
+    pages: int
+    kept: int
     left_out: Mapping[str, int]
-    # How many each switch would leave out if it were the only filter, by the option's name
     alone: Mapping[str, int]
 
 

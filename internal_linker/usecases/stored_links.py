@@ -37,15 +37,18 @@ _MOST_LISTS = 8
 
 @dataclass(frozen=True, slots=True)
 class LinkList:
-    """A part of the links that a filter takes."""
+    """A part of the links that a filter takes.
 
-    # How many it takes.
+    Attributes:
+        total: how many it takes.
+        rows: some of them.
+        statuses: how many of them have each status.
+        problem: why titles are missing; "" if they aren't.
+    """
+
     total: int
-    # Some of them.
     rows: Sequence[LinkRow]
-    # How many of them have each status.
     statuses: Mapping[str, int]
-    # Why titles are missing; "" if they aren't.
     problem: str
 
 
@@ -70,25 +73,28 @@ class OtherAnchor:
 
 @dataclass(frozen=True, slots=True)
 class LinkDetail:
-    """A link with all that an editor needs to decide on it."""
+    """A link with all that an editor needs to decide on it.
 
-    # The link as in a list.
+    Attributes:
+        row: the link as in a list.
+        why: the reason for it.
+        warning: why its anchor can't be linked where it stands; "" if it can.
+        passage: the sentence in its paragraph.
+        in_text: whether the page's text contains the anchor; else it is new text.
+        others: other anchors, best first.
+        target_lines: the first words of the target.
+        source_links: how many links the source's text has.
+        target_links: how many existing links lead to the target.
+    """
+
     row: LinkRow
-    # The reason for it.
     why: str
-    # Why its anchor can't be linked where it stands; "" if it can.
     warning: str
-    # The sentence in its paragraph.
     passage: Passage
-    # Whether the page's text contains the anchor; else it is new text.
     in_text: bool
-    # Other anchors, best first.
     others: Sequence[OtherAnchor]
-    # The first words of the target.
     target_lines: str
-    # How many links the source's text has.
     source_links: int
-    # How many existing links lead to the target.
     target_links: int
 
 
@@ -123,24 +129,27 @@ class TreeNode:
 
 @dataclass(frozen=True, slots=True)
 class PageDetail:
-    """A page with its links in both directions."""
+    """A page with its links in both directions.
 
-    # key, url, title: the page.
+    Attributes:
+        key, url, title: the page.
+        outbound, inbound: stored links from and to it, the best first; withdrawn ones are left out.
+        reasons: why each of them is proposed, by its id.
+        links, linked_from: links that the site has, up to `MOST_OF_A_PAGE` of each.
+        link_count, linked_count: how many there are.
+        tree: the page's best five links, and those of their targets.
+    """
+
     key: str
     url: str
     title: str
-    # outbound and inbound: stored links from and to it, the best first; withdrawn ones are left out.
     outbound: Sequence[LinkRow]
     inbound: Sequence[LinkRow]
-    # Why each of them is proposed, by its id.
     reasons: Mapping[str, str]
-    # links and linked_from: links that the site has, up to `MOST_OF_A_PAGE` of each.
     links: Sequence[ExistingEnd]
     linked_from: Sequence[ExistingEnd]
-    # link_count and linked_count: how many there are.
     link_count: int
     linked_count: int
-    # The page's best five links, and those of their targets.
     tree: TreeNode
 
 

@@ -68,15 +68,23 @@ class UndoResult(Result):
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """An application of links."""
+    """An application of links.
 
-    application: str  # its id
-    at: str  # when it began, ISO 8601, UTC
-    by: str  # who applied the links
-    home: str  # the folder of the source files, or the address of the site
-    texts: int  # how many texts it wrote
-    # applied, live, undone: how many of its links are in each state: put into the texts, found on the site by
-    # a run, or taken back
+    Attributes:
+        application: its id.
+        at: when it began, ISO 8601, UTC.
+        by: who applied the links.
+        home: the folder of the source files, or the address of the site.
+        texts: how many texts it wrote.
+        applied, live, undone: how many of its links are in each state: put into the texts, found on the site by a run,
+            or taken back.
+    """
+
+    application: str
+    at: str
+    by: str
+    home: str
+    texts: int
     applied: int
     live: int
     undone: int

@@ -50,17 +50,29 @@ _HTML = re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype\s+html|html)\b", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that was uploaded for an import."""
+    """A file that was uploaded for an import.
 
-    id: str  # names it; 16 hexadecimal digits
-    name: str  # the file's name as the user knows it; only shown, never used as a path
-    kind: Kind  # a CSV file or a workbook of pages or links, saved pages, or exported search data
-    size: int  # its bytes
-    sheets: tuple[str, ...] = ()  # the sheets of a workbook that have cells
-    sheet: str = ""  # the sheet that `import` would read
-    pages: int = 0  # the count of saved pages
-    left_out: int = 0  # files of a zip that are no pages, or too large
-    stored: int = 0  # the bytes that it takes up, unpacked
+    Attributes:
+        id: names it; 16 hexadecimal digits.
+        name: the file's name as the user knows it; only shown, never used as a path.
+        kind: a CSV file or a workbook of pages or links, saved pages, or exported search data.
+        size: its bytes.
+        stored: the bytes that it takes up, unpacked.
+        sheets: the sheets of a workbook that have cells.
+        sheet: the sheet that `import` would read.
+        pages: the count of saved pages.
+        left_out: files of a zip that are no pages, or too large.
+    """
+
+    id: str
+    name: str
+    kind: Kind
+    size: int
+    sheets: tuple[str, ...] = ()
+    sheet: str = ""
+    pages: int = 0
+    left_out: int = 0
+    stored: int = 0
 
 
 @dataclass

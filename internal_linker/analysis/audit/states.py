@@ -44,13 +44,21 @@ Sort = Literal["", "url", "inlinks", "outlinks", "depth", "pagerank"]
 
 @dataclass(frozen=True, slots=True)
 class StateMeasure:
-    """A figure in the three states; None: unknown."""
+    """A figure in the three states; None: unknown.
 
-    key: str  # names it
-    name: str  # what people call it
-    decimals: int  # decimal places
-    values: tuple[float | None, float | None, float | None]  # the figure in each of `STATES`
-    rows_are: RowsAre  # what the rows behind it are
+    Attributes:
+        key: names it.
+        name: what people call it.
+        decimals: decimal places.
+        values: the figure in each of `STATES`.
+        rows_are: what the rows behind it are.
+    """
+
+    key: str
+    name: str
+    decimals: int
+    values: tuple[float | None, float | None, float | None]
+    rows_are: RowsAre
 
 
 @dataclass(frozen=True, slots=True)

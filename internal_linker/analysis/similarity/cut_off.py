@@ -25,12 +25,19 @@ MOST_MATCHES = 20
 
 @dataclass(frozen=True, slots=True)
 class OffTopicPage:
-    """A page without a match."""
+    """A page without a match.
 
-    url: str  # its URL
-    title: str  # its title without brand
-    best: float | None  # the similarity of its best match, `LOWEST` to 1; None: lower, or there is none
-    match: str  # the URL of that match; "" without one
+    Attributes:
+        url: its URL.
+        title: its title without brand.
+        best: the similarity of its best match, `LOWEST` to 1; None: lower, or there is none.
+        match: the URL of that match; "" without one.
+    """
+
+    url: str
+    title: str
+    best: float | None
+    match: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,15 +150,25 @@ def _too_many(at_least: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PagePair:
-    """Two similar pages."""
+    """Two similar pages.
 
-    page: str  # URL of the page that comes first in the input
-    title: str  # its title without brand
-    match: str  # URL of the other page
-    match_title: str  # its title without brand
-    similarity: float  # -1 to 1
-    links: bool  # whether the page links to its match today
-    linked: bool  # whether the match links to the page
+    Attributes:
+        page: URL of the page that comes first in the input.
+        title: its title without brand.
+        match: URL of the other page.
+        match_title: its title without brand.
+        similarity: -1 to 1.
+        links: whether the page links to its match today.
+        linked: whether the match links to the page.
+    """
+
+    page: str
+    title: str
+    match: str
+    match_title: str
+    similarity: float
+    links: bool
+    linked: bool
 
 
 @dataclass(frozen=True, repr=False)
