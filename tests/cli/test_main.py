@@ -2,6 +2,7 @@
 
 import csv
 import gc
+import importlib
 import json
 import os
 import re
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from internal_linker import bootstrap
+from internal_linker.cli.command import Start, guarded
 from internal_linker.core.version import __version__
 from internal_linker.usecases.project import open_project
 from tests.standins import GoogleStandIn, SerperStandIn
@@ -323,17 +326,19 @@ def test_an_unexpected_error_is_one_line_and_a_logged_traceback(
     assert log_text(folder).count("Traceback") == 1 and "boom with ***" in log_text(folder)
 
 
-@pytest.mark.long
-def test_a_package_that_cant_be_loaded_is_named(tmp_path: Path, folder: Path) -> None:
+def test_a_package_that_cant_be_loaded_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A package that was lost after the start ends a command with 2 and with what to do, without a traceback."""
-    write_text(tmp_path / "py3langid/__init__.py", "import nowhere_to_be_found")
-    path = os.pathsep.join((str(tmp_path), str(REPOSITORY)))
-    code, out, err = finish(start("-m", "internal_linker", "run", cwd=folder, PYTHONPATH=path))
-    last = err.splitlines()[-1]
-    assert code == 2 and "Traceback" not in out + err
-    assert last.startswith("Error: A package that Internal Linker needs can't be loaded (No module named")
-    # In the environment that run_main made, all files of the packages were found to be there.
-    assert '-m pip install -r "' in last or "delete the folder .venv" in last
+    monkeypatch.setattr(bootstrap, "READY", Path("nowhere"))  # else the next start makes the environment anew
+
+    def call() -> None:
+        importlib.import_module("nowhere_to_be_found")
+
+    assert guarded(call, Start()) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("Error: A package that Internal Linker needs can't be loaded (No module named")
+    assert '-m pip install -r "' in told and told.count("\n") == 1
 
 
 # -- selection and output -------------------------------------------------------------

@@ -70,7 +70,10 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         forget_settings(patch)
         assert command("import", str(folder / "search-data.csv"), "--project", str(folder)) == 0
-        assert [command("run", "--project", str(folder)) for _ in range(2)] == [0, 0]
+        for _ in range(2):
+            # Without the index, nobody knows that nothing changed.
+            shutil.rmtree(folder / "files/index", ignore_errors=True)
+            assert command("run", "--project", str(folder)) == 0
     return folder
 
 
