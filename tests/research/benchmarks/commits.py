@@ -214,8 +214,7 @@ from pathlib import Path
 from sys import argv
 try:
     from tests.research.benchmarks.projects import fill_cache
-    from tests.support.synthetic_pages import Row as PageRow
-from tests.support.synthetic_pages import synthetic
+    from tests.support.synthetic_pages import synthetic
 except ImportError:
     from tests.benchmarks.projects import fill_cache, synthetic
 fill_cache(Path(argv[1]), synthetic(int(argv[2])))
