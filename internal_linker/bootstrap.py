@@ -81,13 +81,13 @@ def main(arguments: list[str]) -> NoReturn:
 
 
 def explained(error: ImportError) -> str:
-    """Return what to do about a package that can't be imported; the next start remakes the project's environment."""
+    """Return what to do about a package that can't be imported; the next start rebuilds the project's environment."""
     what = f"A package that Internal Linker needs can't be loaded ({' '.join(str(error).split())[:300]})."
     if Path(sys.prefix).resolve() != VENV.resolve() or not READY.exists():
         return f'{what} Install the packages again: "{sys.executable}" -m pip install -r "{ROOT / REQUIREMENTS[0]}"'
     INCOMPLETE.touch()
     READY.unlink()
-    return f"{what} Start again: the next start makes the environment anew. If that fails, the system lacks a library."
+    return f"{what} Start again: the next start rebuilds the environment. If that fails, the system lacks a library."
 
 
 def _is_ready(test: bool) -> bool:

@@ -115,7 +115,7 @@ def test_two_starts_at_once_prepare_once(tmp_path: Path) -> None:
 @pytest.mark.long
 @posix
 def test_a_killed_start_is_made_good_by_the_next(copied: Tiny) -> None:
-    """After a start that was killed during the installation, the next one frees no lock by hand and begins anew."""
+    """After a start was killed during the installation, the next one installs from scratch and waits for no lock."""
     (copied.root / ".venv" / "left behind").touch()
     with copied.popen("-c", "", more={"DAWDLE": "yes"}, start_new_session=True) as killed:
         copied.wait_for("dawdling")
@@ -142,7 +142,7 @@ def test_a_failed_preparation_ends_in_what_to_do(copied: Tiny, more: dict[str, s
     assert failed.returncode == 1 and "nowhere" in failed.stderr
     last = failed.stderr.strip().splitlines()[-1]
     assert last.startswith("Internal Linker can't start.") and advice in last
-    assert (copied.root / ".venv.incomplete").exists(), "the next start makes it anew"
+    assert (copied.root / ".venv.incomplete").exists(), "the next start rebuilds it"
 
 
 @posix

@@ -13,7 +13,7 @@ _BETWEEN_S = 0.5
 
 
 class Tracker:
-    """`ports.Progress` that keeps what it is told, and passes it on.
+    """Implements `ports.Progress`: records steps, times and warnings, and forwards them.
 
     Args:
         to: who gets it as well; None: nobody.

@@ -60,7 +60,7 @@ class Repetition:
             if self.context.serp:
                 until = min(until, self.context.serp_cache.fresh_until())
             times = {"at": now.isoformat(), "until": until.isoformat()}
-            # Whoever was not told of an orphan is told by the next run.
+            # An alert that could not be sent about an orphan is sent by the next run.
             orphans = report.listed.orphans if report.listed else None
             known = None if orphans is None else [orphan.page for orphan in orphans]
             said = {"run": report.run_id, "outcome": report.outcome, "orphans": known}

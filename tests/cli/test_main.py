@@ -330,7 +330,7 @@ def test_a_package_that_cant_be_loaded_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A package that was lost after the start ends a command with 2 and with what to do, without a traceback."""
-    monkeypatch.setattr(bootstrap, "READY", Path("nowhere"))  # else the next start makes the environment anew
+    monkeypatch.setattr(bootstrap, "READY", Path("nowhere"))  # else the next start rebuilds the environment
 
     def call() -> None:
         importlib.import_module("nowhere_to_be_found")

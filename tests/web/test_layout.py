@@ -5,7 +5,7 @@ from tests.support.app_server import RunningApp
 
 
 def test_what_all_pages_share(app: RunningApp, browser: AppBrowser) -> None:
-    """The way in is explained; Tab leads past the navigation; colours stay; a server that is gone is told."""
+    """The sign-in page explains itself; Tab skips the navigation; the theme persists; a lost server is reported."""
     page = browser.browser.new_context().new_page()
     page.goto(app.url)
     page.get_by_role("heading", name="Open the start address").wait_for()
