@@ -114,7 +114,7 @@ class Reach:
 
     Attributes:
         by_line: tests by file and line; line 0 has all tests that reach any line of a function in the file.
-        seconds: each test's duration, in the order in which they ran.
+        seconds: each test's processor seconds, in the order in which they ran.
         starters: tests that start processes, so that what they reach is unknown.
         users: files by the files that they import from.
     """
