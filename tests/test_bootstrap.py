@@ -38,6 +38,7 @@ def copied(made: Tiny, tmp_path: Path) -> Tiny:
     return tiny
 
 
+@pytest.mark.long
 def test_a_second_start_changes_nothing_and_is_isolated(made: Tiny, tmp_path: Path) -> None:
     """It prints nothing, keeps the exit code, and takes no code from PYTHONPATH or the current folder."""
     written = made.ready.stat().st_mtime_ns
@@ -64,6 +65,7 @@ def test_a_python_with_all_packages_is_used_as_it_is(tmp_path: Path, monkeypatch
         gone_on.clear()
 
 
+@pytest.mark.long
 def test_a_damaged_environment_is_made_anew(made: Tiny) -> None:
     """A package that can't be loaded ends a start with one sentence and exit code 2; the next start has it again."""
     module, left = made.module("first"), made.root / ".venv" / "left behind"

@@ -95,6 +95,7 @@ def test_its_words_are_the_anchors_and_are_paid_once(
     assert "tokens for anchors" not in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_switched_on_later_it_is_asked_about_the_links_that_are_there(
     project: Path, openai: OpenAIStandIn
 ) -> None:
@@ -147,6 +148,7 @@ def test_when_the_cap_is_reached_the_next_run_goes_on(
     assert len(bodies) > first and len(set(bodies)) == len(bodies), "no question is asked twice"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("status", [401, 500])
 def test_a_failing_service_costs_no_link(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str], status: int

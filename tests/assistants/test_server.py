@@ -148,6 +148,7 @@ def test_similar_pages_and_the_audit(shop: Path) -> None:
     talk(shop, dialogue)
 
 
+@pytest.mark.long
 def test_an_editor_decides_through_an_assistant(shop: Path) -> None:
     """With --write, a decision is kept under the reviewer's name; wrong ones and second ones change nothing."""
 

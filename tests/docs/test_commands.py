@@ -153,6 +153,7 @@ def inbox() -> Iterator[Inbox]:
         yield server
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", SHOWN)
 def test_commands_run(
     arguments: str,
@@ -203,6 +204,7 @@ def test_there_are_outputs() -> None:
     assert len(OUTPUTS) >= 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", PYTHON)
 def test_python_runs(code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every Python example prints something when started in a project's folder."""

@@ -90,6 +90,7 @@ def test_no_message_if_nothing_happened(folder: Path, inbox: Inbox) -> None:
     assert message["title"] == "tiny.example: nothing to report" and "Pages: 7" in message["message"]
 
 
+@pytest.mark.long
 def test_a_scheduled_run_reports_orphans_and_links_to_errors_once(folder: Path, inbox: Inbox) -> None:
     """A run of `schedule` sends one message with both; the next run reports only what is new since."""
     write_csv(folder / "files/existing_links.csv", [*LINKS[:-2], (URLS[0], OLD), (URLS[0], URLS[5])])

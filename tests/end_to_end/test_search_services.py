@@ -47,6 +47,7 @@ def test_a_run_with_serpapi_is_a_run_with_serper(tmp_path: Path) -> None:
         assert (len(serper.ledger), len(serpapi.ledger)) == paid
 
 
+@pytest.mark.long
 def test_each_service_has_its_own_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Changing the service pays for its answers; changing back finds the old ones in the cache."""
     of = {"embedding_provider": "lsa", "max_serp_pages": 1}

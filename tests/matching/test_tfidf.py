@@ -152,6 +152,7 @@ def test_likeness_to_linked_pages_is_the_mean_cosine() -> None:
     np.testing.assert_array_equal(passages, passage_scores(index, 1, others))
 
 
+@pytest.mark.long
 def test_pairs_that_share_a_place_in_the_table_are_told_apart() -> None:
     """If pairs of few words collide in the hash table, weights still equal the independent calculation."""
     dice = np.random.default_rng(3)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from internal_linker.usecases.options.links import RunOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
@@ -17,6 +19,7 @@ MORE = [
 ]
 
 
+@pytest.mark.long
 def test_accepted_and_rejected_links_are_learned_from(tmp_path: Path) -> None:
     """Accepted links count with the known links, and rejected ones beside them, as the line `Ranker` says."""
     write_csv(tmp_path / "files/urls_rawdata.csv", [HEADER, *site()])

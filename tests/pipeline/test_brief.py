@@ -200,6 +200,7 @@ def test_where_no_link_may_lead_is_said(brief: Ask, tmp_path: Path) -> None:
     assert sources(brief(folder, "Fresh tea leaves and water"))
 
 
+@pytest.mark.long
 def test_a_rejected_link_is_not_proposed_to_a_page_anew(brief: Ask, folder: Path) -> None:
     """A link that editors rejected for the page that the brief replaces stays rejected."""
     assert command("run", "--no-serp", "--project", str(folder)) == 0

@@ -85,6 +85,7 @@ def test_files_stay_as_they_are(brief: Ask, folder: Path, draft: Path) -> None:
     assert index and {name: kept[name] for name in kept.keys() - index} == before
 
 
+@pytest.mark.long
 def test_what_was_learned_ranks(brief: Ask, tmp_path: Path) -> None:
     """From 200 existing links on, each link to the page has its probability; the topic alone decides on its own."""
     site = pages(120)
@@ -116,6 +117,7 @@ def test_it_is_printed_for_people(folder: Path, draft: Path, capsys: pytest.Capt
     assert "Embedding:" in printed.err
 
 
+@pytest.mark.long
 def test_a_draft_comes_from_standard_input(tmp_path: Path) -> None:
     """The argument - reads the draft from standard input in any encoding."""
     folder = make_small_project(tmp_path)

@@ -111,6 +111,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> dict[int, Ints]:
     return found
 
 
+@pytest.mark.long
 def test_a_lookup_after_a_run_compares_only_its_own_page(
     ran: Path, capsys: pytest.CaptureFixture[str], compared: dict[int, Ints]
 ) -> None:
@@ -119,6 +120,7 @@ def test_a_lookup_after_a_run_compares_only_its_own_page(
     assert [*compared] == [[row["URL"] for row in pages(ran)].index(PAGE)]
 
 
+@pytest.mark.long
 def test_a_lookup_begins_with_the_nearest_pages_that_a_run_found_with_ivf(
     linked: Path,
     capsys: pytest.CaptureFixture[str],
@@ -140,6 +142,7 @@ def test_a_lookup_begins_with_the_nearest_pages_that_a_run_found_with_ivf(
     assert [np.count_nonzero(near >= 0) for near in compared.values()] == [7]
 
 
+@pytest.mark.long
 def test_links_and_scores_are_those_without_an_index(
     linked: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +155,7 @@ def test_links_and_scores_are_those_without_an_index(
         assert looked_up(linked, capsys, *words) == (expected, True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", ["text", "link", "setting"])
 def test_a_change_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str], change: str) -> None:
     """After a change of a table or a setting, the lookup computes everything, and the next one uses the new index."""
@@ -179,6 +183,7 @@ def test_a_change_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str], c
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_decisions_of_editors_count_at_once(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A rejected link is gone and an accepted one stays, as without the index, and the ranker learns from both."""
     linked, (before, _) = ran, looked_up(ran, capsys)
@@ -197,6 +202,7 @@ def links_csv(folder: Path) -> list[dict[str, str]]:
         return [{name: row[name] for name in row if name != "Run"} for row in csv.DictReader(file)]
 
 
+@pytest.mark.long
 def test_a_run_with_an_index_finds_the_same_links(ran: Path) -> None:
     """A run after a decision compares no pages again; its links are those of a run without an index."""
     linked = ran
@@ -240,6 +246,7 @@ def split(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
+@pytest.mark.long
 def test_a_run_splits_only_changed_texts_into_words(ran: Path, split: list[str]) -> None:
     """After changed, new and removed pages, the links are those of a run that splits all."""
     linked, rows = ran, pages(ran)
@@ -319,6 +326,7 @@ def found_for(
     return json.loads(out), FROM_INDEX in err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", GUESTS.values(), ids=GUESTS)
 def test_queries_and_planned_pages_are_guests(
     ran: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
@@ -331,6 +339,7 @@ def test_queries_and_planned_pages_are_guests(
     assert found_for(ran, capsys, words) == (first, True)
 
 
+@pytest.mark.long
 def test_guests_have_vectors_of_their_own(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An encoder that doesn't learn from the pages gives a draft the same links with an index and without."""
     write_settings(linked, {"embedding_provider": "fast"})
@@ -339,6 +348,7 @@ def test_guests_have_vectors_of_their_own(linked: Path, capsys: pytest.CaptureFi
     assert found_for(linked, capsys, GUESTS["draft"]) == (first, True)
 
 
+@pytest.mark.long
 def test_a_run_with_queries_without_pages(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Their links are those of a lookup, and the links of pages are those of a run without them."""
     linked, alone = ran, links_csv(ran)

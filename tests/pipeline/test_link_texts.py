@@ -15,6 +15,7 @@ from tests.support.small_project import HEADER, SITE, write_csv, write_settings
 PAGES, ONE, SAID, LINKED = 24, 0, 7, 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("linked", [True, False])
 def test_a_page_is_not_suggested_for_the_text_of_a_link_to_another(tmp_path: Path, linked: bool) -> None:
     """What the same words say outside a link counts: they name a page."""

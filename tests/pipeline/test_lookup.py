@@ -144,6 +144,7 @@ def test_an_anchor_is_marked_in_its_sentence() -> None:
 # -- which page is meant -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_page_can_be_named_in_many_ways(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With and without scheme, www. and slashes, and as a path, an address stands for one page."""
     to = links_of(small, capsys, URLS[1], "--to")

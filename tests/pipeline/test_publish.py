@@ -67,6 +67,7 @@ def review(project: Path) -> list[tuple[str, ...]]:
     return [(str(row[10]), str(row[11])) for row in rows]
 
 
+@pytest.mark.long
 def test_a_broken_crawl_does_not_reach_the_sheet(
     tmp_path: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -103,6 +104,7 @@ def _reworded(project: Path, end: str) -> None:
     write_csv(project / "files/urls_rawdata.csv", [HEADER, *rows])
 
 
+@pytest.mark.long
 def test_links_that_lack_embeddings_wait_for_the_service(
     tmp_path: Path, google: GoogleStandIn, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -153,6 +155,7 @@ def test_a_workbook_that_waits_is_named(
     assert (project / "files/review.xlsx").read_bytes() == before
 
 
+@pytest.mark.long
 def test_sections_that_need_approval_wait_in_the_review(tmp_path: Path) -> None:
     """No link from or to these sections is published before it is accepted; the notes name the waiting links."""
     settings = {"embedding_provider": "lsa", "approval_sections": ["/espresso"]}
@@ -172,6 +175,7 @@ def test_sections_that_need_approval_wait_in_the_review(tmp_path: Path) -> None:
     assert shown(project)[espresso[0]] == {first[11]}
 
 
+@pytest.mark.long
 def test_what_an_editor_decided_in_the_workbook_is_heeded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,6 +216,7 @@ def test_a_run_of_some_rows_shows_editors_the_links_of_all(tmp_path: Path) -> No
     assert len(whole) == 5 * PAGES and sorted(review(project)) == sorted(whole)
 
 
+@pytest.mark.long
 def test_a_link_that_stands_on_the_site_turns_live(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -264,6 +269,7 @@ def test_a_link_names_words_that_stand_in_its_source(tmp_path: Path) -> None:
     assert len(set(texts)) == len(texts), "no anchor of a page leads to two targets"
 
 
+@pytest.mark.long
 def test_words_at_the_terminal_are_heeded_by_the_next_run(tmp_path: Path) -> None:
     """`review` reads keys line by line without a terminal; the next run follows the acceptance and the rejection."""
     project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa", "review": "none"})

@@ -292,6 +292,7 @@ def test_a_lookup_writes_nothing() -> None:
     assert rejects.writes == 0
 
 
+@pytest.mark.long
 def test_publication_has_the_memory_of_matching() -> None:
     """Once links are chosen, the words and vectors of the site are gone, and their memory is the system's again."""
     # Other tests may leave sites that are released meanwhile.

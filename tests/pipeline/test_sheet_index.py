@@ -40,6 +40,7 @@ def put(google: GoogleStandIn, row: int, column: int, text: str) -> None:
     sheet.update_cell(row, column, text)
 
 
+@pytest.mark.long
 def test_a_lookup_uses_what_the_run_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The links that the run wrote into the Sheet are no change; all figures are those without an index."""
     links, used = looked_up(folder, capsys)
@@ -54,6 +55,7 @@ CHANGES: dict[str, tuple[Callable[[GoogleStandIn], None], bool]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES)
 def test_changes_in_the_sheet_count(
     folder: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str], change: str
@@ -65,6 +67,7 @@ def test_changes_in_the_sheet_count(
     assert used is same and links == without_index(folder, capsys)
 
 
+@pytest.mark.long
 def test_an_open_site_reads_the_sheet_again_after_a_while(
     folder: Path, google: GoogleStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def changes(project: Project) -> list[Difference]:
     return list(diff(project, DiffOptions(before="last-1", after="last"), write=False).differences)
 
 
+@pytest.mark.long
 def test_a_run_on_the_same_input_writes_the_same_bytes(project: Project) -> None:
     """After decisions, the next run changes lists, and the one after it changes nothing."""
     files = [project.root / "files" / name for name in ("Output.csv", "orphans.csv", "excluded_targets.csv")]
@@ -127,6 +128,7 @@ def test_a_new_link_of_a_page_changes_only_lists_near_it(project: Project) -> No
     }
 
 
+@pytest.mark.long
 def test_links_that_wait_for_approval_go_on_waiting(project: Project) -> None:
     """Where an editor must approve some links first, the next run proposes and holds the same ones."""
     write_settings(project.root, {"approval_sections": ["/*/1*"]})
@@ -138,6 +140,7 @@ def test_links_that_wait_for_approval_go_on_waiting(project: Project) -> None:
     assert [(one.links, one.held) for one in again] == [(one.links, one.held) for one in found]
 
 
+@pytest.mark.long
 def test_another_setting_chooses_all_lists_from_scratch(project: Project, tmp_path: Path) -> None:
     """With another weight, the lists are those of a project without earlier runs."""
     fresh = tmp_path / "fresh"

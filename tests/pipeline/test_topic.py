@@ -89,6 +89,7 @@ def test_a_query_finds_the_pages_about_what_it_names(handbook: Path, text: str) 
     assert _products([link.target for link in found.links[:4]]) == [True] * 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "draft",
     [

@@ -149,6 +149,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_whatever_changed_since_the_last_run_is_noticed(root: Path, change: Callable[[Path], object]) -> None:
     """A run never takes a changed input, decision, review, setting or file for what the last run left."""

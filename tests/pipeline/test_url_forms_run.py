@@ -60,6 +60,7 @@ def judge(project: Path, **written: str) -> tuple[str, str]:
     return str(sheet.cell(first, names["Source"]).value), str(sheet.cell(first, names["Target"]).value)
 
 
+@pytest.mark.long
 def test_queries_and_links_in_another_form_are_the_site_pages(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,6 +76,7 @@ def adapted_to_popular() -> tuple[Ranking, Adaptation | None]:
     return adapted(ranking(PAGES, POPULAR), existing(POPULAR))
 
 
+@pytest.mark.long
 def test_a_pattern_that_the_packaged_weights_miss_is_used() -> None:
     """If editors link to the same popular pages, the weights learn it and report it, and such pages move up."""
     plain = ranking(PAGES, POPULAR)
@@ -149,6 +150,7 @@ def proposed(found: Ranking) -> tuple[tuple[int, int], ...]:
     )
 
 
+@pytest.mark.long
 def test_rejections_of_one_kind_lower_such_links_elsewhere() -> None:
     """If editors reject links within a folder, such links move down on other pages; the rejected ones are gone."""
     before, _ = learned()
@@ -161,6 +163,7 @@ def test_rejections_of_one_kind_lower_such_links_elsewhere() -> None:
     assert not any(keys[target] in lists[source] for source, target in rejected)
 
 
+@pytest.mark.long
 def test_accepted_links_of_one_kind_raise_such_links_elsewhere() -> None:
     before, _ = learned()
     accepted = proposed(before)

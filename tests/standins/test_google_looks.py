@@ -102,6 +102,7 @@ def test_protection_keeps_others_out(google: GoogleStandIn, sheet: gspread.Sprea
     assert [row[1:] for row in google.grid("Main")] == [["Main Query"], ["bee"], ["x"], ["sea"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "args", "words"),
     [

@@ -94,6 +94,7 @@ def test_main_py_without_a_command_is_a_run_of_its_own_folder(tmp_path: Path, op
     assert (folder / "files/Output.csv").exists() is (not options)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_terminal_without_unicode_shows_bars_and_tables(tmp_path: Path) -> None:
     """Progress and summary use only characters that an old console has."""

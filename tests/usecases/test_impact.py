@@ -248,6 +248,7 @@ def test_nothing_to_draw_is_said(made: Path, capsys: pytest.CaptureFixture[str])
         found(made, experiment=True)
 
 
+@pytest.mark.long
 def test_held_back_targets_are_the_controls(planned: Planned) -> None:
     """The result of an experiment compares targets that went live with those that were drawn to wait."""
     folder, first, plan = planned

@@ -72,6 +72,7 @@ def stored(folder: Path, table: SearchTable = SearchTable.TOTALS) -> dict[date, 
         return dict(store.days(table))
 
 
+@pytest.mark.long
 def test_the_first_import_stores_every_day_that_google_has(
     project: Path, google: SearchConsoleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,6 +96,7 @@ def test_the_first_import_stores_every_day_that_google_has(
     assert list(found.frames) == ["queries", "pages", "totals", "sessions"] and len(found.sessions) == 0
 
 
+@pytest.mark.long
 def test_a_second_import_asks_only_for_new_days_and_the_last_week(
     project: Path, google: SearchConsoleStandIn
 ) -> None:
@@ -164,6 +166,7 @@ def test_a_used_up_quota_keeps_what_was_fetched(
         assert imported(project, "--search-console", PROPERTY) == 4
 
 
+@pytest.mark.long
 def test_an_import_that_fails_in_the_middle_goes_on_where_it_stopped(
     project: Path, google: SearchConsoleStandIn
 ) -> None:

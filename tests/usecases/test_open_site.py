@@ -41,6 +41,7 @@ def site(folder: Path) -> Iterator[OpenSite]:
         yield opened
 
 
+@pytest.mark.long
 def test_it_answers_as_the_functions_do(folder: Path, site: OpenSite) -> None:
     """Lookups both ways, of queries and of limits, and briefs, in any order and again."""
     asked: list[tuple[str, dict[str, Any]]] = [
@@ -61,6 +62,7 @@ def test_it_answers_as_the_functions_do(folder: Path, site: OpenSite) -> None:
             assert repr(getattr(found, name)) == repr(getattr(brief, name))
 
 
+@pytest.mark.long
 def test_what_it_read_serves_the_next_lookups(
     folder: Path, site: OpenSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +73,7 @@ def test_what_it_read_serves_the_next_lookups(
     assert site.lookup(PAGES[4]).links and site.lookup(QUERY).links
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["files/existing_links.csv", "config/settings.toml"])
 def test_it_notices_changes(folder: Path, site: OpenSite, name: str) -> None:
     """After a change of a table or a setting, it answers as a new process would."""
@@ -85,6 +88,7 @@ def test_it_notices_changes(folder: Path, site: OpenSite, name: str) -> None:
     assert repr(list(after)) == repr(list(internal_linker.lookup(PAGES[3], folder).links))
 
 
+@pytest.mark.long
 def test_decisions_of_editors_count_at_once(folder: Path, site: OpenSite) -> None:
     """A link that an editor rejects is gone from the next lookup."""
     first = site.lookup(PAGES[3]).links[0]
@@ -99,6 +103,7 @@ def test_decisions_of_editors_count_at_once(folder: Path, site: OpenSite) -> Non
     assert repr(list(after)) == repr(list(internal_linker.lookup(PAGES[3], folder).links))
 
 
+@pytest.mark.long
 def test_several_threads_may_ask(site: OpenSite) -> None:
     """Answers to threads are those to one."""
     asked = [*PAGES[:4], QUERY, "oat milk"] * 3

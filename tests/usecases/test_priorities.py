@@ -78,6 +78,7 @@ def links(project: Project, name: str = "files/links.csv") -> list[dict[str, str
         return list(csv.DictReader(file))
 
 
+@pytest.mark.long
 def test_a_run_on_the_same_search_data_changes_nothing(project: Project) -> None:
     """Two runs in a row write the same links, with the same reasons."""
     before = [(one["Source"], one["Target"], one["Why"]) for one in links(project)]
@@ -165,6 +166,7 @@ def test_an_audit_without_search_data_has_no_opportunities(tmp_path: Path) -> No
     assert 'id="opportunities"' not in (tmp_path / "files/audit.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_commands_do_not_load_what_only_others_need(tmp_path: Path) -> None:
     """A lookup would take twice as long with what it has no use for; without search data a run loads no pandas."""
     make_project(tmp_path, {"embedding_provider": "auto"})

@@ -403,6 +403,7 @@ main(["schedule"])
 """
 
 
+@pytest.mark.long
 def test_a_scheduled_run_is_stopped_between_two_steps(tmp_path: Path) -> None:
     """SIGTERM during a real run lets the current step finish, starts no other, and is logged."""
     pages = "".join(

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.small_project import (
     REPOSITORY,
     SITE,
@@ -26,6 +28,7 @@ def _without_runtime(folder: Path, *arguments: str) -> tuple[int, str, str]:
     return finish(start("-c", code, *arguments, "--project", str(folder), cwd=REPOSITORY))
 
 
+@pytest.mark.long
 def test_a_first_run_without_the_model_uses_word_statistics(tmp_path: Path) -> None:
     """Where no run was before, nothing is lost: the run takes word statistics and says so."""
     folder = make_project(tmp_path, {"embedding_provider": "fast"})
@@ -36,6 +39,7 @@ def test_a_first_run_without_the_model_uses_word_statistics(tmp_path: Path) -> N
     assert SITE in (folder / "files/links.csv").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_where_every_vector_is_known_nobody_needs_the_model(tmp_path: Path) -> None:
     """A later run over the same texts, and a lookup, never import the model's runtime."""
     folder = make_project(tmp_path, {"embedding_provider": "fast"})
@@ -49,6 +53,7 @@ def test_where_every_vector_is_known_nobody_needs_the_model(tmp_path: Path) -> N
     assert URLS[1] in out
 
 
+@pytest.mark.long
 def test_a_later_run_with_new_texts_keeps_its_links_instead_of_changing_them_all(tmp_path: Path) -> None:
     """Word statistics in place of the last run's vectors would change every link: the run ends and says why."""
     folder = make_project(tmp_path, {"embedding_provider": "fast"})

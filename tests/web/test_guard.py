@@ -193,6 +193,7 @@ def test_a_shared_app_needs_its_password(shared_app: RunningApp, tmp_path: Path)
         assert client.get("/api/projects").status_code == 401
 
 
+@pytest.mark.long
 def test_a_person_signs_in_and_out(shared_app: RunningApp, browser: AppBrowser) -> None:
     """A colleague signs in with the password, signs out, and then nothing is open any more."""
     page = browser.page(shared_app)

@@ -66,6 +66,7 @@ def test_wrong_questions_are_refused(app: RunningApp, measured: str) -> None:
     assert app.client.get(f"{api}/impact").json() == before
 
 
+@pytest.mark.long
 def test_a_person_measures_the_impact(app: RunningApp, browser: AppBrowser, made: Path) -> None:
     """From the empty page to the answer with its charts and tables, which leads to the links of a target."""
     impact_file(open_project(made)).unlink(missing_ok=True)

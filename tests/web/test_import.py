@@ -175,6 +175,7 @@ def test_a_sitemap_is_imported(app: RunningApp, shop: Path) -> None:
         assert "/tag/c" not in site.paths
 
 
+@pytest.mark.long
 def test_a_wordpress_site_is_imported(app: RunningApp, shop: Path) -> None:
     """The posts of a WordPress site become pages; the account in config/wordpress.txt is used for its site only."""
     posts = [StoredPost(1, "green", "<p>Tea</p>"), StoredPost(2, "black", "<p>Tea</p>")]

@@ -1,9 +1,12 @@
 """What all pages share: the way in, colours, and the keyboard."""
 
+import pytest
+
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp
 
 
+@pytest.mark.long
 def test_what_all_pages_share(app: RunningApp, browser: AppBrowser) -> None:
     """The sign-in page explains itself; Tab skips the navigation; the theme persists; a lost server is reported."""
     page = browser.browser.new_context().new_page()

@@ -44,6 +44,7 @@ def test_a_download_is_a_file(app: RunningApp, key: str, kind: str, begins: byte
     assert answer.headers["content-disposition"] == f'attachment; filename="site-links.{kind}"'
 
 
+@pytest.mark.long
 def test_filters_and_panel_stay_in_the_address(app: RunningApp, browser: AppBrowser, key: str) -> None:
     """Filters change table, counts, download and address; a reload keeps them, and a panel."""
     page = browser.page(app, f"/p/{key}/links", width=390)

@@ -46,6 +46,7 @@ def begin(app: RunningApp, browser: AppBrowser, key: str, **more: Any) -> Page:
     return page
 
 
+@pytest.mark.long
 def test_the_page_is_sound(app: RunningApp, browser: AppBrowser, key: str) -> None:
     """Both views and their dialogs have no finding of axe, with hostile and right-to-left texts, on a phone."""
     page = begin(app, browser, key, width=390, scheme="dark")
@@ -71,6 +72,7 @@ def test_the_page_is_sound(app: RunningApp, browser: AppBrowser, key: str) -> No
     require_sound(page, browser)
 
 
+@pytest.mark.long
 def test_a_review_by_keyboard(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
     """A accepts, R rejects with a reason, U undoes, J and K move; all is stored with the reviewer's name."""
     page = begin(app, browser, key)

@@ -91,6 +91,7 @@ def test_a_task_runs_once(app: RunningApp, shop: Path) -> None:
     ended(app, api, "similar")
 
 
+@pytest.mark.long
 def test_a_shared_app_reads_no_other_files(tmp_path: Path, shop: Path) -> None:
     """Whoever has only the password learns nothing of files by naming them as an encoder; the setting's own is fine."""
     own, secret = "file:files/vectors.csv", tmp_path / "secret.csv"

@@ -100,6 +100,7 @@ def test_an_answer_without_end_is_given_up(service: Service) -> None:
     assert isinstance(failure(service.ask), ServiceError)
 
 
+@pytest.mark.long
 def test_an_answer_that_drips_is_given_up(service: Service) -> None:
     """A response that drips in, a piece every tenth of a second, is cancelled."""
     if service.on.endswith("/search"):
@@ -109,6 +110,7 @@ def test_an_answer_that_drips_is_given_up(service: Service) -> None:
     assert service.server.script_left == 0
 
 
+@pytest.mark.long
 def test_a_service_that_is_down_is_left_alone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while of nothing but failures, no more requests are sent, and the error says since when."""
     monkeypatch.setattr(limits, "DOWN_S", 0.0)
@@ -132,6 +134,7 @@ class Bomb(Fault):
         return Answer(200, packed, {"Content-Encoding": "gzip", "Content-Type": "application/json"})
 
 
+@pytest.mark.long
 def test_an_answer_that_unpacks_without_end_is_given_up(service: Service) -> None:
     """A small packed response that unpacks to a huge one is cancelled."""
     service.server.script(Bomb(), on=service.on)

@@ -101,6 +101,7 @@ def test_refusals_say_why_without_any_secret(capfd: pytest.CaptureFixture[str], 
     assert SECRET not in told
 
 
+@pytest.mark.long
 def test_nobody_waits_for_a_server_that_hangs() -> None:
     """A silent server and one whose answer never ends cost no more than the time limit, and hide no other."""
     with webhook() as inbox, silent_server() as port:

@@ -28,6 +28,7 @@ def small(links: Sequence[tuple[int, int]], offered: Sequence[tuple[tuple[int, i
     return audited(urls, ["Home", "A", "B"], links, offered)
 
 
+@pytest.mark.long
 def test_all_controls_of_audit_html_work(browser: Browser, tmp_path: Path) -> None:
     """Pressing everything and pointing everywhere, in both colours and widths, leads to no uncaught error.
 

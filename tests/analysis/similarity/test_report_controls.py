@@ -35,6 +35,7 @@ def page(tmp_path: Path) -> Path:
     return written(tmp_path, clusters(SIZES))
 
 
+@pytest.mark.long
 def test_all_controls_of_clusters_html_work(browser: Browser, tmp_path: Path) -> None:
     """Pressing everything, in both shapes, colours and widths, leads to no uncaught error.
 

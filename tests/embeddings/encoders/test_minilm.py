@@ -92,6 +92,7 @@ def plain() -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(str(verified_model()), providers=["CPUExecutionProvider"])
 
 
+@pytest.mark.long
 def test_a_vector_is_what_its_recipe_says(encoder: LocalEncoder, plain: onnxruntime.InferenceSession) -> None:
     """Optimised encoding gives the vectors of this recipe, as stored in users' caches."""
     assert encoder.recipe == "title+4x254/v1"

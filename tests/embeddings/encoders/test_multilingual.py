@@ -98,6 +98,7 @@ def test_every_process_computes_the_same() -> None:
     assert len(found) == 1 and len(found.pop().strip()) == hashlib.sha256().digest_size * 2
 
 
+@pytest.mark.long
 def test_a_run_says_that_it_was_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """links.csv names the model; Arabic pages have similarities, and the run notes that Persian pages have none."""
     project = make_project(tmp_path, 2)

@@ -44,6 +44,7 @@ def test_packs_as_it_reads() -> None:
     assert next(counts) == 60
 
 
+@pytest.mark.long
 @given(st.text(min_size=1, max_size=300), st.text(max_size=2000), st.integers(16, 200))
 def test_a_cut_text_has_the_tokens_it_is_said_to_have(title: str, body: str, limit: int) -> None:
     """For any characters, a recount finds the cut text within the limit."""

@@ -21,6 +21,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_settings(monkeypatch)
 
 
+@pytest.mark.long
 def test_a_run_takes_the_vectors_that_were_exported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
