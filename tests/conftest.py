@@ -18,6 +18,7 @@ from internal_linker.adapters.http import limits
 from tests.standins import GoogleStandIn
 from tests.support.databases import fresh_database, running_server
 from tests.support.sheets import HEADER, SITE
+from tests.support.small_project import forget_settings
 from tests.support.wordpress import WordPress, make_template, missing, running_site
 
 # The number of examples hypothesis tries. The quick tier always tries the same ones.
@@ -37,7 +38,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Deselect the long tests, unless --all or an -m expression asks for them."""
+    """Deselect the long tests, unless --all or an -m expression asks for them; the user's settings don't count."""
+    forget_settings()
     settings.load_profile("all" if config.option.all else "quick")
     if not config.option.all and not config.option.markexpr:
         config.option.markexpr = "not long"

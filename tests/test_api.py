@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 import internal_linker
 from internal_linker import InternalLinkerError, clusters, content_brief, import_crawl, lookup, pairs, run
 from internal_linker.usecases.frames import FrameTable
-from tests.support.small_project import REPOSITORY, URLS, forget_settings, make_project, write_csv, write_text
+from tests.support.small_project import REPOSITORY, URLS, make_project, write_csv, write_text
 
 # Commands of the command line, by their Python names.
 COMMANDS = set(
@@ -43,8 +43,7 @@ def test_the_import_is_quick() -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    forget_settings(monkeypatch)
+def folder(tmp_path: Path) -> Path:
     return make_project(tmp_path)
 
 
@@ -107,7 +106,6 @@ def test_clusters_are_records(folder: Path, capfd: pytest.CaptureFixture[str]) -
 def test_data_frames_take_the_place_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages and links as DataFrames give the same pairs and clusters as the files, and `lookup` takes them, too."""
     monkeypatch.chdir(tmp_path)
-    forget_settings(monkeypatch)
     project = make_project(tmp_path / "site", {"embedding_provider": "lsa"})
     pages = pandas.read_csv(project / "files/urls_rawdata.csv")
     links = pandas.DataFrame({"Source": URLS[:2], "Destination": URLS[1:3]})

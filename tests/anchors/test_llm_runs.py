@@ -22,7 +22,6 @@ from tests.support.sites import SETTINGS, make_project, read_csv
 from tests.support.small_project import (
     command,
     finish,
-    forget_settings,
     start,
     summary,
     write_settings,
@@ -32,11 +31,6 @@ from tests.support.small_project import (
 PAGES = 16
 STORE = "sqlite:///files/cache.sqlite3"
 PLAIN = {**SETTINGS, "embedding_provider": "lsa", "review": "none"}
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -23,7 +23,6 @@ from tests.support.small_project import (
     command,
     environment,
     finish,
-    forget_settings,
     make_project,
     snapshot,
     start,
@@ -49,8 +48,7 @@ def with_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def shop(with_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    forget_settings(monkeypatch)
+def shop(with_run: Path, tmp_path: Path) -> Path:
     return shutil.copytree(with_run, tmp_path / "shop")
 
 

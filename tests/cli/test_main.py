@@ -24,7 +24,6 @@ from tests.support.small_project import (
     URLS,
     command,
     finish,
-    forget_settings,
     make_project,
     snapshot,
     start,
@@ -52,11 +51,6 @@ HEAVY = (
     "mcp",
 )
 KEY = "sk-secret-0123456789"
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

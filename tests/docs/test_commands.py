@@ -23,7 +23,7 @@ from tests.standins.search_console import search_rows
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.message_servers import Inbox, webhook
 from tests.support.post_site import sign_in
-from tests.support.small_project import REPOSITORY, command, forget_settings, write_text
+from tests.support.small_project import REPOSITORY, command, write_text
 from tests.support.source_site import git
 from tests.support.web_server import Site, sitemap
 from tests.support.web_sites import html_page
@@ -67,13 +67,11 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_text(folder / "saved-pages/brewing/index.html", html_page("Brewing"))
     write_text(folder / "draft.md", "# Oat milk latte art\n\nSteam oat milk to 55 °C and swirl the jug.\n")
     write_text(folder / "search-data.csv", search_data(pages))
-    with pytest.MonkeyPatch.context() as patch:
-        forget_settings(patch)
-        assert command("import", str(folder / "search-data.csv"), "--project", str(folder)) == 0
-        for _ in range(2):
-            # Without the index, nobody knows that nothing changed.
-            shutil.rmtree(folder / "files/index", ignore_errors=True)
-            assert command("run", "--project", str(folder)) == 0
+    assert command("import", str(folder / "search-data.csv"), "--project", str(folder)) == 0
+    for _ in range(2):
+        # Without the index, nobody knows that nothing changed.
+        shutil.rmtree(folder / "files/index", ignore_errors=True)
+        assert command("run", "--project", str(folder)) == 0
     return folder
 
 
@@ -110,7 +108,6 @@ def apply_links(folder: Path) -> None:
 @pytest.fixture
 def folder(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of the sample site as the current folder; nothing is typed at prompts."""
-    forget_settings(monkeypatch)
     shutil.copytree(sample, tmp_path / "site")
     monkeypatch.chdir(tmp_path / "site")
     monkeypatch.setattr("sys.stdin", io.StringIO(""))

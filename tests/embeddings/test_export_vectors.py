@@ -18,16 +18,10 @@ from tests.support.builders import Told
 from tests.support.small_project import (
     URLS,
     command,
-    forget_settings,
     make_project,
     write_csv,
     write_settings,
 )
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ from tests.support.small_project import (
     URLS,
     command,
     finish,
-    forget_settings,
     make_project,
     start,
     write_csv,
@@ -36,11 +35,6 @@ from tests.usecases.test_schedule import SCHEDULED_RUN
 SECRET = "T0pSecretToken99"
 OLD = f"{SITE}/old/"
 LINKS = [("Source", "Destination"), *zip(URLS, [*URLS[1:], URLS[0]], strict=True)]
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

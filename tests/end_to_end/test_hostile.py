@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 from internal_linker.core.errors import ExitCode
-from tests.support.small_project import command, forget_settings, make_project
+from tests.support.small_project import command, make_project
 
 PAGES, QUERIES, LINKS = "files/urls_rawdata.csv", "files/main_queries.csv", "files/existing_links.csv"
 SETTINGS, PATTERNS, REVIEW, CACHE = (
@@ -63,11 +63,6 @@ INPUTS: dict[str, tuple[str, bytes | Callable[[Path], None]]] = {
     "a cache of another program": (CACHE, foreign_database),
     "a cache that is a text": (CACHE, b"no database " * 1_000),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.mark.long

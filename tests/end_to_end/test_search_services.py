@@ -6,7 +6,7 @@ import pytest
 
 from tests.standins import SerpApiStandIn, SerperStandIn
 from tests.support.sites import make_project, read_csv, sample_pages, use_standins
-from tests.support.small_project import command, forget_settings
+from tests.support.small_project import command
 
 PAGES = 12
 
@@ -16,11 +16,6 @@ def found(words: str, site: str) -> list[str]:
     urls = [page["URL"] for page in sample_pages(PAGES)]
     first = len(words) % PAGES
     return [*urls[first:], f"https://{site}/gone", *urls[:first]] if site else []
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def results(project: Path) -> tuple[bytes, list[dict[str, str]]]:

@@ -20,7 +20,7 @@ from tests.support.impact_sites import Kind, simulated
 from tests.support.message_servers import Inbox, webhook
 from tests.support.simulated_search import search_rows
 from tests.support.sites import read_csv, sample_pages
-from tests.support.small_project import command, forget_settings, write_csv, write_settings, write_text
+from tests.support.small_project import command, write_csv, write_settings, write_text
 
 PROPERTY = "sc-domain:slowkettle.example"
 NOW = datetime(2026, 11, 25, 20, tzinfo=UTC)
@@ -29,8 +29,7 @@ PAGES = 30
 
 
 @pytest.fixture(autouse=True)
-def _now(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    forget_settings(monkeypatch)
+def _now() -> Iterator[None]:
     with time_machine.travel(NOW, tick=True):
         yield
 

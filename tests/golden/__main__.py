@@ -15,10 +15,9 @@ DIGESTS = Path(__file__).parent / "digests"
 
 def prepare() -> None:
     """Make this process's environment that of the record: no settings, one width, one time zone."""
-    from tests.support.small_project import environment
+    from tests.support.small_project import forget_settings
 
-    for name in os.environ.keys() - environment().keys():
-        del os.environ[name]
+    forget_settings()
     os.environ.update(COLUMNS="120", TZ="UTC", NO_COLOR="1")
     if hasattr(time, "tzset"):
         time.tzset()

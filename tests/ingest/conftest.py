@@ -1,4 +1,4 @@
-"""An empty project and a site on loopback, without the settings of the computer that runs the tests."""
+"""An empty project and a site on loopback."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,13 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.crawls import empty_project
-from tests.support.small_project import forget_settings
 from tests.support.web_server import Site
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -16,17 +16,11 @@ from tests.support.small_project import (
     SITE,
     URLS,
     command,
-    forget_settings,
     write_csv,
     write_settings,
     write_text,
 )
 from tests.support.small_project import make_project as make_small_project
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

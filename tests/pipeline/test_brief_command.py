@@ -15,17 +15,11 @@ from tests.support.sites import make_project, use_standins
 from tests.support.small_project import (
     command,
     environment,
-    forget_settings,
     snapshot,
     write_csv,
     write_text,
 )
 from tests.support.small_project import make_project as make_small_project
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from internal_linker.review.merge import LINK_ID
 from internal_linker.usecases.project import open_project
 from tests.support.builders import GONE, MOVED, page, queries_table, url
 from tests.support.sites import read_csv
-from tests.support.small_project import command, forget_settings, summary, write_csv, write_settings
+from tests.support.small_project import command, summary, write_csv, write_settings
 
 SITE = "https://www.tiny.example"
 COLUMNS = ("URL", "Title", "Main Content", "Status Code", "Redirect URL", "Indexability")
@@ -30,8 +30,7 @@ REASONS = ["status 404", "status 301", "not indexable"] * 2
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
+def _run_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     # Two runs in one second would have one id.
     numbers = count(1)
     monkeypatch.setattr("internal_linker.usecases.run.new_run_id", lambda: f"20300101-{next(numbers):06}")

@@ -19,16 +19,11 @@ from internal_linker.text.words import words as words_of
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
 from tests.support.sites import make_project
-from tests.support.small_project import command, forget_settings, write_csv, write_settings, write_text
+from tests.support.small_project import command, write_csv, write_settings, write_text
 
 HOST = "https://www.slowkettle.example"
 PAGE = f"{HOST}/recipes/flat-white/"
 FROM_INDEX = "50 from the index"
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture
@@ -49,9 +44,7 @@ def after_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = with_links(
         make_project(tmp_path_factory.mktemp("index") / "site", 50, {"embedding_provider": "lsa"})
     )
-    with pytest.MonkeyPatch.context() as patch:
-        forget_settings(patch)
-        assert command("run", "--no-serp", "--project", str(made)) == 0
+    assert command("run", "--no-serp", "--project", str(made)) == 0
     return made
 
 

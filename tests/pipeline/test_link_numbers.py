@@ -13,7 +13,6 @@ from tests.support.small_project import (
     TOPICS,
     URLS,
     command,
-    forget_settings,
     make_project,
     summary,
     write_csv,
@@ -23,9 +22,8 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path) -> Path:
     """Return a site where one page has two queries, a query has no page, and one section waits for approval."""
-    forget_settings(monkeypatch)
     folder = make_project(tmp_path, {"approval_sections": [URLS[4].removeprefix(SITE)]})
     queries = [*zip(URLS, TOPICS, strict=True), (URLS[0], "a cup of tea"), (f"{SITE}/new/", "tea pots")]
     write_csv(folder / "files/main_queries.csv", [("URL", "Main Query"), *queries])

@@ -21,7 +21,6 @@ from tests.support.small_project import (
     SITE,
     URLS,
     command,
-    forget_settings,
     write_csv,
     write_settings,
     write_text,
@@ -31,11 +30,6 @@ from tests.support.small_project import make_project as make_small_project
 COFFEE = "https://www.slowkettle.example"
 MILK = f"{COFFEE}/milk/how-to-steam-milk/"
 FLAT_WHITE = f"{COFFEE}/recipes/flat-white/"
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture
@@ -48,9 +42,7 @@ def after_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of 50 pages after a run, whose links are those of lookups."""
     settings = {"embedding_provider": "lsa", "min_inlinks": 0, "max_inlinks": 0}
     made = make_project(tmp_path_factory.mktemp("lookup") / "site", 50, settings)
-    with pytest.MonkeyPatch.context() as patch:
-        forget_settings(patch)
-        assert command("run", "--no-serp", "--project", str(made)) == 0
+    assert command("run", "--no-serp", "--project", str(made)) == 0
     return made
 
 

@@ -15,7 +15,7 @@ from tests.standins import SerperStandIn
 from tests.support.builders import Told
 from tests.support.crawls import crawl, empty_project, imported, pages
 from tests.support.sites import read_csv, use_standins
-from tests.support.small_project import command, forget_settings, write_csv, write_settings
+from tests.support.small_project import command, write_csv, write_settings
 
 SITE = "https://www.tiny.example"
 MAG = [f"{SITE}/mag/{number}" for number in range(4)]
@@ -25,12 +25,7 @@ OUTSIDE = "outside the sections that links may lead to"
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(monkeypatch)
-
-
-def prepare(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
+def _run_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     # Two runs in one second would have one id.
     numbers = count(1)
     for module in ("run", "history"):

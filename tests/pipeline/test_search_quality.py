@@ -9,7 +9,7 @@ import pytest
 from internal_linker.usecases.check import check
 from tests.standins import SerperStandIn
 from tests.support.sites import use_standins
-from tests.support.small_project import REPOSITORY, command, forget_settings
+from tests.support.small_project import REPOSITORY, command
 
 ADVICE = 'set fusion = "blend": on '
 
@@ -47,7 +47,6 @@ def test_poor_search_results_are_told(
 
     On a large site, other processes have the texts.
     """
-    forget_settings(monkeypatch)
     if large:
         monkeypatch.setattr("internal_linker.matching.site_index.SHARED_FROM", 1)
         monkeypatch.setattr("os.cpu_count", lambda: 2)

@@ -10,12 +10,7 @@ from tests.pipeline.test_index import PAGE, looked_up, without_index
 from tests.standins import GoogleStandIn
 from tests.standins.gspread_client import gspread_client
 from tests.support.sites import make_project, sample_pages, sample_queries, use_standins
-from tests.support.small_project import command, forget_settings
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
+from tests.support.small_project import command
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.sites import make_project
-from tests.support.small_project import command, forget_settings, summary
+from tests.support.small_project import command, summary
 
 ROWS = """Run, Pages, Main queries, Rows to find links for, Rows rejected / merged, Existing links / rows left out
 SERP calls / credits, SERP pages from the cache, SERP pages saved after short ones
@@ -16,9 +16,8 @@ Pages compared, Rows with fewer than 5 links, Excluded targets
 Pages of last resort, Weaker directions of pairs put last, Near-duplicates, Orphans, Ranker, Seconds"""
 
 
-def test_the_log_has_the_whole_summary_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_has_the_whole_summary_in_order(tmp_path: Path) -> None:
     """Each row has a name and a value, in the order of the steps."""
-    forget_settings(monkeypatch)
     project = make_project(tmp_path, 12, {"embedding_provider": "local"})
     assert command("run", "--project", str(project)) == 0
     rows = summary(project)
@@ -26,11 +25,8 @@ def test_the_log_has_the_whole_summary_in_order(tmp_path: Path, monkeypatch: pyt
     assert all(rows.values())
 
 
-def test_the_terminal_shows_what_matters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_terminal_shows_what_matters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A quiet run has few lines; what needs attention has a line only where there is something, with its file."""
-    forget_settings(monkeypatch)
     project = make_project(tmp_path, 12, {"embedding_provider": "local"})
     quiet = ["Found", "Links by tier", "Links in the review", "Orphans", "Seconds", "Details"]
     assert command("run", "--project", str(project)) == 0

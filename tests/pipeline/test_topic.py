@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker import content_brief, lookup
-from tests.support.small_project import SITE, command, forget_settings, write_csv, write_settings, write_text
+from tests.support.small_project import SITE, command, write_csv, write_settings, write_text
 
 WORK = "hiring travel expenses security holidays laptops meetings payroll".split()
 ZEPHYR = {
@@ -29,11 +29,6 @@ ZEPHYR = {
     ),
 }
 BRIEF = "Onboarding enterprise customers of Zephyr"
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture(params=["popular", "new"])

@@ -9,15 +9,10 @@ import numpy as np
 import pytest
 
 from tests.support.corpora import ABSENT, present, whole_site
-from tests.support.small_project import command, forget_settings, write_csv, write_settings
+from tests.support.small_project import command, write_csv, write_settings
 
 # By site: how many times as many of the editors' links are within clusters as by chance.
 FLOORS = {"18f-blog": {"content": 4.5, "title": 3.0}, "vue-fa-ar": {"content": 1.5, "title": 1.0}}
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def clustered(

@@ -87,10 +87,10 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(REPOSITORY), **more}
 
 
-def forget_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def forget_settings() -> None:
     """Remove settings and keys from this process's environment."""
     for name in os.environ.keys() - environment().keys():
-        monkeypatch.delenv(name)
+        del os.environ[name]
 
 
 def start(*arguments: str, cwd: Path, **more: str) -> subprocess.Popen[str]:

@@ -13,7 +13,7 @@ from internal_linker.usecases.settings.accounts import (
     unencrypted,
 )
 from internal_linker.usecases.settings.settings import load_settings
-from tests.support.small_project import command, forget_settings, make_project, write_settings, write_text
+from tests.support.small_project import command, make_project, write_settings, write_text
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights.")
@@ -46,11 +46,8 @@ def test_a_key_in_the_clear_is_told(address: str, told: bool) -> None:
     assert bool(list(unencrypted({"base_url": address}))) is told
 
 
-def test_a_run_and_the_check_tell_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_and_the_check_tell_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run and `check` both print the warning and go on."""
-    forget_settings(monkeypatch)
     project = make_project(tmp_path)
     write_settings(project, dict.fromkeys(("serper_url", "serpapi_url"), "http://search.example"))
     for name in ("run", "check"):
@@ -65,9 +62,8 @@ def test_lines_are_counted_with_comments() -> None:
     assert [*notify_addresses(text)] == [(3, "slack://A/B/C"), (6, "json://x")]
 
 
-def test_the_log_hides_secrets_and_keeps_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_hides_secrets_and_keeps_hosts(tmp_path: Path) -> None:
     """Passwords and tokens show as ***, also alone; hosts and ordinary words stay, as the log is about the site."""
-    forget_settings(monkeypatch)
     lines = ["mailtos://robot:horse-staple@tea.example?to=seo@tea.example", "slack://T1JJ3T3L2/A1BRTD4JD/x"]
     lines += ["json://hooks.tea.example/notifications", "json://www.tea.example"]
     folder = make_project(tmp_path)

@@ -12,18 +12,13 @@ from internal_linker.usecases.options.evaluation import AuditOptions
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from tests.support.builders import Told
-from tests.support.small_project import URLS, command, forget_settings, make_project, write_csv
+from tests.support.small_project import URLS, command, make_project, write_csv
 
 # Figures that count their rows; the others are means, shares or maxima.
 COUNTED = (
     *("pages", "links", "unfollowed", "orphans", "few-inlinks", "no-outlinks", "unreachable", "deep"),
     "reciprocal",
 )
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -127,9 +122,8 @@ def test_the_result_is_kept(project: Project, found: AuditStates) -> None:
     assert last_audit(project) is None
 
 
-def test_without_links_the_figures_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_links_the_figures_are_unknown(tmp_path: Path) -> None:
     """A site whose links nobody knows has unknown figures, not zeros."""
-    forget_settings(monkeypatch)
     found = audit_in_states(open_project(make_project(tmp_path)), Told())
     values = {each.key: each.values for each in found.measures}
     assert not found.links_known and values["orphans"] == (None, None, None)

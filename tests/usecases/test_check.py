@@ -18,7 +18,6 @@ from tests.support.small_project import (
     URLS,
     command,
     finish,
-    forget_settings,
     make_project,
     snapshot,
     start,
@@ -53,11 +52,6 @@ class Services:
     def key(self, name: str, text: str) -> None:
         """Write a key file."""
         write_text(self.folder / f"config/{name}.txt", text)
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -21,15 +21,10 @@ from internal_linker.usecases.edit_settings import (
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings, load_settings
 from internal_linker.usecases.settings.sources import masked, secrets_in
 from internal_linker.usecases.settings.template import render_settings
-from tests.support.small_project import forget_settings, snapshot, write_text
+from tests.support.small_project import snapshot, write_text
 
 SECRET = "key-0123456789abcdef"
 ACCOUNT = {"type": "service_account", "client_email": "a@b.example", "private_key": "x"}
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def settings_file(folder: Path, text: str) -> Path:

@@ -20,7 +20,7 @@ from internal_linker.usecases.clusters import (
 from internal_linker.usecases.options.similarity import ClustersOptions
 from internal_linker.usecases.project import Project, open_project
 from tests.support.builders import Told
-from tests.support.small_project import SITE, forget_settings, make_project, write_csv
+from tests.support.small_project import SITE, make_project, write_csv
 
 TITLES = (
     *("cold brew", "cold brew at home", "cold brew ratio", "cold brew in a jar", "cold brew or iced"),
@@ -28,11 +28,6 @@ TITLES = (
     *("tax return for beginners", "tax return online", "tax return of last year"),
 )
 OPTIONS = ClustersOptions(by="title", k=3)
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,13 @@ import pytest
 from internal_linker.usecases.index_inputs import inputs_digest, inputs_status
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.settings.settings import ENV_PREFIX
-from tests.support.small_project import forget_settings, make_project, write_settings
+from tests.support.small_project import make_project, write_settings
 
 TABLES = ("urls_rawdata.csv", "main_queries.csv", "existing_links.csv")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    forget_settings(monkeypatch)
+def folder(tmp_path: Path) -> Path:
     return make_project(tmp_path)
 
 

@@ -12,18 +12,13 @@ from internal_linker.usecases.options.stores import InitOptions
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings, load_settings
 from tests.standins import GoogleStandIn
 from tests.support.sites import make_project, use_standins
-from tests.support.small_project import REPOSITORY, command, forget_settings, write_text
+from tests.support.small_project import REPOSITORY, command, write_text
 
 WRITTEN = [
     "config/settings.toml",
     "config/excluded_urls.txt",
     *(str(path.as_posix()) for path, _ in KEY_FILES.values()),
 ]
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def test_an_empty_folder_gets_a_whole_configuration(tmp_path: Path) -> None:

@@ -12,15 +12,10 @@ from internal_linker.usecases.open_site import OpenSite
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
 from tests.support.sites import make_project, sample_pages
-from tests.support.small_project import forget_settings, write_csv
+from tests.support.small_project import write_csv
 
 PAGES = [row["URL"] for row in sample_pages(50)]
 QUERY = "how to froth milk"
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

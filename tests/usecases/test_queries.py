@@ -19,7 +19,6 @@ from tests.support.small_project import (
     SITE,
     URLS,
     command,
-    forget_settings,
     make_project,
     write_csv,
     write_text,
@@ -37,11 +36,6 @@ DATA = [
     (POTS, "tea pot", "11", "90", "2"),
     (f"{SITE}/gone/", "gone", "3", "30", "2"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from internal_linker.core.errors import InputError
 from internal_linker.review.session import EdgeQueue, ReviewCounts
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
-from tests.support.small_project import forget_settings, write_text
+from tests.support.small_project import write_text
 
 LINK = Edge(
     "https://a.example/s",
@@ -28,9 +28,8 @@ COPY = replace(LINK, target="https://a.example/copy", kind="duplicate")
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(tmp_path: Path) -> Project:
     """Return a project with two links that wait for a decision, and a pair of near-duplicates."""
-    forget_settings(monkeypatch)
     write_text(tmp_path / "config/settings.toml", 'search_query_template = "site:a.example {main_query}"')
     opened = open_project(tmp_path)
     with opened.graph(read_only=False) as (edges, _):

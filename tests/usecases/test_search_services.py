@@ -10,12 +10,7 @@ from internal_linker.core.records import SerpMarket
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import Clients, search_services
 from internal_linker.usecases.settings.settings import KEY_FILES, SEARCH_PROVIDERS, Settings
-from tests.support.small_project import forget_settings, make_project, write_text
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
+from tests.support.small_project import make_project, write_text
 
 
 def project(folder: Path, provider: str, keys: str) -> Project:

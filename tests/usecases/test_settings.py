@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.usecases.settings.settings import ENV_PREFIX, KEY_FILES, Settings, load_settings
-from tests.support.small_project import forget_settings, write_text
+from tests.support.small_project import write_text
 
 KEY = "key-0123456789abcdef"
 ACCOUNT = json.dumps({"type": "service_account", "private_key": "-----BEGIN\nMIIEvQIBADANBg\n-----END"})
@@ -20,11 +20,6 @@ UNITS = re.compile(
     r"|0 to 1)\b",
     re.I,
 )
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def toml(folder: Path, text: str) -> Path:

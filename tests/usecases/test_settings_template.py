@@ -3,12 +3,10 @@
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings, load_settings
 from internal_linker.usecases.settings.template import render_settings
 from tests.docs.generated import sample_settings
-from tests.support.small_project import REPOSITORY, forget_settings, write_text
+from tests.support.small_project import REPOSITORY, write_text
 
 
 def test_the_file_holds_every_setting_with_its_default() -> None:
@@ -20,9 +18,8 @@ def test_the_file_holds_every_setting_with_its_default() -> None:
     }
 
 
-def test_the_file_read_back_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_read_back_changes_nothing(tmp_path: Path) -> None:
     """A project with the unedited file behaves like one without it."""
-    forget_settings(monkeypatch)
     write_text(tmp_path / "config/settings.toml", render_settings())
     assert load_settings(tmp_path) == Settings.model_validate({})
 

@@ -17,12 +17,11 @@ from internal_linker.usecases.options.similarity import CompareOptions, PairsOpt
 from internal_linker.usecases.pairs import find_similar, pairs, similar_pages, write_similar
 from internal_linker.usecases.project import Project, open_project
 from tests.support.builders import Told
-from tests.support.small_project import forget_settings, make_project
+from tests.support.small_project import make_project
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    forget_settings(monkeypatch)
+def project(tmp_path: Path) -> Project:
     return open_project(make_project(tmp_path))
 
 

@@ -6,18 +6,12 @@ import pytest
 
 from tests.support.app_browser import AppBrowser, open_browser
 from tests.support.app_server import RunningApp, running_app
-from tests.support.small_project import forget_settings
 
 
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
     with running_app(tmp_path_factory.mktemp("app")) as running:
         yield running
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 # Not for the session: Playwright's event loop is in the way of others.

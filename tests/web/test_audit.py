@@ -18,7 +18,6 @@ from tests.support.small_project import (
     TOPICS,
     URLS,
     command,
-    forget_settings,
     make_project,
     write_csv,
 )
@@ -40,9 +39,7 @@ def make_shop_with_run(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def with_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        forget_settings(patch)
-        return make_shop_with_run(tmp_path_factory.mktemp("audit") / "shop")
+    return make_shop_with_run(tmp_path_factory.mktemp("audit") / "shop")
 
 
 @pytest.fixture

@@ -15,16 +15,11 @@ from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.run_queue import file_lock
 from internal_linker.usecases.project import Project, open_project
 from tests.support import store_contents
-from tests.support.small_project import command, forget_settings, make_project, write_settings
+from tests.support.small_project import command, make_project, write_settings
 from tests.support.store_contents import EDGE, SITE
 
 FILE = "files/cache.sqlite3"
 SUNDAY = datetime(2026, 11, 1, 3, tzinfo=UTC)
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -17,15 +17,10 @@ from internal_linker.usecases.options.stores import CopyStoreOptions
 from internal_linker.usecases.project import open_project
 from tests.adapters.database.test_neighbours import neighbourhood, same
 from tests.support.builders import US, Letters, Told
-from tests.support.small_project import command, forget_settings, write_text
+from tests.support.small_project import command, write_text
 
 FILE = "sqlite:///files/cache.sqlite3"
 ROWS = 1200  # more than two batches
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture(

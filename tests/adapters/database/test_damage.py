@@ -30,17 +30,12 @@ from tests.adapters.database.test_applied_links import FORMER, WRITE
 from tests.support import store_contents
 from tests.support.builders import Letters, Told
 from tests.support.chats import Model
-from tests.support.small_project import command, forget_settings
+from tests.support.small_project import command
 from tests.support.store_contents import MARKET, PROMPT, QUERY, SITE, TEXTS, VERSION
 
 FILE = "files/cache.sqlite3"
 PAGE = FetchedPage("https://a.example/", {"etag": '"1"'}, b"<html>")
 NOT_UTF8 = "CAST(x'80ff' AS TEXT)"
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def fill(engine: Engine) -> None:

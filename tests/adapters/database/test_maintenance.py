@@ -19,7 +19,7 @@ from tests.standins import OpenAIStandIn
 from tests.support import store_contents
 from tests.support.builders import Letters
 from tests.support.sites import make_project, use_standins
-from tests.support.small_project import command, forget_settings
+from tests.support.small_project import command
 from tests.support.store_contents import EDGE, SITE, TEXTS
 
 LONG_AGO = datetime.now(UTC) - timedelta(days=KEPT_DAYS + 10)
@@ -32,11 +32,6 @@ EDGES_OF = [
     replace(OTHER, target="live", status="live"),
     replace(OTHER, target="gone, too", encoder='"notes": no "anchor":'),
 ]
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from tests.support.databases import statements
 from tests.support.small_project import (
     command,
     finish,
-    forget_settings,
     make_project,
     start,
     write_settings,
@@ -25,11 +24,6 @@ from tests.support.small_project import (
 )
 
 PASSWORD = "pass-word-1"
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def others(url: str) -> str:

@@ -16,7 +16,7 @@ from internal_linker.core.errors import Interrupted, RunActive
 from tests.standins import OpenAIStandIn, SerperStandIn
 from tests.support.builders import Told
 from tests.support.sites import make_project, sample_pages, sample_queries, use_standins
-from tests.support.small_project import command, finish, forget_settings, start, write_text
+from tests.support.small_project import command, finish, start, write_text
 
 PAGES = 6
 # Finish the imports, then wait for the signal to start.
@@ -32,11 +32,6 @@ main(["run"])
 """
 URLS = [page["URL"] for page in sample_pages(PAGES)]
 SEARCHES = len(sample_queries(sample_pages(PAGES)))
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

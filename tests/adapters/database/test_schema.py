@@ -15,7 +15,7 @@ from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.version import __version__
 from tests.support import store_contents
-from tests.support.small_project import REPOSITORY, command, forget_settings
+from tests.support.small_project import REPOSITORY, command
 
 RELEASED = REPOSITORY / "tests/released/4.sqlite3"
 URL = "sqlite:///cache.sqlite3"
@@ -111,11 +111,8 @@ def test_another_version_is_refused_and_untouched(
     assert old.read_bytes() == before and [path.name for path in old.parent.iterdir()] == [old.name]
 
 
-def test_a_command_says_so_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_says_so_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A command on such a file exits with code 2 and a sentence, without a traceback."""
-    forget_settings(monkeypatch)
     (tmp_path / "files").mkdir()
     execute(tmp_path / "files/cache.sqlite3", "CREATE TABLE bookmarks (url TEXT)")
     assert command("history", "--project", str(tmp_path)) == 2

@@ -11,15 +11,10 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core.errors import ExitCode
-from tests.support.small_project import URLS, command, forget_settings, make_project, write_csv
+from tests.support.small_project import URLS, command, make_project, write_csv
 
 SIZE = 4_000_000
 RESULTS = ("Output.csv", "links.csv", "orphans.csv", "excluded_targets.csv", "duplicates.csv", "review.xlsx")
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @contextmanager

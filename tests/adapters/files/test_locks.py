@@ -15,7 +15,6 @@ from tests.support.small_project import (
     URLS,
     command,
     finish,
-    forget_settings,
     make_project,
     start,
     write_csv,
@@ -31,11 +30,6 @@ with folder_lock(Path()):
     print("held", flush=True)
     time.sleep(600)
 """
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def test_a_second_run_names_the_first_and_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from internal_linker.core.errors import ExitCode
 from internal_linker.core.urls import normal_form
 from tests.standins import GoogleStandIn
 from tests.support.sites import read_csv, use_standins
-from tests.support.small_project import SITE, TOPICS, command, forget_settings, write_csv, write_settings
+from tests.support.small_project import SITE, TOPICS, command, write_csv, write_settings
 
 # OWASP's signs for CSV injection with their full-width forms, and characters that may precede them.
 SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -47,10 +47,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     links = [(url, target, formula) for url, target, formula in zip(urls, urls[1:], FORMULAS, strict=False)]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
     write_settings(folder, {})
-    with pytest.MonkeyPatch.context() as patch:
-        forget_settings(patch)
-        assert command("run", "--project", str(folder)) == ExitCode.SUCCESS
-        assert command("audit", "--project", str(folder)) == ExitCode.SUCCESS
+    assert command("run", "--project", str(folder)) == ExitCode.SUCCESS
+    assert command("audit", "--project", str(folder)) == ExitCode.SUCCESS
     return folder
 
 
@@ -92,9 +90,8 @@ def test_no_cell_of_a_workbook_runs(project: Path) -> None:
     assert ET.parse(project / "files/audit.graphml").getroot() is not None
 
 
-def test_no_cell_of_the_sheet_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_cell_of_the_sheet_runs(tmp_path: Path) -> None:
     """Every write to both tabs is RAW or typed as text, and the texts stay unchanged."""
-    forget_settings(monkeypatch)
     texts = zip(TOPICS, FORMULAS, strict=False)
     pages = [(f"{SITE}/{at}", formula, TOPICS[topic]) for at, (topic, formula) in enumerate(texts)]
     write_csv(tmp_path / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *pages])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.small_project import SITE, command, forget_settings, make_project, write_csv
+from tests.support.small_project import SITE, command, make_project, write_csv
 
 SOFFICE = shutil.which("soffice") or ""
 pytestmark = [
@@ -24,11 +24,6 @@ TITLES = (
     '=HYPERLINK("http://evil.example")',
     'A "quoted", cold; brew',
 )
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def opened(path: Path, folder: Path) -> list[list[str]]:

@@ -18,7 +18,7 @@ from internal_linker.core.records import Candidate, Collected, Link, Recommendat
 from internal_linker.core.runs import VersionRow
 from internal_linker.usecases.project import open_project
 from tests.support.builders import page, url
-from tests.support.small_project import SITE, URLS, command, forget_settings, make_project, write_csv
+from tests.support.small_project import SITE, URLS, command, make_project, write_csv
 
 N = 5
 ENDS = st.tuples(st.integers(0, N), st.integers(0, N))
@@ -158,11 +158,8 @@ def test_a_balance_reads_as_a_sum() -> None:
     )
 
 
-def test_a_site_is_audited_with_each_adoption(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_site_is_audited_with_each_adoption(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--after` chooses the links "after"; terminal, report and workbook name the choice; a typo gets the list."""
-    forget_settings(monkeypatch)
     folder = make_project(tmp_path)
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (URLS[0], URLS[1])])
     where = ("--project", str(folder))

@@ -30,7 +30,6 @@ from tests.support.small_project import (
     TOPICS,
     URLS,
     command,
-    forget_settings,
     make_project,
     snapshot,
     write_csv,
@@ -45,11 +44,6 @@ LINKS = [
     (URLS[1], f"{SITE}/gone/", "a lost page", ""),
     (URLS[3], URLS[4], "tea", "nofollow"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 COPY = f"{SITE}/green-tea-again/"

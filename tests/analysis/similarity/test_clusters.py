@@ -16,7 +16,6 @@ from internal_linker.usecases.project import open_project
 from tests.support.small_project import (
     SITE,
     command,
-    forget_settings,
     make_project,
     snapshot,
     write_csv,
@@ -34,11 +33,6 @@ TOPICS = {
     "tea": ("green tea leaves", "black tea leaves", "white tea leaves", "tea leaves in a tin"),
     "tax": ("tax return for beginners", "tax return online", "tax return of last year"),
 }
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def rows_of(path: Path) -> list[list[str]]:

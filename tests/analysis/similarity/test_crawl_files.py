@@ -12,7 +12,6 @@ from tests.support.small_project import (
     TOPICS,
     URLS,
     command,
-    forget_settings,
     make_project,
     snapshot,
     write_csv,
@@ -26,11 +25,6 @@ ROWS = [
     (url, "text/html; charset=utf-8", "200", "Indexable", title, f"All about {title}")
     for url, title in zip(URLS, TITLES, strict=True)
 ]
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from tests.support.small_project import (
     SITE,
     URLS,
     command,
-    forget_settings,
     make_project,
     snapshot,
     write_csv,
@@ -20,11 +19,6 @@ from tests.support.small_project import (
 )
 
 HEADER = ["Page", "Title", "Match", "Match Title", "Similarity", "Links To Match", "Linked From Match"]
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 def rows_of(path: Path) -> list[list[str]]:

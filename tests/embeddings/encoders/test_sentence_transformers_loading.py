@@ -13,7 +13,7 @@ import pytest
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.embeddings.encoders.sentence_transformers import ModelOptions, loaded_model
 from tests.support.sites import read_csv
-from tests.support.small_project import command, environment, forget_settings, make_project
+from tests.support.small_project import command, environment, make_project
 from tests.support.tiny_models import (
     COMMIT,
     HIDDEN,
@@ -41,11 +41,6 @@ for name in sys.argv[1:]:
     except ConfigurationError as error:
         print(error)
 """
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,10 @@ from tests.support.sites import read_csv
 from tests.support.small_project import (
     URLS,
     command,
-    forget_settings,
     make_project,
     write_csv,
     write_settings,
 )
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_settings(monkeypatch)
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ from tests.support.web_sites import html_page
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Ctrl-C as POSIX has it")
-def test_an_interrupted_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_import(tmp_path: Path) -> None:
     """Ctrl-C ends the import with exit code 130; the next import requests the first page with its ETag."""
     project = empty_project(tmp_path)
     write_text(project / "files/urls_rawdata.csv", "my own pages")
@@ -39,9 +39,7 @@ def test_an_interrupted_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert asked["/a"]["if-none-match"] == '"1"' and "if-none-match" not in asked["/slow"]
 
 
-def test_a_site_that_shuts_us_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_site_that_shuts_us_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An import without a single page ends with exit code 4 and the reasons; a page rendered by scripts is counted."""
     project = empty_project(tmp_path)
     write_text(project / "files/urls_rawdata.csv", "my own pages")
