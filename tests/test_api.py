@@ -25,7 +25,6 @@ COMMANDS = set(
 
 
 def test_the_public_names() -> None:
-    """Each command has a function, with a docstring that describes every option."""
     assert COMMANDS <= set(internal_linker.__all__) == set(dir(internal_linker))
     for name in set(internal_linker.__all__) - {"InternalLinkerError", "__version__"}:
         function = getattr(internal_linker, name)
@@ -124,7 +123,6 @@ def test_data_frames_take_the_place_of_a_project(tmp_path: Path, monkeypatch: py
 
 
 def test_a_data_frame_may_have_gaps() -> None:
-    """Missing values count as empty cells, and integers stay integers."""
     frame = pandas.DataFrame(
         {"URL": [*URLS, None], "Title": "Tea", "Status Code": [200, None, *[404] * (len(URLS) - 1)]}
     )

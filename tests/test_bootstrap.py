@@ -95,7 +95,6 @@ def test_a_changed_lock_is_installed_and_what_the_tests_need_when_asked_for(copi
 @pytest.mark.long
 @posix
 def test_an_environment_whose_python_is_gone_is_made_anew(copied: Tiny) -> None:
-    """When an update of the system removes the environment's Python, the next start replaces the environment."""
     python = copied.root / ".venv" / "bin" / "python"
     python.unlink()
     python.symlink_to("/nowhere/python3.11")
@@ -117,7 +116,6 @@ def test_two_starts_at_once_prepare_once(tmp_path: Path) -> None:
 @pytest.mark.long
 @posix
 def test_a_killed_start_is_made_good_by_the_next(copied: Tiny) -> None:
-    """After a start was killed during the installation, the next one installs from scratch and waits for no lock."""
     (copied.root / ".venv" / "left behind").touch()
     with copied.popen("-c", "", more={"DAWDLE": "yes"}, start_new_session=True) as killed:
         copied.wait_for("dawdling")
@@ -138,7 +136,6 @@ def test_a_killed_start_is_made_good_by_the_next(copied: Tiny) -> None:
     ],
 )
 def test_a_failed_preparation_ends_in_what_to_do(copied: Tiny, more: dict[str, str], advice: str) -> None:
-    """It prints pip's output, then one sentence, exits non-zero and leaves no environment that looks ready."""
     copied.lock([f"nowhere==1.0 --hash=sha256:{'0' * 64}\n"], [])
     failed = copied.start("-c", "", more=more)
     assert failed.returncode == 1 and "nowhere" in failed.stderr

@@ -66,7 +66,6 @@ def _app(folder: Path) -> object:
 def test_a_missing_extra_is_one_sentence_with_the_command(
     package: str, extra: str, use: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is an error of the configuration that names the extra and the packages to install."""
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, "internal_linker.web.server", raising=False)
     segmentation._model.cache_clear()
@@ -79,7 +78,6 @@ def test_a_missing_extra_is_one_sentence_with_the_command(
 
 
 def test_our_own_broken_imports_are_no_missing_extra() -> None:
-    """A module of ours that can't be found is a bug, not a package to install."""
     with pytest.raises(ImportError), needs_extra("app", "The app"):
         importlib.import_module("internal_linker.nowhere")
 

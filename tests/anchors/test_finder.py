@@ -97,7 +97,6 @@ def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]
 
 @given(sites())
 def test_no_anchor_stands_in_a_link_or_a_heading(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    """No part of an anchor overlaps a link or heading."""
     pages, links = site
     for source, found in proposed(pages, links):
         content = str(source.content)
@@ -112,7 +111,6 @@ def test_no_anchor_stands_in_a_link_or_a_heading(site: tuple[list[Page], list[Ex
 
 @given(sites())
 def test_no_text_is_proposed_for_two_targets_of_a_page(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    """No text is proposed for two targets, or twice for one, whatever its case and spacing."""
     for _, found in proposed(*site):
         texts = [" ".join(anchor.text.casefold().split()) for anchors in found for anchor in anchors]
         assert len(texts) == len(set(texts))
@@ -130,7 +128,6 @@ def test_no_text_is_proposed_for_two_targets_of_a_page(site: tuple[list[Page], l
 @settings(max_examples=300)
 @given(site=sites())
 def test_many_sites_keep_the_rules(rule: Any, site: tuple[list[Page], list[ExistingLink]]) -> None:
-    """The same holds for ten times as many sites."""
     rule.hypothesis.inner_test(site)
 
 
@@ -138,7 +135,6 @@ def test_many_sites_keep_the_rules(rule: Any, site: tuple[list[Page], list[Exist
 def test_no_text_comes_first_for_a_target_too_often(
     site: tuple[list[Page], list[ExistingLink]], times: int
 ) -> None:
-    """A text is a target's first anchor more than three times only if every other anchor in the text was, too."""
     pages, links = site
     keys = [each.key for each in pages]
     wanted = [(key, [other for other in keys if other != key]) for key in keys] * times
@@ -155,7 +151,6 @@ def test_no_text_comes_first_for_a_target_too_often(
 
 @given(sites())
 def test_another_process_would_propose_the_same(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    """A pickled copy proposes the same anchors as the original."""
     pages, links = site
     ours = Anchoring(collected(pages, links))
     theirs = pickle.loads(pickle.dumps(ours))
@@ -194,13 +189,11 @@ def first(content: str, title: str, lang: str, **more: str) -> Anchor:
     ],
 )
 def test_a_name_is_found_in_its_other_forms(lang: str, title: str, content: str, anchor: str) -> None:
-    """A title is found if its words have other endings, also in right-to-left scripts and without spaces."""
     found = first(content, title, lang)
     assert found.verbatim and anchor in found.text and content[found.start :].startswith(found.text)
 
 
 def test_a_whole_name_is_not_made_longer() -> None:
-    """An anchor that is a whole name doesn't include the words beside it."""
     assert (
         first("We sell the best oolong tea pots worldwide.", "Oolong tea pots", "en").text
         == "oolong tea pots"
@@ -208,7 +201,6 @@ def test_a_whole_name_is_not_made_longer() -> None:
 
 
 def test_without_a_phrase_there_is_the_title_and_its_paragraph() -> None:
-    """Without a matching phrase the anchor isn't verbatim, and the paragraph is the page's closest to the target."""
     content = "About us and more.\nAll of it is oolong. It is so.\nThe end of it."
     found = first(content, "What  is Oolong?", "en")
     place = content.index("All")
@@ -219,7 +211,6 @@ def test_without_a_phrase_there_is_the_title_and_its_paragraph() -> None:
 
 @pytest.mark.parametrize("filler", ["about water ", "水"])
 def test_of_a_text_without_full_stops_a_part_is_shown(filler: str) -> None:
-    """A readable part of the text around the anchor is shown, cut at word boundaries if possible."""
     found = first(f"{filler * 900}. oolong tea {filler * 900}", "Oolong tea", "en")
     assert found.text == "oolong tea"
     assert 250 < len(found.sentence) < 600
@@ -254,7 +245,6 @@ def test_of_a_text_without_full_stops_a_part_is_shown(filler: str) -> None:
     ],
 )
 def test_an_anchor_is_a_whole_phrase(title: str, content: str, anchor: str) -> None:
-    """No anchor cuts a name, a number or a word, crosses a line break or punctuation, or is a line or code."""
     found = first(content, title, "en")
     assert (found.text if found.verbatim else "") == anchor
 
@@ -267,7 +257,6 @@ def texts(pages: Sequence[Page], links: Sequence[ExistingLink] = ()) -> list[str
 
 
 def test_a_phrase_that_several_pages_are_about_is_no_anchor() -> None:
-    """What is in the titles of three pages means none of them, unless it is the whole title."""
     source = page("source", "Ask the Green Tea Board about it.", lang="en")
     target = page("target", title="Better together with the Green Tea Board", lang="en")
     others = [
@@ -299,7 +288,6 @@ def test_a_word_that_is_seldom_linked_is_no_name() -> None:
 
 
 def test_a_persian_word_keeps_its_suffixes() -> None:
-    """A plural that belongs to the next word ends no anchor, nor does a word before a suffix that stands apart."""
     title = "نگهداری قوری"
     assert first("ما نگهداری قوری‌ها، را گفتیم.", title, "fa").text == "نگهداری قوری‌ها"
     assert not first("ما نگهداری قوری‌های چینی را گفتیم.", title, "fa").verbatim
@@ -307,7 +295,6 @@ def test_a_persian_word_keeps_its_suffixes() -> None:
 
 
 def test_pages_in_other_languages_are_no_competitors() -> None:
-    """A name belongs to one page of each language."""
     source = page("source", "We have an oolong tea pot here.", lang="en")
     target = page("target", title="Storing oolong tea", lang="en")
     assert texts([source, target, page("tea", title="Oolong tea", lang="en")]) == []
@@ -315,7 +302,6 @@ def test_pages_in_other_languages_are_no_competitors() -> None:
 
 
 def test_the_name_of_another_page_is_no_anchor() -> None:
-    """A phrase that is the title of another page, or the site's name, is not proposed for this one."""
     pages = [
         page("source", "We store green tea in tins. All Slow Kettle tea is good.", lang="en"),
         page("target", title="Green tea storage for Slow Kettle tea | Slow Kettle", lang="en"),
@@ -363,7 +349,6 @@ def test_anchors_that_an_earlier_version_chose_are_sought_again() -> None:
 
 
 def test_texts_of_links_to_a_page_are_its_names() -> None:
-    """The anchors of other links to a page serve as its names, except when that link itself is evaluated."""
     pages = [
         page("a", "Please read the long story of steam.", lang="en"),
         page("b", "We tell the long story of steam here.", lang="en"),
@@ -407,7 +392,6 @@ def test_an_anchor_of_an_editors_is_looked_for_outside_links_and_headings(
 
 
 def test_of_a_page_without_a_text_nothing_is_known() -> None:
-    """An anchor in an unknown page, or in one without a text, is not called missing."""
     site = Anchoring(collected([page("s", title="A title")]))
     assert site.placed(url("s"), "tea") == site.placed(url("x"), "tea") == Anchor("tea")
     assert (site.title(url("s")), site.title(url("x"))) == ("A title", "")

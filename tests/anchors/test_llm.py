@@ -92,13 +92,11 @@ NOT_USED = {
 
 @pytest.mark.parametrize("name", NOT_USED)
 def test_other_words_leave_the_old_anchor(name: str) -> None:
-    """An answer is used only if the sentence contains it letter for letter and it keeps all rules."""
     assert first(answering(Black=NOT_USED[name]))[1] == PLAIN[1]
 
 
 @pytest.mark.parametrize("answer", ["black tea leaves, green", "leaves, green ones"])
 def test_words_on_both_sides_of_a_comma_are_no_anchor(answer: str) -> None:
-    """Words that punctuation separates within the sentence leave the old anchor."""
     home = page("home", "Draw black tea leaves, green ones and white buds.", title="Home", lang="en")
     plain, _ = rephrased(lambda data: "", [home, *SITE[1:]])
     asked, _ = rephrased(answering(Black=answer), [home, *SITE[1:]])
@@ -109,7 +107,6 @@ def test_words_on_both_sides_of_a_comma_are_no_anchor(answer: str) -> None:
 
 
 def test_no_words_are_another_targets() -> None:
-    """The same words for two links of a page are refused, whichever link asks for them."""
     one = page("home", "Black tea leaves and green tea leaves taste of tea leaves.", title="Home", lang="en")
     site = (one, *SITE[1:])
     asked, _ = rephrased(lambda data: '{"1": "tea leaves", "2": "tea leaves"}', site)
@@ -130,7 +127,6 @@ def test_no_words_of_a_link_that_is_there() -> None:
     )
 )
 def test_whatever_it_answers_anchors_stand_in_the_text(answer: str) -> None:
-    """No answer ends a run or adds a word that isn't in the page's sentence."""
     content = str(SITE[0].content)
     for best, plain in zip(first(lambda data: answer), PLAIN, strict=True):
         assert best.sentence == plain.sentence
@@ -140,7 +136,6 @@ def test_whatever_it_answers_anchors_stand_in_the_text(answer: str) -> None:
 
 @given(st.integers(0, len(POTS)), st.integers(0, len(POTS)))
 def test_any_part_of_the_text_is_used_only_as_whole_words(start: int, end: int) -> None:
-    """Wherever the model cuts, the anchor begins and ends at word boundaries."""
     best = first(answering(Black=POTS[start:end]))[1]
     content = str(SITE[0].content)
     after = best.start + len(best.text)
@@ -150,7 +145,6 @@ def test_any_part_of_the_text_is_used_only_as_whole_words(start: int, end: int) 
 
 @given(st.text())
 def test_words_around_the_json_do_no_harm(around: str) -> None:
-    """Explanations or a code fence around the answer are ignored."""
     before = around.replace("{", "").replace("}", "")
     assert choices(f'{before}```json\n{{"1": "black tea"}}\n```') == {"1": "black tea"}
 
@@ -167,7 +161,6 @@ def test_only_sentences_anchors_and_titles_are_sent() -> None:
 
 
 def test_of_a_text_without_full_stops_a_part_is_sent() -> None:
-    """For a page without punctuation only the text around the anchor is sent."""
     long = page(
         "home", f"{'soft water ' * 200} steep black tea leaves {'with care ' * 200}", title="Home", lang="en"
     )
@@ -206,8 +199,6 @@ def test_links_that_were_not_asked_about_are_open() -> None:
     ("kind", "tries"), [(CredentialsRefused, 1), (BudgetReached, 1), (ServiceError, PATIENCE)]
 )
 def test_a_dead_service_is_left_alone(kind: type[ServiceError], tries: int) -> None:
-    """All links keep their old anchors, the note counts the pages, and few requests are made."""
-
     def fails(data: str) -> str:
         raise kind("Anchors", "it is gone.")
 
@@ -220,7 +211,6 @@ def test_a_dead_service_is_left_alone(kind: type[ServiceError], tries: int) -> N
 
 
 def test_one_failure_stops_nothing() -> None:
-    """A page that the service refuses is skipped, and the next one is sent."""
     troubles = iter([True, False])
 
     def fails_once(data: str) -> str:

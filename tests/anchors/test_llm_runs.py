@@ -93,7 +93,6 @@ def test_its_words_are_the_anchors_and_are_paid_once(
 def test_switched_on_later_it_is_asked_about_the_links_that_are_there(
     project: Path, openai: OpenAIStandIn
 ) -> None:
-    """A project that first ran without a model gets the same anchors as one that always had it."""
     fresh = project.with_name("fresh")
     shutil.copytree(project, fresh)
     write_settings(project, {**PLAIN, "base_url": f"{openai.url}/v1"})
@@ -106,7 +105,6 @@ def test_switched_on_later_it_is_asked_about_the_links_that_are_there(
 
 
 def test_links_that_editors_decided_on_are_not_asked_about(project: Path, openai: OpenAIStandIn) -> None:
-    """An accepted link keeps its anchor after a model is switched on."""
     write_settings(project, PLAIN)
     assert run(project) == 0
     before = anchors(project)
@@ -182,7 +180,6 @@ def test_a_killed_run_does_not_pay_twice(project: Path, openai: OpenAIStandIn) -
 
 
 def test_no_page_no_address_and_no_key_is_in_a_prompt(project: Path, openai: OpenAIStandIn) -> None:
-    """Each request contains only titles, anchors and sentences of the site."""
     assert run(project) == 0
     pages = read_csv(project / "files/urls_rawdata.csv")
     titles, texts = {page["Title"] for page in pages}, [page["Main Content"] for page in pages]
@@ -196,7 +193,6 @@ def test_no_page_no_address_and_no_key_is_in_a_prompt(project: Path, openai: Ope
 
 
 def test_a_look_up_and_a_dry_run_ask_nothing(project: Path, openai: OpenAIStandIn) -> None:
-    """Commands that write no links send nothing to the model."""
     assert command("run", "--dry-run", "--project", str(project)) == 0
     assert (
         command("lookup", read_csv(project / "files/urls_rawdata.csv")[0]["URL"], "--project", str(project))
@@ -208,7 +204,6 @@ def test_a_look_up_and_a_dry_run_ask_nothing(project: Path, openai: OpenAIStandI
 def test_check_tells_of_the_model(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """If a model is configured, check verifies key and model without a charge and reports a missing model."""
     command("check", "--project", str(project))
     assert "accepts the key and has gpt-4.1-mini" in capsys.readouterr().out
     switch_on(project, openai, anchor_model="gpt-9")
@@ -240,7 +235,6 @@ def test_answers_move_with_the_cache(
 
 @pytest.mark.parametrize("answer", ["", "plain", "چای سبز", "a\0b", "half \ud800 pair", "x" * 100_000])
 def test_any_answer_is_kept(store_url: str, tmp_path: Path, answer: str) -> None:
-    """Both databases return an answer without the characters they can't store, and none for another model."""
     cache = StoredAnswers(open_database(store_url, tmp_path))
     asked = Model(str, model="m" * 500)
     assert cache.get(asked, "p") is None

@@ -34,7 +34,6 @@ def columns(text: Phrases) -> list[tuple[str, list[int]]]:
 
 
 def test_a_later_run_reads_only_what_changed() -> None:
-    """All words are as a reader finds them, and only a new text, or one in another language, is read again."""
     first = PageWords(Reader(normalise))
     for page in PAGES:
         first.of(page)

@@ -11,7 +11,6 @@ def owners(titles: dict[int, int]) -> Owners:
 
 
 def test_a_set_with_the_lowest_bits_of_a_name_is_no_name() -> None:
-    """However alike two sets are, only the name itself has a page."""
     dice = np.random.default_rng(0)
     names = dice.integers(0, 2**64, 200, np.uint64)
     found = owners({name: row for row, name in enumerate(names.tolist())})
@@ -23,12 +22,10 @@ def test_a_set_with_the_lowest_bits_of_a_name_is_no_name() -> None:
 
 @pytest.mark.parametrize(("parts", "pages"), [(True, [3, 4, -1]), (False, [3, -1, -1])])
 def test_parts_of_titles_count_where_they_may(parts: bool, pages: list[int]) -> None:
-    """A part of a title has a page only where parts count, a name of several pages has none."""
     found = Owners.of([(11, 3), (7, 1), (7, 2)], [(12, 4)], ())
     assert found.of_sets(np.array([11, 12, 7], np.uint64), parts=parts).tolist() == pages
 
 
 def test_without_names_no_set_has_a_page() -> None:
-    """A site without titles owns nothing, and no set at all has no pages."""
     assert owners({}).of_sets(np.array([0, 5], np.uint64)).tolist() == [-1, -1]
     assert owners({5: 0}).of_sets(np.empty(0, np.uint64)).tolist() == []

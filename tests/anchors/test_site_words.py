@@ -28,18 +28,15 @@ def counted(*texts: str, language: str = "en") -> SiteWords:
     ],
 )
 def test_words_that_stand_as_verbs_do(word: str, text: str, language: str, verb: bool) -> None:
-    """A word is a verb if it stands beside the function words of verbs far more often than beside those of nouns."""
     words = counted(*[text] * 8, language=language)
     assert words.verbs(np.array([word_hash(word)], np.uint32)).tolist() == [verb]
 
 
 def test_few_occurrences_make_no_verb() -> None:
-    """What stands as a verb on one page only may be chance."""
     assert not counted("We launched it.").verbs(np.array([word_hash("launched")], np.uint32))[0]
 
 
 def test_words_that_never_stand_apart_are_bound() -> None:
-    """The share of a word's occurrences beside another is known if there are enough of them."""
     words = counted(*["A blanket purchase is a purchase of tea."] * 5, "A wool blanket.")
     read = Reader(normalise).read("blanket purchase tea", "en").words
     with_next, with_previous = words.bound(read)
@@ -61,7 +58,6 @@ NAMES = {"tea kettle": 1, "kettle": 2, "tea": 5, "shop": 1}
 
 
 def test_pages_counted_together_count_as_each_alone() -> None:
-    """Where one page ends and the next begins, no words stand beside each other, and a page counts once for a name."""
     reader = Reader(normalise)
     pages = [reader.read(text, "en") for text in TEXTS * 3]
     together, alone = SiteWords.of(pages), [SiteWords.of([page]) for page in pages]

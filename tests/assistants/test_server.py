@@ -177,14 +177,12 @@ def test_an_editor_decides_through_an_assistant(shop: Path) -> None:
 
 
 def test_a_wrong_project_is_refused(tmp_path: Path) -> None:
-    """A missing folder ends the command with one sentence, before an assistant can ask."""
     with pytest.raises(ConfigurationError, match="not found"):
         assistant_server(tmp_path / "nowhere")
     assert command("mcp", "--project", str(tmp_path / "nowhere")) == 2
 
 
 def test_without_the_extra_the_command_names_it(tmp_path: Path) -> None:
-    """Without the package, one sentence says what to install."""
     code = "import sys; sys.modules['mcp'] = None; from internal_linker.__main__ import main; main()"
     process = start("-c", code, "mcp", "--project", str(make_project(tmp_path)), cwd=tmp_path)
     exit_code, out, error = finish(process)

@@ -19,7 +19,6 @@ def folders(tmp_path: Path) -> tuple[str, Path]:
 def test_a_table_and_a_diff_are_printed(
     folders: tuple[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A dry run prints the mapping, a row for each link, the diff and the counts, and says that nothing changed."""
     project, sources = folders
     before = contents(sources)
     assert command("apply", "--files", str(sources), "--project", project) == ExitCode.SUCCESS
@@ -77,7 +76,6 @@ def test_the_result_is_json(folders: tuple[str, Path], capsys: pytest.CaptureFix
 
 
 def test_a_missing_folder_is_named(folders: tuple[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """A wrong folder or none is an error of one sentence."""
     project, sources = folders
     assert command("apply", "--project", project) == ExitCode.CONFIGURATION
     assert "--files DIR" in capsys.readouterr().err

@@ -40,12 +40,10 @@ def test_fields_become_options() -> None:
 
 
 def test_defaults_are_the_records() -> None:
-    """Without arguments the record has its own defaults."""
     assert made()[1] == [RunOptions()]
 
 
 def test_bounds_hold_on_the_command_line_and_in_python() -> None:
-    """Python and the command line reject a number out of range and name the option."""
     code, got, output = made("--limit", "-1")
     assert code == 2 and not got and "--limit" in output
     with pytest.raises(ConfigurationError, match=r"--limit 'x': it must be a whole number\."):
@@ -59,12 +57,10 @@ def test_bounds_hold_on_the_command_line_and_in_python() -> None:
 
 
 def test_one_text_is_one_value() -> None:
-    """A single text for a tuple field is one value, not its letters."""
     assert RunOptions(only="https://a.example/").only == ("https://a.example/",)
 
 
 def test_every_field_of_every_record_is_described() -> None:
-    """Every field has a help text that ends in a full stop."""
     modules = [import_module(f"{package.__name__}.{each.name}") for each in iter_modules(package.__path__)]
     named = {name: each for module in modules for name, each in vars(module).items()}
     records = [each for each in named.values() if isinstance(each, type) and issubclass(each, Options)]

@@ -414,7 +414,6 @@ def test_a_lookup_without_its_search_says_so(folder: Path, capsys: pytest.Captur
 
 
 def test_lookup_of_nothing_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An empty page or query does not stand for all of them."""
     assert command("lookup", "  ", "--project", str(folder)) == 2
     assert "URL-OR-QUERY is empty" in capsys.readouterr().err
 
@@ -442,7 +441,6 @@ def test_a_path_of_two_hosts_is_no_guess(folder: Path, capsys: pytest.CaptureFix
 
 
 def test_a_program_that_calls_a_command_keeps_its_garbage_collector(tmp_path: Path) -> None:
-    """A lookup and an audit do without it, but only for themselves."""
     folder = make_project(tmp_path)
     for words in (["lookup", URLS[0]], ["audit", "--no-report"]):
         command(*words, "--project", str(folder))

@@ -28,7 +28,6 @@ def test_notations(text: str, body: str) -> None:
     "text", ["", "Text", "---", "---\nA rule and no end", "{{< note >}}", "{a}", "----\na: b\n----\n"]
 )
 def test_texts_without_front_matter(text: str) -> None:
-    """A rule, a template or a brace at the beginning is not front matter."""
     found = read_front_matter(text)
     assert (dict(found.values), found.end, found.problem) == ({}, 0, "")
 
@@ -46,7 +45,6 @@ def test_texts_without_front_matter(text: str) -> None:
     ],
 )
 def test_broken_front_matter_names_its_line(text: str, line: str) -> None:
-    """Broken front matter has a problem with the line in the file, and its body still begins behind it."""
     found = read_front_matter(text)
     assert found.problem.startswith(line), found.problem
     assert text[found.end :] == "Body"
@@ -64,7 +62,6 @@ def test_broken_front_matter_names_its_line(text: str, line: str) -> None:
     ],
 )
 def test_hostile_values_do_no_harm(kind: str, text: str) -> None:
-    """Deep nesting, unknown aliases and tags of programs end in values or in a problem, never in an error or a call."""
     values, problem = parsed(text, kind)
     assert isinstance(values, dict)
     assert problem or values == {"a": ["ls"]}

@@ -54,7 +54,6 @@ BODY = [
 
 @pytest.mark.parametrize(("text", "expected"), BODY)
 def test_body_text_of_markdown_takes_a_link(text: str, expected: str) -> None:
-    """Paragraphs, items, quotes and cells take a link, whatever markup is around the anchor."""
     assert placed(text) == expected
 
 
@@ -77,7 +76,6 @@ CLOSED = [
 
 @pytest.mark.parametrize("text", CLOSED)
 def test_no_link_stands_in_what_is_no_body_text_of_markdown(text: str) -> None:
-    """Headings, links, code, pictures, captions, templates, notes and the like take no link."""
     assert placed(text) is Refusal.NOT_BODY
 
 
@@ -130,7 +128,6 @@ HTML = [
 
 @pytest.mark.parametrize(("text", "expected"), HTML)
 def test_body_text_of_html_takes_a_link(text: str, expected: str | Refusal) -> None:
-    """Pages, fragments, WordPress's blocks and classic content take a link in their text."""
     assert placed(text, "html") == expected
 
 
@@ -158,7 +155,6 @@ HTML_CLOSED = [
 
 @pytest.mark.parametrize("text", HTML_CLOSED)
 def test_no_link_stands_in_what_is_no_body_text_of_html(text: str) -> None:
-    """Headings, links, code, captions, forms, scripts, blocks of other kinds and shortcodes take no link."""
     assert placed(text, "html") is Refusal.NOT_BODY
 
 
@@ -180,7 +176,6 @@ LINKED = [
 
 @pytest.mark.parametrize(("text", "text_format"), LINKED)
 def test_a_page_links_to_a_target_once(text: str, text_format: Markup) -> None:
-    """No second link to the target, in whatever way the first one is written."""
     assert placed(text, text_format) is Refusal.LINKED
 
 
@@ -219,7 +214,6 @@ LANGUAGES = [
 
 @pytest.mark.parametrize(("text", "anchor", "expected"), LANGUAGES)
 def test_anchors_are_whole_words_of_any_language(text: str, anchor: str, expected: str) -> None:
-    """Half-spaces, directions, composed letters and scripts without spaces are read as readers read them."""
     assert placed(text, anchor=anchor) == expected
 
 
@@ -242,20 +236,17 @@ def test_an_href_leads_where_it_says(href: str, expected: str) -> None:
 
 
 def test_an_href_in_html_is_escaped() -> None:
-    """An attribute holds quotes and ampersands as references, and a template tag as it is."""
     assert placed("pet food", "html", href='/a"b&c') == '<a href="/a&quot;b&amp;c">pet food</a>'
     assert placed("pet food", "html", href="{{ url('a') }}") == "<a href=\"{{ url('a') }}\">pet food</a>"
 
 
 def test_refusals_name_the_reason() -> None:
-    """A link without an anchor, an anchor that is not there, and a text that no parser can read."""
     assert placed("pet food", anchor=" ") is Refusal.NO_OWN_TEXT
     assert placed("petfood") is Refusal.NO_ANCHOR
     assert placed("pet food \U000f0000") is Refusal.UNREADABLE
 
 
 def test_an_insertion_says_where_it_is_and_can_be_undone() -> None:
-    """The new text without the markup is the text as it was."""
     text = "One.\n\nOur **pet** food."
     placement = Placement(TARGET, "/x", "pet food", "Our pet food.", lambda _: False)
     found = insert(text, "markdown", placement)
@@ -300,7 +291,6 @@ def test_the_limit_holds() -> None:
 
 
 def test_links_that_still_stand_in_the_text_count() -> None:
-    """Of links that were applied earlier, those that are still there count, wherever they are in the order."""
     text = TEXT.replace("dark tin", "[dark tin](/dark-tin/)")
     links = wanted("clay pot", "dark tin")
     assert [

@@ -70,7 +70,6 @@ def test_styles_of_hugo(link: str, href: str) -> None:
 
 
 def test_a_reference_names_the_folder_of_a_bundle() -> None:
-    """Hugo's reference to a page that is a folder names the folder, and is understood."""
     style, urls = learned(HUGO, HUGO_SETTINGS, {"content/posts/a.md": '[b]({{< ref "b.md" >}})'})
     href = style.href("content/posts/d.md", "content/posts/g/index.md", urls["content/posts/g/index.md"])
     assert href == '{{< ref "/posts/g" >}}'
@@ -127,7 +126,6 @@ def test_styles_of_jekyll(link: str, post: str, page: str) -> None:
     ],
 )
 def test_styles_of_docusaurus(link: str, doc: str, post: str) -> None:
-    """Docusaurus gets paths of files within the docs, and paths without its base elsewhere."""
     style, urls = learned(DOCUSAURUS, DOCUSAURUS_SETTINGS, {"docs/a.md": link}, "/base")
     for file, href in {"docs/c.md": doc, "blog/2026-01-05-x.md": post}.items():
         assert style.href("docs/d.md", file, urls[file]) == href
@@ -135,7 +133,6 @@ def test_styles_of_docusaurus(link: str, doc: str, post: str) -> None:
 
 
 def test_files_of_mkdocs() -> None:
-    """MkDocs gets paths of files, encoded where Markdown needs it, and the page's path where it has no file."""
     style, urls = learned(MKDOCS, MKDOCS_SETTINGS, {})
     assert style.href("docs/guide/a.md", "docs/top (1).md", urls["docs/top (1).md"]) == "../top%20%281%29.md"
     assert style.href("docs/top (1).md", "docs/guide/a.md", urls["docs/guide/a.md"]) == "guide/a.md"
@@ -158,7 +155,6 @@ def test_styles_of_html(link: str, href: str) -> None:
 
 
 def test_the_majority_decides_and_sections_have_their_own() -> None:
-    """Most links of the tree decide, but a folder with many clear links of another form keeps its own."""
     files = HUGO | {f"content/docs/{name}.md": f"/docs/{name}/" for name in "abcdef"}
     texts = {f"content/posts/{name}.md": "[x](/posts/b/) [y](/posts/c/) [z](../d/)" for name in "abcdef"}
     texts |= {"content/docs/a.md": " ".join(f"[x](../{name}/)" for name in "bcdef")}
@@ -177,7 +173,6 @@ def test_slashes_as_the_site_writes_them() -> None:
 
 
 def test_relative_links_where_urls_have_lost_their_slash() -> None:
-    """Relative links are counted from the page's folder if the site's own links only lead somewhere that way."""
     files = {path: url.rstrip("/") for path, url in HUGO.items()}
     style, urls = learned(
         files, HUGO_SETTINGS, {"content/posts/a.md": "[x](../b/) [x](../c/) [x](../../posts/d/)"}
@@ -203,7 +198,6 @@ def test_relative_links_where_urls_have_lost_their_slash() -> None:
     ],
 )
 def test_what_a_link_leads_to(href: str, path: str) -> None:
-    """All ways to write a link to a page are known to lead to it, whatever way the site prefers."""
     style, _ = learned(HUGO, HUGO_SETTINGS, {})
     assert style.leads_to("content/posts/a.md", href) == HOST + path
 
@@ -212,7 +206,6 @@ def test_what_a_link_leads_to(href: str, path: str) -> None:
     "href", ["mailto:a@example.com", "javascript:void(0)", "http://[", "{{ page.url }}", "https://", "http:b"]
 )
 def test_what_leads_to_no_page(href: str) -> None:
-    """Other schemes, broken URLs, and unknown templates lead to no page."""
     style, _ = learned(HUGO, HUGO_SETTINGS, {})
     assert style.leads_to("content/posts/a.md", href) is None
 
@@ -239,7 +232,6 @@ def test_what_leads_to_no_page(href: str) -> None:
 )
 @pytest.mark.parametrize("name", ["a.md", "a.html"])
 def test_hostile_texts_take_no_time(name: str, part: str) -> None:
-    """Texts made to be slow to read are matched and learned from in time that grows with their length."""
     text = "# Title\n\n[x](" + part * (60_000 // len(part))
     start = time.process_time()
     tree = tree_of({name: text, "b.md": text})
@@ -276,7 +268,6 @@ def site_of(generator: Generator, base: str) -> tuple[SourceTree, SourcePages]:
 
 @given(st.data())
 def test_each_written_link_leads_to_its_target(data: st.DataObject) -> None:
-    """In every form, on every generator's tree, a written link leads to the page that it was written for."""
     tree, pages = site_of(
         data.draw(st.sampled_from(list(TREES))), data.draw(st.sampled_from(["", "/base", "/docs"]))
     )

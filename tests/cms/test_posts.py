@@ -31,13 +31,11 @@ SHOWN = {
 
 @pytest.mark.parametrize("name", MADE)
 def test_builders_are_known_by_what_is_stored(name: str) -> None:
-    """What a page builder stores as a post's content names it."""
     assert page_builder(MADE[name], "<p>Text</p>") == name
 
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_builders_are_known_by_what_is_shown(name: str) -> None:
-    """A page builder that keeps a post's text elsewhere is known by what the site shows."""
     assert page_builder("<p>Text</p>", SHOWN[name]) == name
 
 
@@ -73,7 +71,6 @@ def test_other_posts_are_not(content: str) -> None:
     ],
 )
 def test_links_are_written_as_most_links_are(content: str, href: str) -> None:
-    """Links are whole URLs, or paths from the root where most links to the site are."""
     assert PostLinks.learn([(HERE, content)]).href(HERE, THERE) == href
 
 

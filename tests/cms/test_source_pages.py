@@ -92,7 +92,6 @@ TREES = {
 @pytest.mark.parametrize("configured", [True, False])
 @pytest.mark.parametrize("generator", TREES)
 def test_conventions(generator: Generator, configured: bool, base: str) -> None:
-    """Files are found at the addresses of their generator, configured or not, below a base path or at the root."""
     if not configured and generator is Generator.JEKYLL:
         pytest.skip("a collection has no address without its configuration")
     files, settings = TREES[generator]
@@ -127,7 +126,6 @@ def test_conventions(generator: Generator, configured: bool, base: str) -> None:
     ],
 )
 def test_settings_of_hugo(settings: str, path: str, text: str, url: str) -> None:
-    """Permalinks, the folder of texts and languages are taken from Hugo's configuration."""
     wanted = {path: url}
     assert (
         matched_by_path({path: text}, [url, "/x/other/"], {"hugo.yaml": "baseURL: /\n" + settings}) == wanted
@@ -163,19 +161,16 @@ def test_settings_of_hugo(settings: str, path: str, text: str, url: str) -> None
     ],
 )
 def test_settings_of_jekyll(settings: str, path: str, text: str, url: str) -> None:
-    """Permalinks, collections and defaults are taken from Jekyll's configuration."""
     assert matched_by_path({path: text}, [url], {"_config.yml": settings}) == {path: url}
 
 
 def test_a_name_with_a_dot_may_have_no_language() -> None:
-    """Without a list of languages, what follows a dot in a name may be a language and may be a part of the name."""
     files = {"content/posts/jquery.min.md": "", "content/posts/a.fa.md": "", "content/posts/v1.2.md": ""}
     urls = ["/posts/jquery.min/", "/fa/posts/a/", "/posts/v1.2/"]
     assert matched_by_path(files, urls, {"hugo.toml": ""}) == dict(zip(files, urls, strict=True))
 
 
 def test_a_page_of_two_files_is_unsure() -> None:
-    """Two files with the address of one page are listed with it, and neither is matched."""
     found = pages_of({"content/a.md": "", "content/a/index.md": ""}, ["/a/"], {"hugo.toml": "baseURL = '/'"})
     assert found.matched == ()
     assert found.unsure == (Unsure(f"{HOST}/a/", "", ("content/a.md", "content/a/index.md")),)
@@ -183,7 +178,6 @@ def test_a_page_of_two_files_is_unsure() -> None:
 
 
 def test_a_file_of_two_pages_is_unsure() -> None:
-    """A file whose address two hosts have is listed with both."""
     tree = tree_of({"content/a.md": ""}, {"hugo.toml": "baseURL = '/'"})
     found = match_pages(tree, [KnownPage(f"{HOST}/a/"), KnownPage("https://blog.example.com/a/")])
     assert found.unsure == (Unsure("", "content/a.md", (f"{HOST}/a/", "https://blog.example.com/a/")),)
@@ -200,7 +194,6 @@ def test_pages_without_a_file_are_missing() -> None:
 
 
 def test_a_folder_is_understood_by_its_names() -> None:
-    """A folder of an unknown generator is matched when several names agree with those of pages below one path."""
     files = {f"app/texts/blog/{name}.md": "" for name in ("one", "two", "three")} | {
         "README.md": "",
         "app/x/one.md": "",
@@ -218,7 +211,6 @@ OTHER = " ".join(f"thing{number} is quite another text" for number in range(40))
 
 
 def test_title_and_text_decide_where_no_name_does() -> None:
-    """A file whose name tells nothing is matched by its title and text, or by a text that is nearly the same."""
     tree = tree_of(
         {
             "x/1.md": f"# Of words\n\n{BODY}",
@@ -242,7 +234,6 @@ def test_title_and_text_decide_where_no_name_does() -> None:
 
 
 def test_equal_texts_are_unsure() -> None:
-    """Of two pages with the same text none is a file's for sure."""
     tree = tree_of({"x/1.md": f"# Of words\n\n{BODY}"})
     found = match_pages(tree, [KnownPage(f"{HOST}/p?id={n}", "Of words", BODY) for n in (1, 2)])
     assert found.matched == ()
@@ -250,7 +241,6 @@ def test_equal_texts_are_unsure() -> None:
 
 
 def test_a_title_alone_must_be_unique() -> None:
-    """Without texts a title decides if no other file and page has it and it has more than one word."""
     tree = tree_of(
         {"x/1.md": "# Of words", "x/2.md": "# Twice said", "x/3.md": "# Twice said", "x/4.md": "# About"}
     )
@@ -279,7 +269,6 @@ def test_what_a_person_named_wins() -> None:
 
 
 def test_a_saved_file_that_is_gone_is_a_problem() -> None:
-    """A saved row whose file is not in the folder is named with the remedy, and the page is matched without it."""
     found = match_pages(tree_of({"a.md": ""}), [KnownPage(f"{HOST}/a/")], {f"{HOST}/a/": "no.md"})
     assert [(one.file, one.how) for one in found.matched] == [("a.md", How.PATH)]
     assert found.problems == (
@@ -288,7 +277,6 @@ def test_a_saved_file_that_is_gone_is_a_problem() -> None:
 
 
 def test_saved_files_of_another_folder_are_told_once() -> None:
-    """If none of several saved files is in the folder, one sentence asks whether it is the right one."""
     pages = [KnownPage(f"{HOST}/{name}/") for name in "ab"]
     found = match_pages(tree_of({"c.md": ""}), pages, {f"{HOST}/{name}/": f"{name}.md" for name in "ab"})
     assert found.problems == (
@@ -297,7 +285,6 @@ def test_saved_files_of_another_folder_are_told_once() -> None:
 
 
 def test_rows_name_what_is_unsure() -> None:
-    """The rows for a person have each doubtful page once, with the files that it may be."""
     settings = {"hugo.toml": "baseURL = '/'"}
     two_files = pages_of({"content/a.md": "", "content/a/index.md": ""}, ["/a/"], settings)
     assert [*two_files.rows()] == [(f"{HOST}/a/", "", "not sure: content/a.md or content/a/index.md")]
@@ -307,7 +294,6 @@ def test_rows_name_what_is_unsure() -> None:
 
 
 def test_broken_front_matter_and_settings_are_problems() -> None:
-    """Front matter and configuration that can't be read are named with file and line, and the rest is matched."""
     files = {"content/a.md": "---\ntitle: a: b\n---\n", "content/b.md": ""}
     found = pages_of(files, ["/a/", "/b/"], {"hugo.yaml": "baseURL: /\nx: [\n"})
     assert found.problems[0].startswith("hugo.yaml, line ")

@@ -30,7 +30,6 @@ SCORES = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 @given(st.lists(st.tuples(SCORES, st.integers(0, 2**31 - 1)), min_size=1))
 def test_keys_order_by_score_then_by_the_smaller_row(pairs: list[tuple[float, int]]) -> None:
-    """Unpacked they are the scores and rows that they were made of."""
     scores, rows = (np.array(column) for column in zip(*pairs, strict=True))
     scores, rows = scores.astype(np.float32) + 0, rows.astype(np.int32)
     keys = keys_of(scores, rows)
@@ -63,7 +62,6 @@ def test_empty_lists_lack_nothing() -> None:
 
 
 def test_lists_of_some_texts() -> None:
-    """Rows, scores and floors of the same texts, in the order asked for."""
     lists = Nearest(np.arange(6).reshape(3, 2), np.arange(6.0).reshape(3, 2), np.arange(3.0))
     some = lists_of(lists, np.array([2, 0]))
     assert some.rows.tolist() == [[4, 5], [0, 1]]

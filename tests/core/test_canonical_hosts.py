@@ -28,7 +28,6 @@ def learned(*urls: str, canonicals: dict[str, str] | None = None) -> CanonicalHo
     ],
 )
 def test_forms_of_one_page_have_one_key(url: str) -> None:
-    """Scheme, www., dots and the file name of an index page make no other page."""
     assert WWW.key(url) == "https://www.e.example/mag/a"
     assert WWW.identity(WWW.key(url)) == CanonicalHosts().identity(CanonicalHosts().key(url))
 
@@ -37,13 +36,11 @@ def test_forms_of_one_page_have_one_key(url: str) -> None:
     "url", ["https://blog.e.example/a", "http://shop.example/a", "https://www.e.example:8443/a"]
 )
 def test_other_hosts_stay_apart(url: str) -> None:
-    """A subdomain, another site and another port keep their own key."""
     assert WWW.key(url) == CanonicalHosts().key(url)
     assert WWW.identity(WWW.key(url)) != WWW.identity(WWW.key("https://www.e.example/a"))
 
 
 def test_a_url_keeps_its_spelling_under_the_canonical_host() -> None:
-    """People see scheme and host of the site, and the rest as it is written."""
     assert WWW.written("http://e.example/Über/?b=2#c") == "https://www.e.example/Über/?b=2#c"
     assert WWW.written("https://www.e.example/x/") == "https://www.e.example/x/"
     assert WWW.written("tea pots") == "tea pots"
@@ -52,7 +49,6 @@ def test_a_url_keeps_its_spelling_under_the_canonical_host() -> None:
 
 
 def test_a_mapped_host_is_the_other_one() -> None:
-    """A staging host has the production host's keys and addresses, and so has its site."""
     assert STAGING.key("http://www.staging.e.example/a") == "https://www.e.example/a"
     assert STAGING.written("https://staging.e.example/a/?x=1") == "https://www.e.example/a/?x=1"
     assert STAGING.site("staging.e.example/mag") == "www.e.example/mag"
@@ -60,7 +56,6 @@ def test_a_mapped_host_is_the_other_one() -> None:
 
 
 def test_queries_and_unknown_texts_are_no_urls() -> None:
-    """A stored end that is a query stays as it is, even if it contains an address."""
     for end in ("green tea", "what is https://e.example/x", "", "http://[broken"):
         assert WWW.of(end) == WWW.restored(end) == end
 
@@ -83,12 +78,10 @@ def test_most_pages_decide() -> None:
     ],
 )
 def test_canonicals_count_as_pages_do(url: str, canonical: str, wins: str) -> None:
-    """Where every page names another form as its canonical, that form wins unless it is the unencrypted one."""
     assert learned(url, canonicals={url: canonical}).key(url) == wins
 
 
 def test_what_a_run_stored_tells_its_hosts() -> None:
-    """The hosts of stored keys are those of most of them."""
     assert hosts_of(["tea", "https://e.example/a", "https://e.example/b", "http://e.example/c"]).key(
         "http://www.e.example/d"
     ) == ("https://e.example/d")

@@ -28,14 +28,12 @@ def test_a_higher_score_is_never_weaker(scores: list[float]) -> None:
 
 
 def test_without_a_score_there_is_no_strength() -> None:
-    """A search result without content has no strength and needs review."""
     assert math.isnan(strength(math.nan))
     assert tier_of(math.nan, 0.8, 0.65) == "review"
 
 
 @given(SHARES, SHARES, SHARES, SHARES)
 def test_a_stronger_link_has_no_lower_tier(one: float, other: float, first: float, second: float) -> None:
-    """Tiers rise with the strength, and each begins at its threshold."""
     sidebar, inline = sorted((first, second))
     low, high = sorted((one, other))
     assert ORDER.index(tier_of(low, inline, sidebar)) <= ORDER.index(tier_of(high, inline, sidebar))
@@ -44,7 +42,6 @@ def test_a_stronger_link_has_no_lower_tier(one: float, other: float, first: floa
 
 
 def test_an_edge_is_named_by_its_ends_alone() -> None:
-    """The id equals the stored ids, depends only on source and target, and begins with the source's id."""
     edge = Edge("https://a.example/s", "https://a.example/t", "https://a.example/s/", "https://a.example/t/")
     assert edge.id == "ee1e50794df370d615ce"
     assert replace(edge, status="live", source_url="s").id == edge.id
@@ -74,7 +71,6 @@ def test_people_read_a_strength_as_a_score_from_0_to_100() -> None:
 @example(math.nextafter(0.7, 0), 70, 70)
 @example(math.nextafter(0.29, 0), 58, 29)
 def test_the_score_that_people_read_agrees_with_the_tier(strong: float, first: int, second: int) -> None:
-    """A link whose score is that of a threshold, or more, has its tier, and one with a lower score has not."""
     sidebar, inline = sorted((first, second))
     score = score_of(strong)
     assert score is not None

@@ -4,7 +4,6 @@ from internal_linker.core.errors import ExitCode
 
 
 def test_the_numbers_of_the_exit_codes_stay() -> None:
-    """Each exit code has the number that docs/operations.md lists."""
     assert {code.name: code.value for code in ExitCode} == {
         "SUCCESS": 0,
         "UNEXPECTED": 1,

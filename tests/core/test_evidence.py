@@ -50,7 +50,6 @@ VERY, SIMILAR, RELATED, LOOSE = 4, 3, 2, 1
     ],
 )
 def test_evidence_becomes_at_most_two_sentences_the_most_telling_first(evidence: Evidence, told: str) -> None:
-    """Each kind of evidence has words that need no statistics."""
     assert sentences(evidence) == told
 
 
@@ -72,7 +71,6 @@ def test_evidence_becomes_at_most_two_sentences_the_most_telling_first(evidence:
     ],
 )
 def test_a_search_result_comes_with_its_rank_and_query(rank: int, query: str, told: str) -> None:
-    """A link from a search names its place there."""
     assert sentences(Evidence(VERY, 15, 0, 0), serp_rank=rank, query=query) == told
 
 
@@ -123,7 +121,6 @@ def test_a_link_of_an_earlier_version_gets_its_level_from_its_score() -> None:
 
 
 def test_evidence_is_read_back_whole_and_from_other_versions() -> None:
-    """A later version may keep more values, an earlier one fewer."""
     plain = Evidence(VERY, 15, 2, 9, 0, 1, 3, "tea", 2)
     needed = plain._replace(needed=4, impressions=1200, position=8, age=3)
     for some in (plain, needed):
@@ -137,7 +134,6 @@ def test_evidence_is_read_back_whole_and_from_other_versions() -> None:
 
 
 def test_a_link_that_came_by_need_says_so() -> None:
-    """It says what the target earns, its in-links if they are few, and that it is new, and the in-links only once."""
     some = Evidence(VERY, 15, 0, 2, needed=4, impressions=1200, position=8)
     told = (
         "Very similar topic. Chosen by priority: the target earns 1,200 impressions in 28 days at position 8"
@@ -152,12 +148,10 @@ def test_a_link_that_came_by_need_says_so() -> None:
 
 
 def test_levels_begin_at_their_thresholds() -> None:
-    """A page without content has no level."""
     assert topics(np.array([nan, -3, 0.99, 1, 1.99, 2, 3.99, 4, 12])).tolist() == [0, 1, 1, 2, 2, 3, 3, 4, 4]
 
 
 def test_no_sentence_has_a_figure_with_decimals() -> None:
-    """Editors see counts only, whatever the evidence."""
     random = np.random.default_rng(1)
     for values in random.integers(0, [5, 16, 16, 40, 5, 2, 5], (500, 7)).tolist():
         values[2] = min(values[1], values[2])

@@ -45,7 +45,6 @@ def test_commands_name_the_program_as_it_was_started(
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has run_main.bat")
 def test_commands_work_from_another_folder(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In another folder than the program's, the command has a whole path, in quotes if it has a space."""
     monkeypatch.setattr(sys, "argv", [str(CHECKOUT / "main.py")])
     monkeypatch.setattr(sys, "prefix", str(CHECKOUT / ".venv"))
     assert command("check") == f"{CHECKOUT}/run_main.sh check"
@@ -70,7 +69,6 @@ def test_commands_work_from_another_folder(elsewhere: Path, monkeypatch: pytest.
 def test_a_scheduler_gets_whole_paths(
     started: str, prefix: object, printed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A command for any folder has no path that is relative to the current one."""
     monkeypatch.chdir(CHECKOUT)
     monkeypatch.setattr(sys, "argv", [str(CHECKOUT / started)])
     monkeypatch.setattr(sys, "prefix", str(prefix))

@@ -9,21 +9,18 @@ from internal_linker.core.reasons import MessageEnum, NoTarget, Reason
 
 
 def test_a_reason_reads_as_its_message_with_its_detail() -> None:
-    """The detail replaces the message's placeholder, even if it contains braces."""
     assert str(Reason(NoTarget.ALREADY_LINKED)) == "already linked"
     assert str(Reason(NoTarget.OTHER_LANGUAGE, "fa")) == "in fa: only for pages in fa"
     assert str(Reason(NoTarget.EXCLUDED, "/a{2}/")) == "excluded by /a{2}/"
 
 
 def test_reasons_of_one_message_stay_apart() -> None:
-    """An error and a redirect both read "status ..." and are still different reasons."""
     error, redirect = (Reason(kind, "3") for kind in (NoTarget.ERROR_STATUS, NoTarget.REDIRECT_STATUS))
     assert str(error) == str(redirect)
     assert Counter([error, redirect, error]) == {error: 2, redirect: 1}
 
 
 def test_reasons_are_sorted_as_they_read() -> None:
-    """Reasons sort by their messages, not by their order in the enum."""
     reasons = [
         Reason(NoTarget.REDIRECT),
         Reason(NoTarget.EXCLUDED, "x"),
@@ -38,7 +35,6 @@ def test_reasons_are_sorted_as_they_read() -> None:
 
 @pytest.mark.parametrize("kind", NoTarget)
 def test_a_reason_travels_to_other_processes(kind: MessageEnum) -> None:
-    """Pages with their reasons can be sent to worker processes."""
     reason = Reason(kind, "x")
     assert pickle.loads(pickle.dumps(reason)) == reason
 

@@ -38,7 +38,6 @@ def pages(*changes: dict[str, object]) -> pd.DataFrame:
 def test_a_row_that_cannot_be_right_is_left_out_and_counted(
     change: dict[str, object], problem: RowProblem
 ) -> None:
-    """Each problem is counted under its name, and the good rows stay with their dtypes."""
     sound = sound_rows(SearchTable.PAGES, pages({}, change, {"clicks": "2"}))
     assert sound.left_out == {problem: 1}
     assert sound.rows["clicks"].tolist() == [1, 2]
@@ -64,5 +63,4 @@ def test_each_table_has_its_columns() -> None:
     ],
 )
 def test_sixteen_months_are_kept(today: date, first: date) -> None:
-    """The first kept day is sixteen months ago, over the turn of a year as well."""
     assert first_kept_day(today) == first

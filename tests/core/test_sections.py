@@ -21,7 +21,6 @@ from internal_linker.core.sections import NamedSections, Sections, chosen, secti
     ],
 )
 def test_a_part_holds_what_lies_in_it(pattern: str, inside: list[str], outside: list[str]) -> None:
-    """A section is a folder with everything below it, or a pattern of the whole path."""
     part = Sections([pattern])
     assert [path for path in (*inside, *outside) if part.hold(f"https://a.example{path}")] == inside
 

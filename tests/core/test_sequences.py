@@ -9,7 +9,6 @@ from internal_linker.core.sequences import Lazy, counted
 
 @given(st.integers(0, 6), st.slices(6), st.integers(-8, 8))
 def test_it_reads_as_a_list_does(length: int, part: slice, at: int) -> None:
-    """Length, order, nested slices, negative and out-of-range indexes match those of a list."""
     lazy, listed = Lazy(length, str), [str(place) for place in range(length)]
     assert (len(lazy), list(lazy)) == (length, listed)
     assert (list(lazy[part]), list(lazy[part][::-1])) == (listed[part], listed[part][::-1])
@@ -23,7 +22,6 @@ def test_it_reads_as_a_list_does(length: int, part: slice, at: int) -> None:
 
 
 def test_an_item_is_made_when_it_is_asked_for() -> None:
-    """Items are created only when requested and aren't kept."""
     asked: list[int] = []
 
     def make(at: int) -> int:

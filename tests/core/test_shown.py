@@ -37,7 +37,6 @@ def test_no_form_of_a_key_is_shown(form: str) -> None:
 
 @given(st.text(min_size=8, max_size=40), st.binary(max_size=5), st.binary(max_size=5))
 def test_base64_is_recognised_at_any_place(key: str, before: bytes, after: bytes) -> None:
-    """Wherever a key begins in encoded bytes, its own characters are replaced."""
     raw = key.encode("utf-8", "surrogatepass")
     text = base64.b64encode(before + raw + after).decode()
     assert "***" in redactor([key])(text)
@@ -45,12 +44,10 @@ def test_base64_is_recognised_at_any_place(key: str, before: bytes, after: bytes
 
 @pytest.mark.parametrize("secrets", [["abcdefgh", "abcdefgh-12345"], ["abcdefgh-12345", "abcdefgh"]])
 def test_a_secret_within_another_leaves_no_rest(secrets: list[str]) -> None:
-    """Of two secrets, one the beginning of the other, nothing of the longer one is shown."""
     assert redactor(secrets)("key abcdefgh-12345, key abcdefgh") == "key ***, key ***"
 
 
 def test_no_secret_changes_nothing() -> None:
-    """An empty key hides nothing, and a short one only itself."""
     assert redactor(["", "ab"])("tab YWI= 6162") == "t*** YWI= 6162"
 
 

@@ -59,7 +59,6 @@ def test_the_normal_form_is_its_own(url: str) -> None:
 @example("https://xn--/")
 @example("http://\u2100.example/")
 def test_any_text_has_a_form_or_a_reason(text: str) -> None:
-    """Any text gives either an idempotent normal form or a ValueError."""
     form = form_or_none(text)
     assert form is None or normal_form(form) == form
 
@@ -82,7 +81,6 @@ def test_a_huge_text_is_answered_at_once(piece: str) -> None:
 
 @given(urls(), st.data())
 def test_a_variation_of_writing_is_the_same_page(url: str, data: st.DataObject) -> None:
-    """Case of scheme and host, default port, fragment, trailing slash, tracking and surrounding spaces don't count."""
     scheme, rest = url.split("://")
     host, _, tail = rest.partition("/")
     path, mark, query = tail.partition("?")
@@ -142,7 +140,6 @@ def lower_triplets(text: str) -> str:
     ],
 )
 def test_a_host_in_any_script_is_its_punycode(unicode: str, punycode: str) -> None:
-    """An internationalised host equals its punycode, whatever its case and dots."""
     assert normal_form(f"https://{unicode}/x") == normal_form(f"https://{punycode}/x")
 
 
@@ -261,12 +258,10 @@ def test_a_folder_of_the_site_ends_at_its_slash(path: list[str]) -> None:
     ],
 )
 def test_a_site_holds_its_own_hosts_alone(url: str, site: str, inside: bool) -> None:
-    """A site contains its host in any script, with and without www, and its subdomains, but no similar-looking host."""
     assert within_site(normal_form(url), site) is inside
 
 
 @given(urls(), st.sampled_from(["srsltid=A1", "utm_source=x", "%75tm_source=x", "gclid"]))
 def test_tracking_goes_and_the_writing_stays(url: str, tracking: str) -> None:
-    """A search result keeps its spelling and loses its tracking parameters."""
     longer = url + ("&" if "?" in url else "?") + tracking + "#top"
     assert without_tracking(longer) == url

@@ -9,7 +9,6 @@ from internal_linker.core.version import __version__
 
 
 def test_the_build_backend_reads_the_version_without_an_import() -> None:
-    """The first start installs the package, so its version must be readable without an import."""
     found = get_docstring_and_version_via_ast(
         Module("internal_linker", Path(internal_linker.__file__).parents[1])
     )

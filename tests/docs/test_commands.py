@@ -190,7 +190,6 @@ def test_commands_run(
 
 
 def test_every_command_is_shown() -> None:
-    """docs/commands.md shows each command."""
     shown = {" ".join(shlex.split(arguments)[:2]) for arguments in doc("commands").commands}
     run = {name for name in COMMANDS if any(f"{each} ".startswith(f"{name} ") for each in shown)}
     assert run | NOT_RUN == set(COMMANDS)
@@ -204,7 +203,6 @@ def test_there_are_outputs() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("code", PYTHON)
 def test_python_runs(code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every Python example prints something when started in a project's folder."""
     exec(code, {})
     assert capsys.readouterr().out
 

@@ -76,7 +76,6 @@ def test_tables_are_those_of_the_code(page: Page) -> None:
 
 
 def test_every_command_has_its_options() -> None:
-    """docs/commands.md has a heading and a table of options for each command, and no others."""
     named = [name.removeprefix("options of ") for name in places(doc("commands").text)]
     assert sorted(named) == sorted(COMMANDS)
     assert {name.replace(" ", "-") for name in COMMANDS} <= doc("commands").anchors
@@ -85,7 +84,6 @@ def test_every_command_has_its_options() -> None:
 
 @EVERY_PAGE
 def test_links_lead_somewhere(page: Page) -> None:
-    """Files, pictures and headings that a page links to exist."""
     pages = {each.path: each for each in PAGES}
     broken = []
     for link in page.links:
@@ -100,7 +98,6 @@ def test_links_lead_somewhere(page: Page) -> None:
 
 @EVERY_PAGE
 def test_paths_exist(page: Page) -> None:
-    """Every repository path in backticks exists."""
     paths = [
         text for text in page.code if re.match(r"(internal_linker|tests|config|docs|\.ci|\.github)/", text)
     ]
@@ -112,14 +109,12 @@ def test_paths_exist(page: Page) -> None:
 
 @EVERY_PAGE
 def test_options_exist(page: Page) -> None:
-    """Every option in backticks belongs to a command."""
     named = {option for text in page.code for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", text)}
     assert named - OPTIONS - OTHER_OPTIONS == set()
 
 
 @EVERY_PAGE
 def test_names_exist(page: Page) -> None:
-    """Every name with an underscore in backticks is a setting, a public name, an argument or a column."""
     named = {text.partition(" = ")[0] for text in page.code}
     names = {text for text in named if re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)+", text)}
     assert names - set(Settings.model_fields) - PYTHON_NAMES - OTHER_NAMES - TABLE_NAMES == set()
@@ -142,21 +137,18 @@ def test_settings_can_be_used_as_shown(page: Page) -> None:
 
 
 def test_exit_codes_are_all_explained() -> None:
-    """docs/operations.md explains each exit code and no other."""
     rows = doc("operations").text.partition("| code | meaning")[2].partition("\n\n")[0]
     codes = [int(code) for code in re.findall(r"^\| (\d+) ", rows, re.MULTILINE)]
     assert codes == [int(code) for code in ExitCode]
 
 
 def test_rooms_are_all_explained() -> None:
-    """docs/contributing.md explains each package."""
     package = Path(internal_linker.__file__).parent
     rooms = {f"internal_linker/{each.name}/" for each in package.iterdir() if (each / "__init__.py").exists()}
     assert rooms - set(doc("contributing").code) == set()
 
 
 def test_python_functions_are_all_explained() -> None:
-    """docs/python.md names exactly the public functions, and attributes that their results have."""
     rows = doc("python").text.partition("| function |")[2].partition("\n\n")[0].splitlines()[2:]
     named: set[str] = set()
     for row in rows:
@@ -188,7 +180,6 @@ def test_messages_are_quoted_as_they_are() -> None:
 
 
 def test_pictures_are_all_shown() -> None:
-    """Every picture is used."""
     shown = {
         (each.path.parent / link).resolve() for each in PAGES for link in each.links if link.endswith(".png")
     }

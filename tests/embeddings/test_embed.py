@@ -37,7 +37,6 @@ def run(texts: Sequence[Text], encoder: Encoder, cache: MemoryVectors | None = N
 
 @given(ANY, ANY)
 def test_a_text_is_encoded_once_whatever_its_page(first: list[Text], second: list[Text]) -> None:
-    """Over two runs every non-empty text is encoded exactly once."""
     encoder, cache = Letters(), MemoryVectors()
     run(first, encoder, cache)
     result = run(second, encoder, cache)
@@ -67,12 +66,10 @@ class Shuffled(Letters):
 
 
 def test_batches_may_come_in_any_order() -> None:
-    """Each vector goes to its own text in whatever order the batches arrive."""
     np.testing.assert_array_equal(run(TEXTS, Shuffled()).vectors, run(TEXTS, Letters()).vectors)
 
 
 def test_a_batch_is_kept_before_the_next_is_waited_for() -> None:
-    """Each batch is in the cache before the encoder computes the next one, so a crash loses none."""
     cache = MemoryVectors()
     kept: list[int] = []
 
@@ -87,7 +84,6 @@ def test_a_batch_is_kept_before_the_next_is_waited_for() -> None:
 
 
 def test_a_service_that_fails_loses_nothing_that_was_finished() -> None:
-    """After a failure finished rows stay, missing ones are counted and explained, and the next run encodes them."""
     cache, encoder = MemoryVectors(), Letters(fails_after=1)
     result = run([*TEXTS, Text("", "")], encoder, cache)
     assert (result.encoded, result.missing, result.problem) == (2, 3, "Letters: the service is down.")
@@ -100,7 +96,6 @@ def test_a_service_that_fails_loses_nothing_that_was_finished() -> None:
 
 
 def test_no_vector_at_all_is_still_a_table_of_rows() -> None:
-    """If the service returns nothing, each text has a row of zeros."""
     result = run(TEXTS, Letters(fails_after=0))
     assert not result.vectors.any()
     assert (len(result.vectors), result.missing) == (5, 5)
@@ -108,8 +103,6 @@ def test_no_vector_at_all_is_still_a_table_of_rows() -> None:
 
 
 def test_an_interrupted_run_is_not_taken_for_a_failing_service() -> None:
-    """Ctrl-C ends the step at once, with the finished vectors in the cache."""
-
     class Interrupting(Letters):
         def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
             yield next(super().encode(texts))
@@ -133,7 +126,6 @@ def test_vectors_that_depend_on_the_other_texts_are_never_kept() -> None:
 
 
 def test_a_plan_encodes_and_keeps_nothing() -> None:
-    """The plan names each missing text once and uses neither the encoder nor the cache."""
     cache, encoder = MemoryVectors(), Letters()
     cache.kept[text_hash(TEXTS[0])] = np.ones(26, np.float32)
     plan = plan_embedding([*TEXTS[:2], Text("", ""), TEXTS[1], TEXTS[2]], encoder, cache)
@@ -143,7 +135,6 @@ def test_a_plan_encodes_and_keeps_nothing() -> None:
 
 
 def test_a_person_sees_what_was_done() -> None:
-    """Progress counts each encoded text, and its last line reports encoded, cached and missing texts."""
     told = Told()
     embed(TEXTS, Letters(fails_after=2), MemoryVectors(), told)
     assert told.done == 4
@@ -161,7 +152,6 @@ def test_vectors_stay_as_the_cache_keeps_them() -> None:
 
 
 def test_a_model_that_changed_its_vectors_is_told() -> None:
-    """If new vectors have more dimensions than cached ones, one sentence says so, and the paid vectors are kept."""
     cache = MemoryVectors()
     cache.kept[text_hash(TEXTS[0])] = np.ones(25, np.float32)
     with pytest.raises(ConfigurationError, match="letters returns vectors of a different length than before"):
@@ -184,7 +174,6 @@ class Endless(MemoryVectors):
 
 
 def test_vectors_of_the_cache_come_in_blocks() -> None:
-    """Only one block of them is in memory beside the rows."""
     texts, cache = [Text(str(number), "") for number in range(2 * BLOCK + 1)], Endless()
     result = run(texts, Letters(), cache)
     assert (result.cached, cache.asked) == (2 * BLOCK + 1, [BLOCK, BLOCK, 1])
@@ -206,7 +195,6 @@ def test_shortened_vectors_are_cut_behind_the_cache() -> None:
 
 
 def test_vectors_are_never_shortened_to_more_than_they_have() -> None:
-    """Too large a length is an error before any cost if the encoder knows its length, else with the first vectors."""
     with pytest.raises(ConfigurationError, match="matryoshka_dimensions is 27, but letters has only 26"):
         Shortened(Letters(), 27)
     unknown = Letters()
@@ -228,7 +216,6 @@ def test_a_shortened_encoder_has_another_name_and_the_same_place_in_the_cache() 
 
 
 def test_the_time_of_a_local_model_is_tried_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A free model encodes some of the texts, and the time grows with what it reads of all of them."""
     now = [0.0]
     monkeypatch.setattr(steps, "time", SimpleNamespace(monotonic=lambda: now[0]))
 

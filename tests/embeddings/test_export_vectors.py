@@ -25,7 +25,6 @@ from tests.support.small_project import (
 
 
 def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:
-    """A table lists each page of the input and whether the file contains its vector."""
     folder = make_project(tmp_path, {"embedding_provider": "local"})
     opened = open_project(folder)
     with opened.context(Told(), serp=False, deliver=False) as context:

@@ -28,14 +28,12 @@ def test_equal_texts_of_two_pages_have_one_hash(title: str, content: str, lang: 
 
 @given(st.builds(Text, st.text(PLAIN), st.text(PLAIN)), st.builds(Text, st.text(PLAIN), st.text(PLAIN)))
 def test_two_texts_have_two_hashes(one: Text, other: Text) -> None:
-    """Another title, another body, or words moved between title and body change the hash."""
     assert (text_hash(one) == text_hash(other)) == (one == other)
     assert text_hash(Text("a b", "c")) != text_hash(Text("a", "b c"))
 
 
 @given(st.lists(st.sampled_from("abcd")))
 def test_each_hash_stands_at_its_first_position(hashes: list[str]) -> None:
-    """Each hash appears once, with its first position, in that order."""
     first = distinct(hashes)
     assert all(hashes.index(key) == at for key, at in first.items())
     assert set(first) == set(hashes)

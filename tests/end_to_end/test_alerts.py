@@ -172,7 +172,6 @@ def test_links_accepted_long_ago_are_reported_once(folder: Path, inbox: Inbox) -
 
 
 def test_a_run_over_some_rows_sends_nothing(folder: Path, inbox: Inbox) -> None:
-    """Trials, runs over some rows and dry runs send nothing, even with notify_always, and leave no state."""
     write_settings(folder, {"notify_always": True})
     write_csv(folder / "files/existing_links.csv", LINKS[:-1])
     for options in (["--limit", "2"], ["--only", URLS[0]], ["--dry-run"]):
@@ -216,7 +215,6 @@ def test_long_lists_are_shortened(folder: Path, inbox: Inbox) -> None:
 
 
 def test_what_nobody_was_told_of_stays_new(folder: Path, inbox: Inbox) -> None:
-    """If no address took the message, the run is unaffected, says why without the secret, and the next one repeats."""
     write_csv(folder / "files/existing_links.csv", LINKS[:-1])
     works = (folder / "config/notify.txt").read_text(encoding="utf-8")
     with silent_server() as port:
@@ -247,7 +245,6 @@ def test_check_sends_a_test(folder: Path, inbox: Inbox, capsys: pytest.CaptureFi
 def test_addresses_can_come_from_the_environment(
     folder: Path, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """NOTIFY_URLS takes the place of the file, and messages name it."""
     monkeypatch.setitem(os.environ, "NOTIFY_URLS", f"\njson://127.0.0.1:{inbox.port}/env\nwrong")
     facts = [fact.text for fact in check(folder, notify=True).facts if fact.name == "Alerts"]
     assert facts[0] == "environment variable NOTIFY_URLS, line 2 (JSON) took the test message"

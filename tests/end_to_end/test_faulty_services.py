@@ -26,7 +26,6 @@ def fair(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 @pytest.mark.long
 def test_three_of_ten_answers_may_go_wrong(fair: Outcome, tmp_path: Path) -> None:
-    """If three of ten answers fail, the result is unchanged, and no complete answer is requested twice."""
     spoilt = [done.spoilt for done in with_faults(fair, SERVICES, [SEED], tmp_path, pages=PAGES)]
     assert sum(spoilt) > 0
 

@@ -126,7 +126,6 @@ def google() -> Iterator[GoogleStandIn]:
 def test_half_a_year_of_weeks_loses_no_word_of_an_editor(
     weeks: int, tmp_path: Path, google: GoogleStandIn
 ) -> None:
-    """Rejected pairs never come back, editors' texts stay in their cells, and statuses match the model."""
     dice, editors = random.Random(5), Editors()
     rows = [[page["URL"], page["Title"], page["Main Content"]] for page in sample_pages(40)]
     site = Site(tmp_path, {row[0]: row for row in rows[:16]}, rows[16:])

@@ -16,7 +16,6 @@ pytestmark = [
 
 
 def test_a_run_killed_at_any_time_loses_nothing_and_pays_for_nothing_twice(tmp_path: Path) -> None:
-    """After a kill, files are whole, only requests in flight are paid twice, and the next run's result is unchanged."""
     like = calm(tmp_path / "calm")
     assert like.boundaries > 40 and like.texts == 50
     step = like.boundaries // 3

@@ -81,8 +81,6 @@ def test_a_page_takes_little(tmp_path: Path) -> None:
 
 
 def test_results_are_written_as_a_stream(tmp_path: Path) -> None:
-    """Wide and long results and a list, some megabytes together, are never in memory as a whole text."""
-
     def recommendation(number: int) -> Recommendation:
         links = (Link(Candidate(url(at), url(at), 1.5, 0.5, 0.5), at, "semantic") for at in range(1, 6))
         return Recommendation(source(number), tuple(links))

@@ -79,7 +79,6 @@ def test_no_secret_leaves_its_file(
     services: tuple[OpenAIStandIn, GoogleStandIn],
     tmp_path: Path,
 ) -> None:
-    """No secret leaves its file, whether the services reject keys and repeat them, or answer nonsense."""
     openai, google = services
     project = make_project(tmp_path, PAGES_OF_SITE)
     if isinstance(search, SerperStandIn):
@@ -171,7 +170,6 @@ def impostor(tmp_path: Path) -> Iterator[str]:
     ],
 )
 def test_nobody_can_pose_as_a_service(variable: str, impostor: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An untrusted certificate ends the connection before anything is sent, whatever the environment says."""
     if variable:
         monkeypatch.setenv(*variable.split("="))
     with (

@@ -81,7 +81,6 @@ def test_the_nearest_of_the_editors_anchors_counts_and_others_are_left_out() -> 
 def test_the_terminal_shows_figures_lengths_and_hygiene(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each figure has its interval, each flaw its count, and nothing but the cache is written."""
     before = snapshot(folder / "files")
     assert command("evaluate", "--anchors", "--project", str(folder)) == 0
     assert snapshot(folder / "files").items() >= before.items()
@@ -133,7 +132,6 @@ def test_the_anchors_are_those_of_a_run(folder: Path) -> None:
 def test_without_editors_anchors_only_a_runs_anchors_are_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A site without anchors gets a sentence that names the required column, and the rest of the figures."""
     folder = make_project(tmp_path)
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (GREEN, BLACK)])
     assert command("evaluate", "--anchors", "--project", str(folder)) == 0

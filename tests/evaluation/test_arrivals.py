@@ -44,7 +44,6 @@ def test_all_groups_have_the_same_texts() -> None:
 
 
 def test_what_is_to_be_found_is_unknown() -> None:
-    """Known links and links to be found are those of the ranking's simulated arrivals."""
     every = simulated_arrivals(SITE.rows, LINKS)
     for hidden, expected in zip(arrivals(SITE, cut_anchors=False), every, strict=True):
         found = sorted((source, target) for source, targets in hidden.truth.items() for target in targets)
@@ -53,7 +52,6 @@ def test_what_is_to_be_found_is_unknown() -> None:
 
 
 def test_links_that_no_run_proposes_are_not_asked_for() -> None:
-    """Links between two languages are hidden, but not evaluated."""
     pages = (replace(PAGES[0], lang="fa"), *PAGES[1:])
     for hidden in arrivals(replace(SITE, pages=pages), cut_anchors=False):
         assert url(0) not in hidden.truth
@@ -83,11 +81,9 @@ def test_ways_that_some_groups_lack_are_left_out() -> None:
 
 
 def test_one_group_keeps_its_figures() -> None:
-    """Over a single group, nothing changes."""
     hidden, rows = row("words", {"a": 0, "b": 3, "c": 2}, 3)
     assert together([(hidden, rows)]) == rows
 
 
 def test_a_site_without_links_has_no_arrivals() -> None:
-    """Nothing can be hidden."""
     assert not list(arrivals(Collected((Page("a", "a"),), (), (), 0), cut_anchors=True))

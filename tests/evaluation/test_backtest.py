@@ -62,7 +62,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_link_is_a_pair_of_pages() -> None:
-    """Another anchor isn't a new link, a link with two anchors counts once, and removed links are counted."""
     changes = compare(SITE_OF_SIX, links(*BEFORE), links(*AFTER, (GREEN, STORAGE, "tin")), OPEN)
     assert (changes.added, changes.removed, changes.inner) == (3, 1, 3)
     assert changes.links == {
@@ -114,7 +113,6 @@ def test_what_no_run_could_have_proposed_is_left_out_with_its_reason() -> None:
 def test_nothing_to_look_for_is_said_with_the_counts(
     before: list[tuple[str, str, str]], after: list[tuple[str, str, str]], words: str
 ) -> None:
-    """Without a link to evaluate there are counts and no figures."""
     with pytest.raises(InputError, match=words):
         compare(SITE_OF_SIX, links(*before), links(*after), OPEN)
 
@@ -137,7 +135,6 @@ def test_the_added_links_anchors_leave_the_text(cut: bool) -> None:
 def test_the_command_prints_counts_and_figures_and_writes_one_file(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It prints the added links and both rankings in evaluate's columns, and writes only backtest.csv."""
     options = tables(folder, BEFORE, [*AFTER, (GREEN, f"{SITE}/nix/", "x"), ("http://", GREEN, "x")])
     before = snapshot(folder)
     assert command("backtest", *options) == 0
@@ -210,7 +207,6 @@ def test_only_the_earlier_tables_links_are_known(folder: Path) -> None:
 def test_a_crawlers_table_is_read_as_existing_links_are(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Menu links are left out and counted, and a link to a redirect counts as a link to its page."""
     pages = read_csv(folder / "site/files/urls_rawdata.csv")
     rows = [[*row.values(), ""] for row in pages]
     moved = [f"{SITE}/old/", "", "", BLACK]
@@ -231,7 +227,6 @@ def test_a_crawlers_table_is_read_as_existing_links_are(
 
 
 def test_figures_without_vectors_are_marked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """If the service returned no vectors, a message says that the figures are not those of a run."""
     with OpenAIStandIn() as openai:
         sites.use_standins(folder / "site", openai=openai, settings={"embedding_provider": "openai"})
         write_text(folder / "site/config/openai_api_key.txt", "sk-wrong")

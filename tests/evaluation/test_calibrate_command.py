@@ -116,7 +116,6 @@ def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]
 def test_a_precision_that_is_not_reached_proposes_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """For an unreachable precision the setting's line is a comment that says what to do."""
     calibrate(folder, "--pairs", "60")
     label(folder, 2, 0.5)
     capsys.readouterr()
@@ -129,7 +128,6 @@ def test_a_precision_that_is_not_reached_proposes_nothing(
 def test_existing_links_serve_until_there_are_labels(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without labels, the next step comes first, then the share of existing links above today's thresholds."""
     calibrate(folder, "--pairs", str(LEAST_LABELS))
     out = capsys.readouterr().out
     assert f"of {LEAST_LABELS} more rows, and start `" in out and "existing links" not in out
@@ -181,7 +179,6 @@ BAD = {
 def test_a_row_that_can_not_be_used_is_named(
     case: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An unusable row raises one sentence with file, row and remedy, and the file stays unchanged."""
     *row, message = BAD[case]
     write_csv(folder / "files/labels.csv", [("Label", "Source", "Target"), row])
     before = (folder / "files/labels.csv").read_bytes()
@@ -201,14 +198,12 @@ def test_a_pair_with_two_labels_is_named(folder: Path, capsys: pytest.CaptureFix
 
 
 def test_a_file_without_a_needed_column_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A missing column raises an error that names it and the file, and nothing is written."""
     write_text(folder / "files/labels.csv", "Source,Target\n")
     assert calibrate(folder) == ExitCode.INPUT
     assert "files/labels.csv: the header row has no column 'Label'" in capsys.readouterr().err
 
 
 def test_a_file_as_a_spreadsheet_program_saves_it_is_read(tmp_path: Path) -> None:
-    """Semicolons and another column order are accepted, also when pairs are added."""
     rows = "Target;Source;Label;Score\nhttps://a.example/2;https://a.example/1;Good ;84\n"
     write_text(tmp_path / "labels.csv", rows)
     file = LabelsCsv(tmp_path / "labels.csv")
@@ -245,7 +240,6 @@ def test_a_file_of_an_earlier_version_keeps_its_labels(tmp_path: Path) -> None:
 def test_precisions_that_make_no_sense_are_refused(
     shares: tuple[str, str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Impossible precisions raise a configuration error before anything is read."""
     assert calibrate(folder, "--precision", shares[0], "--sidebar-precision", shares[1]) == 2
     assert "both must be above 0 and below 1" in capsys.readouterr().err
     assert not (folder / "files/labels.csv").exists()

@@ -68,7 +68,6 @@ def test_a_pair_is_drawn_once_and_no_more_than_asked_for(pairs: list[Pair], data
 
 @given(PAIRS)
 def test_every_stratum_is_covered(pairs: list[Pair]) -> None:
-    """Drawing as many pairs as there are strata gives one of each."""
     some = [each for each in pairs if each.section in ("/a", "/b", "/c")]
     found = draw(some, [], len(strata(some)))
     assert strata(found) == strata(some)
@@ -76,7 +75,6 @@ def test_every_stratum_is_covered(pairs: list[Pair]) -> None:
 
 @given(PAIRS, st.integers(0, 60))
 def test_the_choice_is_the_same_in_any_order(pairs: list[Pair], count: int) -> None:
-    """The order of the pages doesn't affect the drawn pairs."""
     assert draw(pairs, [], count) == draw(pairs[::-1], [], count)
 
 
@@ -90,7 +88,6 @@ def test_a_larger_choice_holds_the_smaller(pairs: list[Pair], one: int, more: in
 
 
 def test_small_sections_are_one_stratum() -> None:
-    """Small sections are merged, so a site with a folder per page doesn't need a label per folder."""
     pairs = [pair(f"folder-{at}/page", 0.7) for at in range(500)]
     assert len(draw(pairs, [], 0)) == 0
     found = weights(pairs, draw(pairs, [], SECTIONS + 1))
@@ -98,7 +95,6 @@ def test_small_sections_are_one_stratum() -> None:
 
 
 def test_large_strata_get_more_by_the_root_of_their_size() -> None:
-    """A band with nine times the pairs gets three times as many draws."""
     pairs = [pair(f"a/{at}", 0.2) for at in range(900)] + [pair(f"a/{at}", 0.95) for at in range(900, 1000)]
     assert Counter(each.band for each in draw(pairs, [], 40)) == {"0 to 35": 30, "90 to 100": 10}
 
@@ -115,7 +111,6 @@ def test_labelled_pairs_stand_for_all(pairs: list[Pair], count: int) -> None:
 
 
 def test_a_pair_that_is_no_candidate_any_more_counts_as_one() -> None:
-    """A labelled pair that is no longer a candidate counts as one more pair of its stratum."""
     here, gone = [pair(f"a/{at}", 0.7) for at in range(9)], pair("a/adopted", 0.7)
     assert weights(here, [gone, here[0]]).tolist() == [5.0, 5.0]
 
@@ -132,7 +127,6 @@ def test_intervals_contain_their_share(judged: Judged) -> None:
 
 @given(JUDGED)
 def test_recall_falls_with_the_threshold(judged: Judged) -> None:
-    """A higher threshold never increases the recall or the number of labels at or above it."""
     points = curve(judged)
     assert [point.threshold for point in points] == sorted(THRESHOLDS)
     for lower, higher in pairwise(points):
@@ -142,7 +136,6 @@ def test_recall_falls_with_the_threshold(judged: Judged) -> None:
 
 @given(JUDGED, SHARES, SHARES)
 def test_more_precision_never_takes_a_lower_threshold(judged: Judged, one: float, other: float) -> None:
-    """A higher precision never lowers the threshold, and a proposed threshold reaches the requested precision."""
     points = curve(judged)
     low, high = (threshold_for(points, wanted) for wanted in sorted((one, other)))
     assert isnan(high) or low <= high
@@ -153,7 +146,6 @@ def test_more_precision_never_takes_a_lower_threshold(judged: Judged, one: float
 
 @given(JUDGED, st.lists(st.booleans(), min_size=40, max_size=40), SHARES)
 def test_the_sidebar_never_begins_above_the_text(judged: Judged, mild: list[bool], wanted: float) -> None:
-    """If borderline pairs count as good, the same precision needs no higher threshold."""
     also = replace(judged, good=judged.good | np.array(mild[: len(judged.good)], np.bool_))
     inline, sidebar = (threshold_for(curve(each), wanted) for each in (judged, also))
     assert isnan(inline) or sidebar <= inline

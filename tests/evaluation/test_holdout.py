@@ -46,7 +46,6 @@ def project(folder: Path) -> Path:
 
 
 def test_all_links_are_hidden() -> None:
-    """No link stays visible, and each hidden link's anchor is removed from its own source's text only."""
     site = hide(collected(), HIDINGS["all"], cut_anchors=True)
     assert site.visible == ()
     assert site.pairs == len(LINKS)
@@ -58,7 +57,6 @@ def test_all_links_are_hidden() -> None:
 
 
 def test_half_of_the_links_is_chosen_by_their_hash() -> None:
-    """Each link is either hidden and in the truth, or visible and not."""
     site = hide(collected(), HIDINGS["half"], cut_anchors=False)
     there = {(source, target) for source, targets in site.truth.items() for target in targets}
     assert there == {(source, target) for source, target, _ in LINKS if hidden(source, target)}
@@ -75,7 +73,6 @@ def test_links_into_another_language_are_not_asked_for() -> None:
 
 
 def test_a_site_without_links_is_told_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A site without links to hide raises an InputError with a remedy."""
     with pytest.raises(InputError, match=r"files/existing_links\.csv"):
         hide(Collected(collected().pages, (), (), 0), HIDINGS["all"], cut_anchors=True)
     assert command("evaluate", "--project", str(make_project(tmp_path))) == 3
@@ -84,7 +81,6 @@ def test_a_site_without_links_is_told_what_to_do(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.long
 def test_what_takes_long_is_told(tmp_path: Path) -> None:
-    """Learning, ranking and measuring are separate progress steps, and each bar with a total reaches its end."""
     told: list[list[Any]] = []
 
     class Counting(Reporter):
@@ -150,7 +146,6 @@ def test_simulated_arrivals_have_a_table_of_their_own(
 
 @pytest.mark.long
 def test_what_links_taught_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With enough links, the figures of the packaged and the adapted weights are printed, and those that win rank."""
     site = link_sites.pages(80)
     pairs = link_sites.random_pairs(80, 500, seed=2, popularity=1.5)
     folder = make_project(tmp_path)
@@ -176,7 +171,6 @@ def test_what_links_taught_is_printed(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_an_unknown_choice_is_refused(
     option: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The error names the available choices."""
     assert command("evaluate", "--project", str(project(tmp_path)), *option) == 2
     assert f"{option[0]} {option[1]}: choose one of all, half." in capsys.readouterr().err
 
@@ -184,7 +178,6 @@ def test_an_unknown_choice_is_refused(
 def test_search_results_that_were_paid_for_are_measured_and_none_is_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After a run with searches, the results alone and both fusions have a row each, and no further call is made."""
     folder = project(tmp_path)
     with SerperStandIn(lambda words, site: [WHITE, WATER]) as server:
         use_standins(

@@ -68,12 +68,10 @@ def found(content: str, text: str, target: str = TARGET) -> set[str]:
     ],
 )
 def test_each_flaw_is_found(content: str, anchor: str, flaws: set[str]) -> None:
-    """An anchor has exactly the flaws that the text shows."""
     assert found(content, anchor) == flaws
 
 
 def test_an_anchor_that_is_not_at_its_place_is_found() -> None:
-    """The words of an anchor in the text must stand where the anchor says."""
     content = "Soft water is best."
     one = Proposed(SOURCE, TARGET, Anchor("water", start=0))
     assert looked_at(site(content), one).counts[Flaw.MISPLACED] == 1
@@ -95,14 +93,12 @@ def test_what_is_fine_has_no_flaw(content: str, anchor: str, target: str) -> Non
 
 
 def test_an_ending_behind_a_joiner_is_no_function_word() -> None:
-    """In Persian, an ending that is also a function word is a part of the word before it."""
     content = "همه کامپوننت‌های Vue را ببینید."
     one = proposed(content, "کامپوننت‌های")
     assert looked_at(site(content, lang="fa"), one).counts[Flaw.END_WORD] == 0
 
 
 def test_a_name_in_code_may_be_an_anchor_of_the_page_that_has_this_name() -> None:
-    """Editors link to a function's page by its name."""
     content = "Call `heat()` for water."
     one = proposed(content, "heat()")
     assert looked_at(site(content), one).counts[Flaw.CODE] == 1
@@ -111,7 +107,6 @@ def test_a_name_in_code_may_be_an_anchor_of_the_page_that_has_this_name() -> Non
 
 
 def test_anchors_of_one_page_are_compared_with_each_other_and_with_its_links() -> None:
-    """Overlaps, two anchors in a sentence, an existing link's place, and one text for two targets are counted."""
     content = "Soft water makes a kettle last. The kettle is hot. A kettle boils."
     soft, makes = proposed(content, "Soft water"), proposed(content, "water makes a kettle", OTHER)
     counts = looked_at(site(content), soft, makes).counts
@@ -127,7 +122,6 @@ def test_anchors_of_one_page_are_compared_with_each_other_and_with_its_links() -
 
 
 def test_text_that_many_pages_repeat_is_a_templates() -> None:
-    """A block of eight words that five pages have is a template's, whatever surrounds it."""
     template = "Please ask our friendly staff for soft water kettles at any time"
     pages = [
         Page(f"{SITE}/{at}", f"{SITE}/{at}", content=f"Page {at}. {template}, say {at}.") for at in range(7)
@@ -149,7 +143,6 @@ def test_an_anchor_that_is_not_in_the_text_is_judged_by_its_words() -> None:
 
 
 def test_examples_name_page_anchor_and_target() -> None:
-    """Up to five anchors show each flaw that occurs, and long anchors are counted without being a flaw."""
     content = "The light tea of the morning is best. " * 7
     starts = [at for at in range(len(content)) if content.startswith("light tea of the morning is", at)]
     some = [Proposed(SOURCE, TARGET, Anchor("light tea of the morning is best", start=at)) for at in starts]
@@ -198,5 +191,4 @@ def test_words_are_cut_only_inside(content: str, anchor: str, cut: bool) -> None
     ],
 )
 def test_words_are_counted_as_a_person_does(text: str, language: str, length: int) -> None:
-    """Joined names are one word, and scripts without spaces are divided into words."""
     assert word_length(text, language) == length

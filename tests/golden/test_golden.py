@@ -39,7 +39,6 @@ def test_a_difference_names_its_step_and_shows_the_first_line() -> None:
 
 
 def test_a_record_is_short() -> None:
-    """A text that is known is recorded by what changed, and the end of a long one by a digest without fractions."""
     assert changes("a\nb\nc", "a\nx\nc") == ["-b", "+x"]
     lines = [f"{number} 0.12345" for number in range(3000)]
     assert shortened(lines[:5]) == lines[:5]

@@ -64,7 +64,6 @@ def test_structure_in_html_is_known() -> None:
     ],
 )
 def test_a_missing_column_is_named(pages: Table | None, queries: Table | None, name: str) -> None:
-    """A table without a required column is refused with the table's name, the missing column and the existing ones."""
     with pytest.raises(InputError, match=name):
         collect(queries, pages, queries_in_sheet=False)
 
@@ -98,7 +97,6 @@ def test_what_is_far_too_long_is_cut_and_told() -> None:
 
 
 def test_nothing_usable_still_says_why() -> None:
-    """Without a usable row there are no pages and no sources, and each row has its reject."""
     found = collect(None, pages_table(["no url", "text"], ["", "text"]), queries_in_sheet=False)
     assert (found.pages, found.sources) == ((), ())
     assert [row for _, row, _ in rejected(found)] == [2, 3]
@@ -151,7 +149,6 @@ def test_two_rows_of_one_wish_are_merged_and_counted() -> None:
 
 
 def test_rows_of_one_page_fill_each_other() -> None:
-    """A merged row fills the first row's empty fields and changes no other field."""
     header = ["URL", "Main Content", "Title", "H1", "Lang"]
     found = collect(
         None,
@@ -172,7 +169,6 @@ def test_another_content_of_the_same_page_is_reported() -> None:
 
 
 def test_the_row_of_the_page_itself_counts_not_its_redirect() -> None:
-    """If a crawl lists /a as a redirect to /a/, the answering row is the page and stays a target."""
     header = ["URL", "Main Content", "Status Code"]
     found = collect(
         None,
@@ -235,7 +231,6 @@ def test_only_what_answers_with_200_is_a_target(status: str, reason: Reason[NoTa
     ],
 )
 def test_a_page_that_is_not_indexable_is_no_target_in_five_languages(cell: str, target: bool) -> None:
-    """English, German, Spanish, French and Italian indexability values and plain booleans are recognised."""
     assert one_page(Indexability=cell).issue == (None if target else Reason(NoTarget.NOINDEX))
 
 
@@ -248,7 +243,6 @@ def test_a_page_that_is_not_indexable_is_no_target_in_five_languages(cell: str, 
     ],
 )
 def test_a_copy_of_another_page_is_no_target(canonical: str, reason: Reason[NoTarget] | None) -> None:
-    """An absolute or relative canonical excludes a page as a target only if it leads to another page."""
     assert one_page(Canonical=canonical).issue == reason
 
 
@@ -256,7 +250,6 @@ def test_a_copy_of_another_page_is_no_target(canonical: str, reason: Reason[NoTa
     ("cell", "code"), [("en-US", "en"), ("EN_gb", "en"), (" fa ", "fa"), ("", ""), ("x-default", "")]
 )
 def test_a_language_is_its_code(cell: str, code: str) -> None:
-    """Languages are compared without region and letter case."""
     assert one_page(Lang=cell).lang == code
 
 
@@ -269,7 +262,6 @@ ROWS = st.lists(
 
 @given(ROWS, ROWS)
 def test_no_row_is_lost(queries: list[list[str]], pages: list[list[str]]) -> None:
-    """Every row that isn't blank becomes a page or source, is merged, or is rejected with its row number."""
     found = collect(queries_table(*queries), pages_table(*pages), queries_in_sheet=False)
     filled = sum(any(cell.strip() for cell in row[:2]) for row in queries + pages)
     assert {page.key for page in found.pages} == {source.key for source in found.sources if source.page}

@@ -50,7 +50,6 @@ def test_oncrawl(project: Path, tmp_path: Path) -> None:
 
 
 def test_sitebulb(project: Path, tmp_path: Path) -> None:
-    """Sitebulb's column names are recognised, and "No" means not indexable."""
     header = ("URL", "HTTP Status Code", "Indexable", "Canonical URL", "Title", "Word Count")
     file = crawl(
         tmp_path / "p.csv", header, (A, "200", "Yes", A, "Tea", "9"), (B, "200", "No", A, "Pots", "9")
@@ -75,7 +74,6 @@ def test_title_line_semicolons_and_the_older_content_column(project: Path, tmp_p
 
 
 def test_columns_by_name(project: Path, tmp_path: Path) -> None:
-    """Any table is accepted if options name its columns, in any letter case."""
     file = crawl(tmp_path / "any.csv", ("wo", "was", "Title"), (A, "Green tea.", "Tea"))
     assert imported(project, file, "--url-column", "WO", "--content-column", "was") == 0
     assert pages(project) == [("URL", "Title", "Main Content"), (A, "Tea", "Green tea.")]
@@ -101,7 +99,6 @@ def test_one_page_of_several_rows_and_files(project: Path, tmp_path: Path) -> No
 def test_a_workbook_with_a_title_line(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Numbers are read as Excel shows them, row numbers are Excel's, and a warning names each ignored sheet."""
     header = ("Adresse", "Status-Code", "Titel 1", "Indexierbarkeit")
     rows = [["Intern - Alle"], header, (A, 200, 2024, True), [], ("/x", 200, 1.5, "")]
     assert imported(project, workbook(tmp_path / "crawl.xlsx", [], rows, [("Notes",)])) == 0
@@ -155,7 +152,6 @@ def test_exports_of_other_tools_are_recognised(project: Path, tmp_path: Path) ->
 
 
 def test_a_table_of_search_data_is_a_list_of_pages_on_request(project: Path, tmp_path: Path) -> None:
-    """Search Console's table of pages is search data, unless somebody names the column of pages."""
     table = f"Die häufigsten Seiten,Klicks,Impressionen,CTR,Position\n{A},9,90,10 %,3.1"
     (tmp_path / "export.csv").write_text(table, "utf-8")
     assert imported(project, str(tmp_path / "export.csv")) == 3
@@ -230,7 +226,6 @@ LONG = "Green tea is steamed soon after it was picked, which keeps the leaves gr
 def test_a_custom_extraction_is_proposed_as_content(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without a column of contents, the one with the longest texts is taken, and its median length is shown."""
     header = ("Address", "Title 1", "Meta Description 1", "Schema 1", "Article 1", "Author 1")
     rows = [
         (f"{SITE}/{number}/", "Tea", "d" * 160, '{"@type": "Article"}' * 40, LONG if number else "", "Ann")
@@ -249,7 +244,6 @@ def test_a_custom_extraction_is_proposed_as_content(
 
 
 def test_a_crawl_without_long_texts_has_no_contents(project: Path, tmp_path: Path) -> None:
-    """Descriptions, structured data and embeddings are not proposed as contents."""
     header = ("Address", "Title 1", "Meta Description 1", "Schema 1", "Extract embeddings 1", "HTML 1")
     numbers = ",".join(["0.12345"] * 100)
     row = ("Tea", "d" * 200, '[{"@type": "Article"}]' * 40, numbers, f"<!DOCTYPE html><html>{LONG}")

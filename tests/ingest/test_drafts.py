@@ -38,29 +38,24 @@ def write(path: Path, content: bytes) -> Path:
 
 
 def test_a_line_is_a_title() -> None:
-    """A text of one line is the title of a page without further text."""
     assert read("  How to steam\u00a0milk ") == Brief("How to steam milk")
 
 
 def test_half_a_character_is_replaced() -> None:
-    """A lone surrogate from the command line is replaced."""
     assert read("milk \udce4").title == "milk ?"
 
 
 def test_a_text_begins_with_its_title() -> None:
-    """The first non-blank line is the title and the rest is the text."""
     brief = read("\n\nSteaming milk\r\n\r\nCool milk first.\nThen steam.")
     assert (brief.title, brief.text) == ("Steaming milk", "Cool milk first.\nThen steam.")
 
 
 def test_a_title_that_is_given_leaves_the_text_whole() -> None:
-    """With an explicit title, the first line belongs to the text."""
     brief = read("Cool milk first.\nThen steam.", title=" Steaming  milk ")
     assert (brief.title, brief.text) == ("Steaming milk", "Cool milk first.\nThen steam.")
 
 
 def test_a_paragraph_is_no_title() -> None:
-    """A text that begins with a long line has no title and stays complete."""
     brief = read("milk " * 100)
     assert brief.title == "" and brief.text == ("milk " * 100).strip()
     assert brief.name
@@ -79,7 +74,6 @@ def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
 
 
 def test_markdown_needs_no_file() -> None:
-    """Markdown from standard input, or as the text itself, is recognised by its headings or front matter."""
     for brief in (read("-", stdin=MARKDOWN.encode()), read(MARKDOWN)):
         assert brief.title == "How to steam milk" and "#" not in brief.text
     assert read("-", stdin=b"\n## Only a section\n\nCool milk.").title == "Only a section"
@@ -88,7 +82,6 @@ def test_markdown_needs_no_file() -> None:
 
 
 def test_front_matter_names_the_title(tmp_path: Path) -> None:
-    """The front matter of a site generator is dropped, and its title becomes the page's title."""
     front = b'---\ndate: 2026-01-02\ntitle: "Milk: cold"\n---\n# Steaming\n\nCool milk.\n'
     brief = read(write(tmp_path / "draft.md", front))
     assert (brief.title, brief.text, brief.headings) == ("Milk: cold", "Steaming\nCool milk.", (0,))
@@ -121,7 +114,6 @@ def test_any_encoding_is_understood(encoding: str, by: str, tmp_path: Path) -> N
 
 
 def test_a_right_to_left_draft_keeps_its_letters(tmp_path: Path) -> None:
-    """A Persian text keeps its letters and the joiners within its words."""
     text = "طرز تهیه قهوه\nقهوه را آسیاب می‌کنیم و آب را می‌جوشانیم."
     for name in ("draft.txt", "draft.md"):
         brief = read(write(tmp_path / name, text.replace("\n", "\n\n").encode()))
@@ -133,7 +125,6 @@ def test_a_right_to_left_draft_keeps_its_letters(tmp_path: Path) -> None:
 
 
 def test_a_word_document_is_read_with_its_headings(tmp_path: Path) -> None:
-    """Word's title is the title, heading styles in any language are headings, and links keep their URLs."""
     link = '<w:p><w:hyperlink r:id="rId1"><w:r><w:t>our guide</w:t></w:r></w:hyperlink></w:p>'
     body = [
         paragraph("Steaming milk", "Titel"),
@@ -206,7 +197,6 @@ def test_a_document_that_is_none_is_one_sentence(make: object, tmp_path: Path) -
 
 
 def test_no_part_of_a_document_escapes_the_look(tmp_path: Path) -> None:
-    """A document with its text in a part of another name is refused."""
     kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
     space = "http://schemas.openxmlformats.org/package/2006/relationships"
     named = f'<Relationship Id="a" Type="{kind}" Target="word/a.png"/>'
@@ -224,7 +214,6 @@ def test_no_part_of_a_document_escapes_the_look(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["", "  \n", "?!", "-"])
 def test_nothing_to_read_is_refused(given: str) -> None:
-    """An empty text or standard input, white space, and Markdown marks alone are refused for lack of words."""
     with pytest.raises(InputError, match="no words"):
         read(given, stdin=b"\xef\xbb\xbf \n")
 
@@ -235,27 +224,23 @@ def test_a_title_alone_will_do() -> None:
 
 
 def test_a_file_that_is_not_there_is_no_title() -> None:
-    """The path of a missing draft is an error, not the page's title."""
     with pytest.raises(InputError, match=r"nix\.docx not found"):
         read("nix.docx")
 
 
 @pytest.mark.parametrize("name", ["draft.pdf", "draft.doc", "draft"])
 def test_another_kind_of_file_is_refused(name: str, tmp_path: Path) -> None:
-    """An unsupported file format raises an error that names it and the supported formats."""
     with pytest.raises(InputError, match=r"Save the draft as \.docx, \.md, \.html or \.txt"):
         read(write(tmp_path / name, b"Milk"))
 
 
 @pytest.mark.parametrize("content", [bytes(range(256)) * 20, b"%PDF-1.7", b"{\\rtf1"])
 def test_a_binary_file_is_no_text(content: bytes, tmp_path: Path) -> None:
-    """A binary file is refused whatever its extension."""
     with pytest.raises(InputError, match=r"not a draft\. Save"):
         read(write(tmp_path / "draft.txt", content))
 
 
 def test_a_folder_is_no_draft(tmp_path: Path) -> None:
-    """A folder is refused with a message of its own."""
     with pytest.raises(InputError, match="is a folder, not a draft"):
         read(tmp_path)
 
@@ -270,7 +255,6 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("by", ["file", "stdin"])
 def test_fifty_megabytes_are_no_page(by: str, tmp_path: Path) -> None:
-    """A file of fifty megabytes is refused before it is read."""
     path = tmp_path / "draft.md"
     with path.open("wb") as file:
         file.truncate(50_000_000)
@@ -280,6 +264,5 @@ def test_fifty_megabytes_are_no_page(by: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["draft.txt", "draft.md"])
 def test_a_text_longer_than_any_page_is_cut(name: str, tmp_path: Path) -> None:
-    """A draft is cut to the maximum length of a page's text, and a note reports it."""
     brief = read(write(tmp_path / name, b"Milk\n\n" + b"milk " * 300_000))
     assert len(brief.text) < 1_000_000 and "longer than 1,000,000 characters" in brief.remarks[0]

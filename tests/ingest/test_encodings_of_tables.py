@@ -40,7 +40,6 @@ def test_a_crawl_and_its_links_keep_their_letters(encoding: str, tmp_path: Path)
 
 
 def test_a_projects_own_tables_keep_their_letters(tmp_path: Path) -> None:
-    """A run reads pages and queries in the encoding of their language."""
     encoding, files = "cp1251", tmp_path / "files"
     texts = TEXTS[encoding]
     write_settings(tmp_path, {})

@@ -53,7 +53,6 @@ def test_a_crawls_export_is_read_as_it_comes() -> None:
     ],
 )
 def test_a_list_of_ones_own_will_do(header: tuple[str, str, str]) -> None:
-    """A table with three columns under their usual names, in any of five languages, is accepted."""
     found = add_links(SITE, links_table([A + "/", B + "#top", " green\n  tea "], header=header))
     assert found.links == (ExistingLink(A, B, "green tea"),)
 
@@ -79,7 +78,6 @@ def test_two_columns_are_enough_and_one_is_not() -> None:
     ],
 )
 def test_only_links_in_the_text_count(kind: str, position: str, counts: bool) -> None:
-    """Links in menus, headers and footers, images, scripts and redirects are counted but not used as links."""
     found = add_links(SITE, links_table(crawled(A, B, kind, position), header=CRAWL))
     assert (len(found.links), found.skipped_links, found.rejects) == (counts, not counts, ())
 
@@ -93,7 +91,6 @@ def test_only_links_in_the_text_count(kind: str, position: str, counts: bool) ->
     ],
 )
 def test_nofollow_links_are_known_as_such(follow: str, rel: str, followed: bool) -> None:
-    """Links with nofollow, ugc or sponsored, or without Follow, pass no weight unless the page repeats the link."""
     row = crawled(A, B)
     row[8], row[10] = follow, rel
     found = add_links(SITE, links_table(row, header=CRAWL))
@@ -154,7 +151,6 @@ ENDS = st.sampled_from([A, B, A + "/", url("old"), "x", "", "mailto:a@e.example"
 
 @given(st.lists(st.tuples(ENDS, ENDS, st.sampled_from(["", "tea"])), max_size=12))
 def test_no_row_is_lost(rows: list[tuple[str, str, str]]) -> None:
-    """Each row is a link, a repeated link, a skipped row or a reject with its row number."""
     found = add_links(replace(SITE, aliases={url("old"): B}), links_table(*rows))
     ends = [(each.rstrip("/"), other.rstrip("/").replace("/old", "/b")) for each, other, _ in rows]
     good = [(one, two, row[2]) for (one, two), row in zip(ends, rows, strict=True) if _url(one) and _url(two)]

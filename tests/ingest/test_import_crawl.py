@@ -25,7 +25,6 @@ from tests.support.small_project import (
 
 
 def test_an_import_imports_again_to_the_same(project: Path, tmp_path: Path) -> None:
-    """Importing the written tables again, formulas included, changes nothing and makes no copy."""
     header = ("URL", "Title", "Main Content", "Lang")
     texts = "a, \"b\"\nسبز 緑茶 🍵;\t'x'", "=1+1", "- one\n- two"
     file = crawl(
@@ -61,7 +60,6 @@ def test_files_that_are_there_are_copied_aside(
 
 
 def test_filters_are_counted(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each filter option leaves out the pages it names, and the output counts them."""
     header = ("URL", "Status Code", "Indexability", "Canonical", "Main Content")
     rows = [
         (SITE + "/a", "200", "Indexable", SITE + "/a/", "one two three"),
@@ -151,7 +149,6 @@ def test_bad_input_is_a_sentence(
 def test_a_run_that_is_active_keeps_its_tables(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """During an active run an import ends at once and writes nothing."""
     with folder_lock(project):
         assert imported(project, crawl(tmp_path / "p.csv", ("URL",), (A,))) == 5
     assert "already active" in capsys.readouterr().err

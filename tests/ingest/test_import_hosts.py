@@ -85,7 +85,6 @@ def test_a_mapped_host_is_written_as_the_live_one(
 def test_a_staging_crawl_is_recognised(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without a mapping, an import names the option, also where its own filter leaves no page."""
     hint = f"If staging.e.example is a copy of www.e.example, import it with --map-host {MAP}."
     crawl = crawl_staging(tmp_path)[0]
     assert hint in imported(project, capsys, crawl, "--yes")
@@ -95,7 +94,6 @@ def test_a_staging_crawl_is_recognised(
 def test_a_wrong_mapping_changes_nothing(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A mapping that can't be read is one sentence, in the option as in the setting."""
     crawl, before = crawl_staging(tmp_path)[0], (project / "files/urls_rawdata.csv").read_bytes()
     told = imported(project, capsys, crawl, "--map-host", "staging.e.example", code=2)
     assert "Error: --map-host 'staging.e.example': write two hosts, as in" in told

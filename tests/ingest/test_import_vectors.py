@@ -32,7 +32,6 @@ def test_a_crawls_embeddings(
 def test_our_own_vectors_come_back_byte_by_byte(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """vectorized_urls.csv contains embeddings only, so the existing pages stay."""
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     vectors = np.random.default_rng(1).normal(size=(2, 384)).astype(np.float16)
     own = project / "files/vectorized_urls.csv"
@@ -80,7 +79,6 @@ def test_what_is_no_embedding_is_rejected(project: Path, tmp_path: Path) -> None
 
 
 def test_of_a_page_that_is_left_out_no_embedding_is_taken(project: Path, tmp_path: Path) -> None:
-    """Filters apply to embeddings too, and each page has one embedding."""
     rows = ((A, "200", "1,2"), (A + "?utm_source=x", "200", "3,4"), (B, "404", "5,6"))
     file = crawl(tmp_path / "p.csv", ("URL", "Status Code", "Embedding"), *rows)
     more = crawl(tmp_path / "v.csv", ("URL", "Embedding"), (B, "7,8"), (C, "9,10"))

@@ -44,7 +44,6 @@ def test_a_page_that_redirects_is_no_target(
 
 @pytest.mark.parametrize("name", ["Redirect URL", "redirect_uri", "Umleitungs-URL", "URL de redirección"])
 def test_a_redirect_column_is_found_by_its_names(name: str) -> None:
-    """The redirect column is recognised in English, German and Spanish crawls."""
     found = collect(None, pages_table([A, "x", B], header=("URL", "Text", name)), queries_in_sheet=False)
     assert found.aliases == {A: B}
 
@@ -57,13 +56,11 @@ def test_a_copy_leads_to_its_canonical() -> None:
 
 
 def test_an_error_page_leads_nowhere() -> None:
-    """The canonical of an error page or of a page that redirects is ignored."""
     found = site((A, "text", "404", "", B), (C, "text", "301", D, B))
     assert found.aliases == {C: D}
 
 
 def test_chains_are_followed_to_their_end() -> None:
-    """A chain of redirects and canonicals, in any order, resolves to its last page."""
     rows = [(A, "", "301", B), (C, "", "200", "", D), (B, "", "302", C), (D, "text", "200")]
     for order in (rows, rows[::-1]):
         assert site(*order).aliases == {A: D, B: D, C: D}
@@ -76,7 +73,6 @@ def test_a_circle_leads_nowhere() -> None:
 
 
 def test_a_long_chain_is_followed() -> None:
-    """More consecutive redirects than functions can call each other resolve, in either row order."""
     rows = [(url(n), "", "301", url(n + 1)) for n in range(1_500)]
     for order in (rows, rows[::-1]):
         assert set(site(*order).aliases.values()) == {url(1_500)}

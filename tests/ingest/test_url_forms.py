@@ -52,7 +52,6 @@ def test_a_crawl_with_its_redirects_to_https_has_each_page_once() -> None:
 
 
 def test_the_first_form_gives_way_to_the_site_own() -> None:
-    """Pages read before the site's form was known get it, with their links, redirects and URLs."""
     found = read(
         ("http://e.example/a", '<p>See <a href="http://www.e.example/b">b</a> and <a href="/old">c</a>.</p>'),
         ("http://e.example/old", "", "301", "http://e.example/c"),
@@ -68,7 +67,6 @@ def test_the_first_form_gives_way_to_the_site_own() -> None:
 
 
 def test_a_canonical_in_another_form_is_the_page_itself() -> None:
-    """A page whose canonical differs in scheme, www. or index.html is no copy, and has the canonical's form."""
     found = read(
         ("http://e.example/a", "a", "200", "", "https://www.e.example/a"),
         ("http://e.example/b/index.html", "b", "200", "", "https://www.e.example/b/"),
@@ -122,7 +120,6 @@ def test_a_role_under_another_form_is_kept(order: int) -> None:
 
 
 def test_a_different_host_is_a_different_page() -> None:
-    """blog.e.example/a and www.e.example/a are two pages, each with its own form."""
     found = read(
         ("https://www.e.example/a", "a"), ("http://blog.e.example/a", "b"), ("http://blog.e.example/b", "c")
     )
@@ -135,7 +132,6 @@ def test_a_different_host_is_a_different_page() -> None:
 
 
 def test_without_a_crawl_the_queries_tell_the_form() -> None:
-    """Where only queries are known, most of their URLs decide."""
     found = read(
         queries=(
             ("http://e.example/a", "one"),
@@ -148,7 +144,6 @@ def test_without_a_crawl_the_queries_tell_the_form() -> None:
 
 
 def test_the_note_counts_the_forms_and_shows_one() -> None:
-    """The note has the count, an example, and what it counts as."""
     found = read(
         ("https://www.e.example/a", "a"),
         ("http://www.e.example/a", "a"),
@@ -162,7 +157,6 @@ def test_the_note_counts_the_forms_and_shows_one() -> None:
 
 @pytest.mark.parametrize("canonical", ["https://www.e.example/a/", ""])
 def test_a_mapped_host_is_the_site(canonical: str) -> None:
-    """Pages of a mapped staging host are those of the site, whether or not their canonicals say so."""
     found = read(
         ("https://staging.e.example/a/", "a", "200", "", canonical),
         queries=(("https://www.e.example/a", "query"),),

@@ -112,7 +112,6 @@ def scored(pool: Pool, weight: float) -> Vectors:
 @settings(max_examples=3 * settings().max_examples)
 @given(cases())
 def test_scores_are_those_of_a_brute_force_count(case: Case) -> None:
-    """Scores and signals of any subset of targets equal those of a double-precision calculation over all targets."""
     pool, oracle = case.pool(), brute_force(case)
     assert pool.rows.tolist() == case.others
     assert pool.targets == len(case.targets)
@@ -123,7 +122,6 @@ def test_scores_are_those_of_a_brute_force_count(case: Case) -> None:
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 def test_a_large_site_is_known_by_a_sample(kind: type[np.floating]) -> None:
-    """With more targets than the sample, mean and deviation are within a few percent of those of all targets."""
     n, rng = 3 * SAMPLE, np.random.default_rng(7)
     topics = rng.standard_normal((30, 32))
     vectors = topics[rng.integers(0, 30, n)] + rng.standard_normal((n, 32))
@@ -145,7 +143,6 @@ def test_a_large_site_is_known_by_a_sample(kind: type[np.floating]) -> None:
 
 
 def test_a_page_alike_in_a_way_no_other_is_stands_out() -> None:
-    """If only candidates share a word with the source, lexical scores still count."""
     n = 2 * SAMPLE
     terms = sparse.csr_matrix((np.ones(2, np.float32), ([0, n - 1], [0, 0])), shape=(n, 1))
     index = Index(np.zeros((n, 1), np.float32), terms, np.full(n, -1, np.int32), np.ones(n, np.bool_))

@@ -53,7 +53,6 @@ def test_lists_are_in_order_and_hold_what_they_may() -> None:
 
 @pytest.mark.parametrize("languages", [1, 2, 200])
 def test_the_best_of_many_texts_share_most(languages: int) -> None:
-    """Of texts that share something with nearly all others, the bound leaves out none of the best."""
     n, rng = 9000, np.random.default_rng(1)
     # Each text has a word of its own in common with every other one, by a weight of its own.
     weights = rng.permutation(np.linspace(0.1, 1, n)).astype(np.float32)
@@ -78,7 +77,6 @@ def test_a_word_of_every_page_still_leads_to_those_that_it_weighs_most_in() -> N
 
 
 def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of one text and of all texts give the same lists."""
     terms, rows = corpus(400), np.arange(0, 400, 7)
     every = np.ones(400, np.bool_), np.full(400, -1)
     whole = Postings(terms, *every).nearest(rows, 20)
@@ -88,7 +86,6 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("shape", [(0, 0), (3, 0), (3, 5)])
 def test_without_a_word_in_common_there_are_no_candidates(shape: tuple[int, int]) -> None:
-    """No texts, no terms and empty rows give empty lists."""
     postings = Postings(
         sparse.csr_matrix(shape, dtype=np.float32), np.ones(shape[0], np.bool_), np.full(shape[0], -1)
     )
@@ -96,7 +93,6 @@ def test_without_a_word_in_common_there_are_no_candidates(shape: tuple[int, int]
 
 
 def test_a_text_may_look_for_others_by_other_terms() -> None:
-    """Queries find texts by the terms that these are found by, whatever their own are."""
     terms = sparse.csr_matrix(np.eye(3, dtype=np.float32))
     queries = sparse.csr_matrix(np.array([[0, 1, 0], [1, 0, 1], [0, 0, 1]], np.float32))
     found = Postings(terms, np.ones(3, np.bool_), np.full(3, -1), queries).nearest(np.arange(3), 2)

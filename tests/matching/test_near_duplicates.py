@@ -91,7 +91,6 @@ def test_the_shared_part_of_two_texts() -> None:
 def test_both_cosine_and_text_make_a_near_duplicate(
     similarity: float, lexical: float, other: list[str], alike: bool
 ) -> None:
-    """A near-duplicate needs both a cosine at the threshold and mostly the same text."""
     found = NearDuplicates([FIFTY, other].__getitem__, 0.95).among(
         0, np.array([1]), np.array([similarity]), np.array([lexical])
     )
@@ -107,7 +106,6 @@ def test_a_copy_is_a_near_duplicate_at_any_threshold() -> None:
 
 
 def test_no_link_joins_two_near_duplicates() -> None:
-    """A hundred and twenty copies of one text link only to the ten other pages, and those link back."""
     found = suggested(ranking(*copies(120, 10)))
     others = {f"other{number}" for number in range(10)}
     assert all(found[f"copy{number}"] == others for number in range(120))
@@ -116,7 +114,6 @@ def test_no_link_joins_two_near_duplicates() -> None:
 
 @pytest.mark.parametrize("fusion", ["fill", "blend"])
 def test_a_search_result_that_is_a_near_duplicate_is_no_link(fusion: Fusion) -> None:
-    """A near-duplicate among the search results is replaced, also one in another language."""
     pages, vectors = copies(3, 20)
     pages[2] = page("copy2", str(pages[2].content), lang="de")
     pages[0] = page("copy0", str(pages[0].content), lang="en")
@@ -135,7 +132,6 @@ def test_a_search_result_that_is_a_near_duplicate_is_no_link(fusion: Fusion) -> 
 
 
 def test_copies_get_their_inlinks_from_others() -> None:
-    """A page whose nearest pages are its copies is proposed to the pages after them and never to a copy."""
     pages, vectors = copies(15, 60)
     rules = LinkRules(5, "fill", 0.5, min_inlinks=2)
     found = ranking(pages, vectors, min_inlinks=2)
@@ -150,7 +146,6 @@ def test_copies_get_their_inlinks_from_others() -> None:
 
 
 def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> None:
-    """However many of the best pages are already linked, the list is that of a comparison with every page."""
     dice = np.random.default_rng(2)
     hub = page("hub", " ".join(f"w{number}" for number in range(300)))
     pages = [hub] + [
@@ -174,7 +169,6 @@ def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> N
 
 
 def test_a_page_that_nothing_speaks_for_has_no_sources() -> None:
-    """A page without a vector or shared word has no nearest page, and none is named by its position in the list."""
     pages, _ = copies(2, 12)
     alone = page("alone", "something else entirely")
     site = ranking([*pages, alone], np.zeros((15, 1), np.float32))
@@ -183,7 +177,6 @@ def test_a_page_that_nothing_speaks_for_has_no_sources() -> None:
 
 
 def test_the_setting_is_the_least_cosine() -> None:
-    """A lower threshold gives more near-duplicates, and a higher one fewer."""
     pages, _ = copies(2, 12)
     vectors = unit([[1, 0], [0.9, 0.43589], *([[0.0, 1.0]] * 12)])
     assert "copy1" in suggested(ranking(pages, vectors, near_duplicate=0.95, lexical_weight=0.0))["copy0"]

@@ -5,7 +5,6 @@ from internal_linker.text.words import words
 
 
 def test_function_words_have_no_stems() -> None:
-    """Nor have the article before a word in Latin letters, and English ones on a page in another script."""
     assert Stems().of(words("في المكونات الـDOM for this ref"), "ar") == ("مکون", "dom", "ref")
     assert Stems().of(words("آن کامپوننت‌های DOM"), "fa") == ("کامپوننت", "dom")
     assert Stems().of(words("the refs of this component"), "en") == ("ref", "compon")

@@ -59,7 +59,6 @@ def test_new_ones_are_as_many_as_are_wanted() -> None:
 
 
 def test_enough_candidates_are_not_asked_twice() -> None:
-    """If the candidates contain enough new targets, those are returned."""
     made = crowded()
     matches = made.matches(FIRST, made.with_text, 1.0)
     old = asked(*matches.rows[:7].tolist())
@@ -89,7 +88,6 @@ def test_only_those_that_may_be_are_matches() -> None:
 
 
 def test_a_query_has_no_date() -> None:
-    """Nearness in time is known only between dated pages."""
     assert np.isnan(site("tea").nearness(FIRST + len(BODIES), np.arange(3))).all()
 
 

@@ -50,7 +50,6 @@ def test_each_word_has_the_stem_of_its_texts_language(at_a_time: int) -> None:
 
 @pytest.mark.parametrize("at_a_time", [1, 7, 200])
 def test_names_are_found_in_many_texts_as_in_each(at_a_time: int) -> None:
-    """Of overlapping names the first and longest, none across two texts, and one may be a single stem."""
     dice = random.Random(4)
     stems = [f"s{number}" for number in range(12)]
     names = PageNames(tuple(dice.choices(stems, k=dice.randint(1, 4))) for _ in range(40))

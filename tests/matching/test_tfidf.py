@@ -89,7 +89,6 @@ def test_words_match_in_any_script_and_case() -> None:
 
 
 def test_words_of_every_page_say_nothing() -> None:
-    """On a larger site, words on most pages add nothing to the similarity of two pages."""
     texts = [("", f"menu cart contact word{number} pair{number // 2}") for number in range(40)]
     found = cosines(index_of(*texts))
     assert found[0, 2] == 0
@@ -98,7 +97,6 @@ def test_words_of_every_page_say_nothing() -> None:
 
 @pytest.mark.parametrize("bodies", [[], [""], ["", "?!"], ["menu"] * 40])
 def test_texts_without_a_telling_word_have_empty_rows(bodies: list[str]) -> None:
-    """A text without words, or only with words that don't distinguish pages, has a row of zeros and raises no error."""
     index = index_of(*(("", body) for body in bodies))
     assert index.rows.shape[0] == len(bodies)
     assert index.rows.nnz == 0
@@ -109,7 +107,6 @@ def test_texts_without_a_telling_word_have_empty_rows(bodies: list[str]) -> None
 
 
 def test_a_short_page_is_its_own_passage() -> None:
-    """Content shorter than a passage scores like the whole page."""
     index = index_of(("", "brew green tea"), ("", "green tea pot"), ("", "steel pot"))
     fit = passage_scores(index, 0, np.array([1, 2]))
     np.testing.assert_allclose(fit, cosines(index)[0, 1:], atol=1e-6)
@@ -135,7 +132,6 @@ def test_one_passage_about_a_page_is_found_in_a_long_text() -> None:
 
 
 def test_no_page_to_compare_with_is_no_score() -> None:
-    """An empty list of pages gives an empty array."""
     assert passage_scores(index_of(("", "green tea")), 0, np.array([], np.int64)).shape == (0,)
 
 
@@ -154,7 +150,6 @@ def test_likeness_to_linked_pages_is_the_mean_cosine() -> None:
 
 @pytest.mark.long
 def test_pairs_that_share_a_place_in_the_table_are_told_apart() -> None:
-    """If pairs of few words collide in the hash table, weights still equal the independent calculation."""
     dice = np.random.default_rng(3)
     few = [("", " ".join(f"w{word}" for word in dice.integers(0, 20, 40))) for _ in range(9)]
     found = cosines(index_of(*few))

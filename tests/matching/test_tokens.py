@@ -64,7 +64,6 @@ def assert_equal(one: Tokenized, other: Tokenized) -> None:
 
 
 def test_words_are_numbered_as_they_occur() -> None:
-    """Title and body of one text after the other, in any script, and without the blocks that many pages have."""
     found = tokenize(SITE)
     assert (list(found.tokens.vocabulary), parts(found.tokens)) == by_hand(SITE, found)
     assert found.new == len(SITE) and len(found.tokens.cuts) > PAGES // 4
@@ -99,7 +98,6 @@ def _sorted(texts: list[Text]) -> None:
 def test_only_texts_that_an_earlier_run_did_not_have_are_split(
     change: Callable[[list[Text]], None], new: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The result equals that of all texts, and is without the words that no text has any more."""
     before, after, split = tokenize(SITE).tokens, [*SITE], list[str]()
     change(after)
     expected = tokenize(after)
@@ -126,7 +124,6 @@ def test_a_text_is_split_again_if_other_words_of_it_are_boilerplate() -> None:
 
 
 def test_nothing_refers_to_the_memory_of_the_earlier_run() -> None:
-    """Windows keeps a file that is mapped into memory from being replaced."""
     before = tokenize(SITE).tokens
     found = tokenize(SITE, before).tokens
     for ours in (found.numbers, found.starts, found.checksums, found.checksum_starts):
@@ -142,7 +139,6 @@ def test_a_site_without_pages_has_no_words() -> None:
 
 @pytest.mark.parametrize("at_a_time", [1, 3, 1000])
 def test_numbers_follow_their_first_occurrence(at_a_time: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many are numbered at a time, and without numbers that don't occur."""
     monkeypatch.setattr(module, "_AT_A_TIME", at_a_time)
     numbers = np.array([5, 2, 5, 0, 2, 7, 0], np.int32)
     assert renumber(numbers, 9).tolist() == [5, 2, 0, 7]

@@ -40,7 +40,6 @@ def test_a_date_in_the_path_is_read(path: str, day: date) -> None:
     ],
 )  # fmt: skip
 def test_other_numbers_are_no_date(path: str) -> None:
-    """Impossible days, parts of longer numbers, and text after the path aren't dates."""
     assert np.isnan(days([SITE + path])).all()
 
 
@@ -55,6 +54,5 @@ def test_nearness_is_the_same_both_ways_and_falls_with_the_distance() -> None:
 
 
 def test_a_week_counts_less_the_longer_ago() -> None:
-    """A week more matters for recent dates and hardly at all for dates ten years apart."""
     fall = [float(nearness(0, np.array([gap]))[0] - nearness(0, np.array([gap + 7]))[0]) for gap in (0, 3650)]
     assert fall[0] > 50 * fall[1] > 0

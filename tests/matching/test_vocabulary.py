@@ -4,7 +4,6 @@ from internal_linker.matching.tokens import Vocabulary
 
 
 def test_known_words_have_their_numbers_and_others_new_ones() -> None:
-    """Equal unknown words have one number, above all known ones."""
     known = Vocabulary(["tea", "pot", "سبز"])
     numbers = known.numbers(["pot", "kettle", "سبز", "cup", "kettle", "tea"]).tolist()
     assert [numbers[at] for at in (0, 2, 5)] == [1, 2, 0]
@@ -12,6 +11,5 @@ def test_known_words_have_their_numbers_and_others_new_ones() -> None:
 
 
 def test_nothing_is_known_of_nothing() -> None:
-    """No words, and words among none."""
     assert Vocabulary([]).numbers(["tea"]).tolist() == [0]
     assert Vocabulary(["tea"]).numbers([]).tolist() == []

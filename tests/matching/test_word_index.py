@@ -79,7 +79,6 @@ def test_queries_are_shares_of_the_telling_stems() -> None:
 
 
 def test_a_query_has_the_rarest_stems() -> None:
-    """Of more stems, those of the highest weight are taken."""
     common = " ".join(f"common{number}" for number in range(QUERY))
     rare = " ".join(f"rare{number}" for number in range(QUERY))
     made = index(*[("", common)] * 5, ("", f"{common} {rare}"), ("", rare))
@@ -88,7 +87,6 @@ def test_a_query_has_the_rarest_stems() -> None:
 
 
 def test_pairs_of_titles_are_found_in_contents() -> None:
-    """A pair counts in its order only, and other pairs are left out."""
     made = index(
         ("cold brew ratio", "a b"), ("", "cold brew time"), ("", "brew cold ratio"), ("brew ratio", "")
     )
@@ -115,7 +113,6 @@ def test_ones_have_the_same_places() -> None:
 
 
 def test_the_order_of_the_texts_changes_nothing() -> None:
-    """Of equally telling words, the same ones find others, whatever was read first."""
     rng = np.random.default_rng(0)
     texts = [("", " ".join(f"w{number}" for number in rng.integers(0, 200, 80))) for _ in range(12)]
     ours, theirs = ([*texts], [*texts][::-1])
@@ -127,7 +124,6 @@ def test_the_order_of_the_texts_changes_nothing() -> None:
 
 
 def test_stems_tell_as_much_as_among_texts_of_their_language() -> None:
-    """Another language's texts change neither the telling stems of a text nor the shares of its title's stems."""
     ours = [
         ("cold brew", "cold milk"),
         ("cold", "brew cold cold milk"),

@@ -60,7 +60,6 @@ def test_only_the_last_twelve_weeks_count() -> None:
 
 
 def test_gains_of_less_than_half_a_click_are_nobodys_work() -> None:
-    """The largest gains come first, at most as many as wanted."""
     some = rows(*(("2026-11-01", f"p{n}", "x", 0, n, 8.0) for n in (10, 20, 400, 300)))
     assert [one.page for one in gains(clicks_to_gain(some, CURVE), 10)] == ["p400", "p300", "p20"]
     assert [one.page for one in gains(clicks_to_gain(some, CURVE), 1)] == ["p400"]

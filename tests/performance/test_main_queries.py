@@ -53,7 +53,6 @@ def test_a_page_that_hardly_anybody_saw_has_none() -> None:
     "query", ["slow kettle", "slowkettle tea", "tea slow kettle", "www.slowkettle.example"]
 )
 def test_queries_with_the_name_are_left_out(query: str) -> None:
-    """The host's name counts in one word or several, alone or with a word or two beside it."""
     rows = [(TEA, query, 20, 90, 1.0), (TEA, "green tea", 3, 40, 2.0), (POTS, "pots", 30, 400, 2.0)]
     assert chosen(*rows)[TEA] == "green tea"
 
@@ -91,7 +90,6 @@ def test_queries_with_the_name_are_left_out(query: str) -> None:
 def test_names_of_each_shape_are_recognised(
     home: str, brand: str, branded: Sequence[str], others: Sequence[str]
 ) -> None:
-    """Whatever the script, with or without an article, in one word or several."""
     rows = [(f"{home}{at}", query, 5, 90, 1.5) for at, query in enumerate([*branded, *others])]
     # Most clicks are of topics, or the name would be what the site is about.
     rows.append((f"{home}topic", "a long topic", 500, 9000, 3.0))
@@ -104,7 +102,6 @@ def test_names_of_each_shape_are_recognised(
     [("slowkettel", True), ("slowketle", True), ("slow cooker", False), ("sloxkexxle", False)],
 )
 def test_misspelt_names_lead_home(query: str, is_name: bool) -> None:
-    """A rare query that leads to the home page, first and often, is a name if it is nearly one."""
     rows = [(HOME, query, 3, 5, 1.0), (TEA, "green tea", 30, 400, 2.0)]
     found = main_queries(frame(*rows), names=["slowkettle"])
     assert ([each.query for each in found.brands] == [query]) is is_name
@@ -127,7 +124,6 @@ def test_a_name_that_is_an_ordinary_word_counts_where_the_site_is_first() -> Non
     "query", ["slow tea", "kettle", "how slow kettle owners descale a copper kettle", "slowkettles"]
 )
 def test_other_queries_stay(query: str) -> None:
-    """Parts of the name are words like others, and long queries are about their topic."""
     assert (
         chosen((TEA, query, 20, 90, 1.0), (TEA, "x", 3, 40, 2.0), (POTS, "pots", 90, 400, 2.0))[TEA] == query
     )
@@ -147,7 +143,6 @@ def test_names_that_lead_to_the_home_page_are_learned() -> None:
 
 
 def test_a_name_that_the_site_is_about_is_a_topic() -> None:
-    """If most clicks on other pages come with the name, only the name alone is left out, unless a person says so."""
     rows = [
         (TEA, "vue computed", 20, 90, 2.0),
         (TEA, "computed", 2, 90, 2.0),
@@ -188,7 +183,6 @@ def test_queries_of_two_pages_are_listed() -> None:
 
 
 def test_only_wanted_pages_get_queries_but_all_count() -> None:
-    """The home page tells the name, and other pages share queries, even if they are not among the wanted ones."""
     rows = [
         (HOME, "the kettle people", 40, 60, 1.1),
         (TEA, "the kettle people", 9, 40, 2.0),

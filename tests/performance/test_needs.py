@@ -49,7 +49,6 @@ def test_a_page_that_would_earn_more_needs_more() -> None:
 
 
 def test_one_huge_page_does_not_hide_the_others() -> None:
-    """A gain a million times as large as the others leaves these at least half of the need they had."""
     some = {f"p{row}": 10.0 + row for row in range(1, 30)}
     alone, beside = needs(gains(some)), needs(gains({**some, "p0": 1e7}))
     assert (beside.values[1:30] >= alone.values[1:30] / 2).all()
@@ -75,7 +74,6 @@ def test_a_new_page_needs_more_for_a_while() -> None:
 
 
 def test_needs_are_steps_from_0_to_1() -> None:
-    """Some pages need links in full and some don't, and small changes of the data change no need."""
     random = np.random.default_rng(0)
     some = {key: float(gain) for key, gain in zip(ROWS, random.lognormal(2, 2, N), strict=True)}
     found = needs(gains(some))

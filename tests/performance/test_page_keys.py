@@ -38,7 +38,6 @@ def test_spellings_of_a_url_become_one_row() -> None:
 
 
 def test_unknown_urls_are_counted_and_shown() -> None:
-    """URLs that are no page of the site are left out and counted, those with the most clicks first."""
     given = rows(
         ("https://www.a.example/gone", "x", 3, 5, 1.0),
         ("https://www.a.example/gone", "y", 3, 5, 1.0),
@@ -60,14 +59,12 @@ def test_unknown_urls_are_counted_and_shown() -> None:
 
 @pytest.mark.parametrize("table", [SearchTable.QUERIES, SearchTable.PAGES, SearchTable.SESSIONS])
 def test_no_rows_are_no_pages(table: SearchTable) -> None:
-    """A table without rows matches nothing, and keeps its columns."""
     matched = match_pages(table, empty(table), KEYS, HOSTS)
     assert (matched.pages, matched.unknown_urls, len(matched.rows)) == (0, 0, 0)
     assert [*matched.rows.columns] == [*table.columns]
 
 
 def test_sessions_are_summed() -> None:
-    """Visits of several spellings of a page are added up."""
     given = pd.DataFrame(
         [("https://a.example/tea", 5, 4, 1), ("http://www.a.example/tea/", 2, 1, 0)],
         columns=["page", "sessions", "engaged_sessions", "key_events"],

@@ -15,13 +15,11 @@ from internal_linker.performance.page_keys import holds, property_of
     ],
 )
 def test_a_property_is_spelt_as_search_console_does(given: str, meant: str) -> None:
-    """Capitals of hosts and missing slashes make no difference."""
     assert property_of(given) == meant
 
 
 @pytest.mark.parametrize("given", ["www.a.example", "a.example/blog", "ftp://a.example/", "sc-domain:", ""])
 def test_anything_else_is_told_with_both_spellings(given: str) -> None:
-    """A bare host, or nothing at all, is answered with what to write."""
     with pytest.raises(
         ValueError, match="sc-domain:.+ for a domain property, or https://.+/ for a URL prefix"
     ):

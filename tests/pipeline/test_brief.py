@@ -67,7 +67,6 @@ def test_its_links_are_those_of_a_run(brief: Ask, folder: Path, capsys: pytest.C
 
 
 def test_its_anchors_stand_in_the_draft(brief: Ask, folder: Path, draft: Path) -> None:
-    """Anchors occur letter for letter in the draft, outside its links and within the displayed sentence."""
     found = brief(folder, draft, "--limit", "20")
     text = DRAFT.replace("#", "").replace(f"[flat white]({COFFEE}/recipes/flat-white/)", "LINK")
     verbatim = [link for link in found["links_to"] if link["verbatim"]]
@@ -77,7 +76,6 @@ def test_its_anchors_stand_in_the_draft(brief: Ask, folder: Path, draft: Path) -
 
 
 def test_what_the_draft_links_to_is_not_proposed_again(brief: Ask, folder: Path, draft: Path) -> None:
-    """Existing links in the draft are recognised with and without the site's host."""
     flat_white = f"{COFFEE}/recipes/flat-white/"
     assert flat_white not in targets(brief(folder, draft, "--limit", "50"))
     write_text(draft, DRAFT.replace(f"({flat_white})", "(/recipes/flat-white)"))
@@ -87,7 +85,6 @@ def test_what_the_draft_links_to_is_not_proposed_again(brief: Ask, folder: Path,
 
 
 def test_without_a_draft_names_are_proposed(brief: Ask, folder: Path) -> None:
-    """The anchors are the target's title, its main query and other pages' anchors for it, but no bare "here"."""
     links = [("Source", "Destination", "Anchor")]
     steam = f"{COFFEE}/milk/how-to-steam-milk/"
     links += [(f"{COFFEE}/recipes/flat-white/", steam, text) for text in ("here", "steaming milk")]
@@ -132,7 +129,6 @@ def test_the_number_of_links_is_the_settings_or_the_limit(brief: Ask, folder: Pa
 
 
 def test_pages_near_to_it_should_link_to_it(brief: Ask, folder: Path, draft: Path) -> None:
-    """Pages are listed best first, each with anchors from its text and the link's rank among its own links."""
     found = brief(folder, draft, "--url", "/milk/oat-latte-art/".join([COFFEE, ""]))
     contents = {page["URL"]: page["Main Content"] for page in sample_pages(50)}
     assert f"{COFFEE}/milk/oat-milk-for-coffee/" in sources(found)[:3]
@@ -146,7 +142,6 @@ def test_pages_near_to_it_should_link_to_it(brief: Ask, folder: Path, draft: Pat
 
 
 def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, tmp_path: Path) -> None:
-    """For a source page, the brief has the rank and score that a run gives."""
     folder = make_project(tmp_path / "site", 25, {"embedding_provider": "lsa"})
     page = sample_pages(1)[0]
     write_text(folder / "draft.txt", page["Main Content"])
@@ -196,7 +191,6 @@ def test_where_no_link_may_lead_is_said(brief: Ask, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_rejected_link_is_not_proposed_to_a_page_anew(brief: Ask, folder: Path) -> None:
-    """A link that editors rejected for the page that the brief replaces stays rejected."""
     assert command("run", "--no-serp", "--project", str(folder)) == 0
     with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
         link = next(row for row in csv.DictReader(file) if row["Source"] == sample_pages(1)[0]["URL"])
@@ -210,7 +204,6 @@ def test_a_rejected_link_is_not_proposed_to_a_page_anew(brief: Ask, folder: Path
 
 
 def test_a_page_that_is_there_already_is_named(brief: Ask, folder: Path) -> None:
-    """A page with the brief's title, main query or a similar text is named with its cosine, the most similar first."""
     page = sample_pages(1)[0]
     copy = "\n".join([page["Title"], page["Main Content"]])
     for text, why in (

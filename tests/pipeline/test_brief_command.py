@@ -48,7 +48,6 @@ def test_a_title_alone_is_no_short_page(brief: Ask, folder: Path) -> None:
 
 
 def test_only_the_brief_is_paid_for(brief: Ask, tmp_path: Path) -> None:
-    """After a run the pages' vectors are cached, so only the brief is sent, and nothing for the same brief again."""
     with OpenAIStandIn() as openai:
         folder = make_project(tmp_path, 12)
         use_standins(folder, openai=openai)
@@ -71,7 +70,6 @@ def test_no_budget_is_a_gap(brief: Ask, tmp_path: Path) -> None:
 
 
 def test_files_stay_as_they_are(brief: Ask, folder: Path, draft: Path) -> None:
-    """Only the cache and the index are written, not even a log entry."""
     before = snapshot(folder)
     brief(folder, draft)
     kept = {name: file for name, file in snapshot(folder).items() if "cache.sqlite3" not in name}
@@ -102,7 +100,6 @@ def test_what_was_learned_ranks(brief: Ask, tmp_path: Path) -> None:
 
 
 def test_it_is_printed_for_people(folder: Path, draft: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both lists with full URLs and anchors go to stdout, the progress to stderr."""
     assert command("content-brief", str(draft), "--project", str(folder), "--limit", "2") == 0
     printed = capsys.readouterr()
     for head in ("should link to", "should be linked from"):
@@ -113,7 +110,6 @@ def test_it_is_printed_for_people(folder: Path, draft: Path, capsys: pytest.Capt
 
 @pytest.mark.long
 def test_a_draft_comes_from_standard_input(tmp_path: Path) -> None:
-    """The argument - reads the draft from standard input in any encoding."""
     folder = make_small_project(tmp_path)
     arguments = "-m", "internal_linker", "content-brief", "-", "--project", str(folder), "--json"
     given = "Thé vert\nDes feuilles de thé".encode("cp1252")

@@ -47,7 +47,6 @@ def test_the_draft_may_write_the_host_in_another_form() -> None:
 
 @pytest.mark.parametrize("address", ["", "new", "in the queries", "links already"])
 def test_a_new_page_is_added_to_what_is_known(address: str) -> None:
-    """Every derived attribute equals that of a site built from scratch with the new page."""
     pages = page("a", "Tea.", lang="en"), page("b", "Pots."), page("c", issue=Reason(NoTarget.NOINDEX))
     sources = source("in the queries", "leaves"), *(source(of=one) for one in pages)
     links = ExistingLink(url("a"), url("b"), "pots"), ExistingLink(url("links already"), url("a"), "tea")

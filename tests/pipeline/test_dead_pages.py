@@ -83,7 +83,6 @@ def review_sources(folder: Path) -> Counter[str]:
 
 
 def test_live_pages_link_to_a_new_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The six dead pages, most similar to the new page, don't use up its inlinks and get no links themselves."""
     queries = [*([each, f"kettle {at}"] for at, each in enumerate(DEAD)), ["", "kettle newtword1"]]
     found = run(make_site(tmp_path, queries))
     from_pages = [row for row in found if row["URL"]]
@@ -133,7 +132,6 @@ def test_a_url_outside_the_crawl_is_a_query_without_a_page(tmp_path: Path) -> No
 
 
 def test_without_a_crawl_every_url_is_a_page() -> None:
-    """Where only main queries are known, the URLs of the rows are the pages that links are for."""
     (one,) = collect(queries_table([NEW, "kettle"]), None, queries_in_sheet=True).sources
     assert one.is_page and not one.unlisted
 
@@ -204,7 +202,6 @@ def test_a_part_of_the_rows_replaces_a_redirected_row(tmp_path: Path) -> None:
 
 
 def test_a_rejection_outlives_a_redirect(tmp_path: Path) -> None:
-    """What an editor rejected for a page is not proposed for the page that it redirects to now."""
     folder = make_site(tmp_path, [], rows()[:20])
     first = {row["URL"]: links(row) for row in run(folder)}
     target = next(one for one in first[LIVE[0]] if one != LIVE[1])

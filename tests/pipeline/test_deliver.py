@@ -49,7 +49,6 @@ def test_compact_recommendations_are_the_same(items: list[Recommendation], few: 
 
 
 def test_lists_are_kept_beside_the_links() -> None:
-    """Each sink receives the links, and each list its items."""
     sink, exclusions, others, told = Kept(), KeptList[ExcludedTarget](), KeptList[str]("others"), Told()
     done = deliver(LINKS, [sink], [(exclusions, iter(EXCLUDED)), (others, ["a"])], "r1", told)
     assert (sink.links, exclusions.items, others.items) == (LINKS, EXCLUDED, ["a"])
@@ -57,7 +56,6 @@ def test_lists_are_kept_beside_the_links() -> None:
 
 
 def test_a_list_that_cant_be_written_keeps_nothing_else_back() -> None:
-    """A failing list makes the run fail, but the links and the other lists are still delivered."""
     sink, others, told = Kept(), KeptList[str](), Told()
     error = OutputError("excluded_targets.csv can't be written.")
     failing = KeptList[ExcludedTarget](error=error)
@@ -67,7 +65,6 @@ def test_a_list_that_cant_be_written_keeps_nothing_else_back() -> None:
 
 
 def test_the_outcome_names_what_was_written_and_what_was_not() -> None:
-    """A place that refused its links or its list is not among those that were written."""
     refused, told = ServiceError("Google Sheets", "the Sheet is read-only."), Told()
     lists = [(KeptList[ExcludedTarget]("Google Sheet 'Review'", error=refused), EXCLUDED)]
     deliver(LINKS, [Kept("Output.csv"), Kept("Google Sheet", error=refused)], lists, "r1", told)
@@ -79,7 +76,6 @@ def test_the_outcome_names_what_was_written_and_what_was_not() -> None:
 
 
 def test_the_first_failure_counts() -> None:
-    """If links and a list both fail, the links' failure decides how the run ends."""
     first, second = OutputError("Output.csv"), OutputError("excluded_targets.csv")
     lists = [(KeptList[ExcludedTarget](error=second), EXCLUDED)]
     done = deliver(LINKS, [Kept(error=first)], lists, "r1", Told())
@@ -87,7 +83,6 @@ def test_the_first_failure_counts() -> None:
 
 
 def test_without_a_place_for_links_nothing_is_written() -> None:
-    """A look-up leaves the last run's list unchanged."""
     exclusions, told = KeptList[ExcludedTarget](), Told()
     deliver(LINKS, [], [(exclusions, EXCLUDED)], "r1", told)
     assert (exclusions.writes, told.outcomes) == (0, ["nothing to write"])

@@ -40,13 +40,11 @@ PAGES = [row("x", ""), row("y", ""), row("z", "")]
 
 
 def test_equal_versions_do_not_differ() -> None:
-    """Equal links have no differences, whatever else changed."""
     rows = [row("a", "xy"), *PAGES]
     assert told(rows, rows, "rejected", replace(AFTER, encoder="model b")) == []
 
 
 def test_a_new_a_gone_and_a_moved_link_are_told_once_each() -> None:
-    """A new, a removed and a moved link are each reported once, with the ranks before and after."""
     why = "the ranking of other links changed"
     assert told([row("a", "xy"), *PAGES], [row("a", "zx"), *PAGES]) == [
         f"A>X moved 1>2: {why}",
@@ -65,12 +63,10 @@ def test_a_new_a_gone_and_a_moved_link_are_told_once_each() -> None:
     ],
 )
 def test_what_an_editor_did_explains_that_a_link_is_gone(status: Status | None, change: str) -> None:
-    """An editor's decision explains a removed link before any automatic cause."""
     assert told([row("a", "x"), *PAGES], [row("a", ""), *PAGES], status) == [change]
 
 
 def test_what_an_editor_accepted_explains_that_it_came() -> None:
-    """An acceptance explains a new link, and a rejection doesn't."""
     before, after = [row("a", ""), *PAGES], [row("a", "x"), *PAGES]
     assert told(before, after, "accepted") == ["A>X new 0>1: accepted by an editor"]
     assert told(before, after, "rejected") == ["A>X new 0>1: the ranking of other links changed"]
@@ -89,13 +85,11 @@ def test_what_an_editor_accepted_explains_that_it_came() -> None:
     ],
 )
 def test_what_changed_by_itself_is_named(before: list[VersionRow], after: list[VersionRow], why: str) -> None:
-    """The cause names the change of the page, the target or the search."""
     (one,) = told(before, after)
     assert one.endswith(f": {why}")
 
 
 def test_another_model_explains_what_nothing_nearer_does() -> None:
-    """A model change is the cause if no closer cause applies, and is named."""
     (one,) = told([row("a", "x")], [row("a", "")], now=replace(AFTER, encoder="model b"))
     assert one.endswith("the model changed to model b")
 
@@ -135,7 +129,6 @@ def test_a_link_that_a_target_gets_for_a_lost_one_names_it() -> None:
 
 @pytest.mark.parametrize("cause", Cause)
 def test_causes_are_counted_however_they_are_worded(cause: Cause, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each cause has its own count, even if two causes have the same message."""
     before, after = [row("a", "x"), row("b", "x")], [row("a", ""), row("c", "x")]
 
     def counted() -> Counter[Reason[Cause]]:

@@ -65,7 +65,6 @@ def recommendation(*told: tuple[float, float]) -> Recommendation:
 
 @given(FACTS)
 def test_nothing_moved_between_equal_runs(facts: RunFacts) -> None:
-    """A run never drifts from itself, whatever it contains."""
     assert drift(facts, facts) == []
 
 
@@ -77,7 +76,6 @@ def test_any_two_runs_can_be_compared(one: RunFacts, other: RunFacts) -> None:
 
 @given(HISTOGRAMS, HISTOGRAMS)
 def test_the_stability_index_is_symmetric_and_never_below_zero(one: list[int], other: list[int]) -> None:
-    """The population stability index of two histograms is symmetric and never negative."""
     index, chance = stability_index(one, other)
     assert index >= 0 and chance >= 0
     assert stability_index(other, one)[0] == pytest.approx(index)
@@ -85,13 +83,11 @@ def test_the_stability_index_is_symmetric_and_never_below_zero(one: list[int], o
 
 @given(FACTS)
 def test_json_gives_the_facts_back(facts: RunFacts) -> None:
-    """Stored facts compare with a new run like the original facts."""
     kept = facts_in(json.loads(json.dumps(asdict(facts))))
     assert kept is not None and drift(facts, kept) == [] and asdict(kept) == asdict(facts)
 
 
 def test_facts_of_an_earlier_release_are_none() -> None:
-    """Missing or incomplete facts of an earlier release are ignored."""
     assert facts_in({}) is None and facts_in({"pages": 3}) is None
 
 
@@ -115,7 +111,6 @@ def test_links_are_counted_by_similarity_strength_and_tier() -> None:
 
 @given(st.lists(st.tuples(st.floats(-1, 1) | st.just(nan), st.floats(-9, 9) | st.just(nan)), max_size=30))
 def test_every_link_is_in_each_count(told: Sequence[tuple[float, float]]) -> None:
-    """Both histograms and the tiers add up to the number of links."""
     facts = facts_of([recommendation(*told)], pages=1, encoder="local", recipe="v1", inline=0.8, sidebar=0.65)
     assert sum(facts.similarities) == sum(facts.strengths) == facts.links == len(told)
 
@@ -128,20 +123,17 @@ def test_chance_does_not_fire(pages: int) -> None:
 
 
 def test_another_model_fires_by_its_name() -> None:
-    """A model change is reported with both names and both means."""
     [told] = drift(run(), run(similarity=0.3, encoder="openai", recipe="v2", seed=1))
     assert "the encoder changed from local to openai and the recipe changed from v1 to v2" in told
     assert "mean 0.50 before" in told and "mean 0.29 now" in told
 
 
 def test_another_model_with_the_same_similarities_is_no_drift() -> None:
-    """A model's new name with equal similarities isn't drift."""
     facts = run()
     assert drift(facts, replace(facts, encoder="openai", recipe="v2")) == []
 
 
 def test_a_slight_shift_fires_with_another_recipe_only() -> None:
-    """A slight shift isn't drift on its own, but is reported after a recipe change."""
     before, now = run(500), run(500, similarity=0.57, seed=1)
     index, _ = stability_index(before.similarities, now.similarities)
     assert 0.1 < index < MOST_PSI
@@ -171,7 +163,6 @@ def test_a_broken_crawl_fires_though_nothing_was_changed() -> None:
 
 
 def test_a_shrunken_site_fires() -> None:
-    """Fewer than half of the pages, or of the links at equal pages, is reported."""
     before, small = run(200), run(90, seed=1)
     assert drift(before, small) == [
         "The site has 90 pages instead of 200: check that the page list is complete."

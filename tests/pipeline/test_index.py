@@ -120,8 +120,6 @@ def test_a_lookup_begins_with_the_nearest_pages_that_a_run_found_with_ivf(
     compared: dict[int, Ints],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A run that missed some of the nearest pages leaves an index, too, and lookups begin with those that it found."""
-
     def with_gaps(*arguments: Any, **options: Any) -> Joined:
         found = join(*arguments, **options)
         rows = found.nearest.rows.copy()
@@ -151,7 +149,6 @@ def test_links_and_scores_are_those_without_an_index(
 @pytest.mark.long
 @pytest.mark.parametrize("change", ["text", "link", "setting"])
 def test_a_change_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str], change: str) -> None:
-    """After a change of a table or a setting, the lookup computes everything, and the next one uses the new index."""
     looked_up(folder, capsys)
     rows, settings = pages(folder), folder / "config/settings.toml"
     match change:
@@ -178,7 +175,6 @@ def test_a_change_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str], c
 
 @pytest.mark.long
 def test_decisions_of_editors_count_at_once(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A rejected link is gone and an accepted one stays, as without the index, and the ranker learns from both."""
     linked, (before, _) = ran, looked_up(ran, capsys)
     with (linked / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["Source"] == PAGE]
@@ -212,13 +208,11 @@ def test_a_run_with_an_index_finds_the_same_links(ran: Path) -> None:
 
 
 def test_a_trial_leaves_no_index(folder: Path) -> None:
-    """A run over some rows doesn't write an index, whose parts belong to the whole site."""
     assert command("run", "--no-serp", "--limit", "3", "--project", str(folder)) == 0
     assert not (folder / "files/index").exists()
 
 
 def test_damage_costs_time_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A damaged part is computed and written again."""
     expected, _ = looked_up(folder, capsys)
     for part in (folder / "files/index").glob("*-*"):
         (part / ARRAYS).write_bytes(b"")
@@ -241,7 +235,6 @@ def split(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.long
 def test_a_run_splits_only_changed_texts_into_words(ran: Path, split: list[str]) -> None:
-    """After changed, new and removed pages, the links are those of a run that splits all."""
     linked, rows = ran, pages(ran)
     rows[3]["Main Content"] += " Flat white, flat white and once more flat white."
     rows.append({**rows[5], "URL": f"{HOST}/milk/new/", "Title": "Froth of oat milk"})
@@ -258,7 +251,6 @@ def test_a_run_splits_only_changed_texts_into_words(ran: Path, split: list[str])
 
 
 def test_notes_on_the_input_are_repeated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Sentences about the tables come with each lookup, whether it reads them or not."""
     write_csv(
         folder / "files/existing_links.csv",
         [("Source", "Destination"), ("https://a.test/", "https://b.test/")],
@@ -276,7 +268,6 @@ def test_notes_on_the_input_are_repeated(folder: Path, capsys: pytest.CaptureFix
 def test_a_run_on_unchanged_tables_takes_them_from_the_index(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It reads no table, yet lists and counts the rejected rows and repeats the notes on the tables."""
     rows = pages(folder)
     put_pages(folder, [*rows, {**rows[0], "URL": "no address"}])
     write_csv(
@@ -324,7 +315,6 @@ def found_for(
 def test_queries_and_planned_pages_are_guests(
     ran: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
-    """With the index of a run, without an index and with their own, they get the same links and scores."""
     first, used = found_for(ran, capsys, words)
     assert first and used
     shutil.rmtree(ran / "files/index")
@@ -334,7 +324,6 @@ def test_queries_and_planned_pages_are_guests(
 
 @pytest.mark.long
 def test_guests_have_vectors_of_their_own(linked: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An encoder that doesn't learn from the pages gives a draft the same links with an index and without."""
     write_settings(linked, {"embedding_provider": "fast"})
     first, used = found_for(linked, capsys, GUESTS["draft"])
     assert first and not used
@@ -343,7 +332,6 @@ def test_guests_have_vectors_of_their_own(linked: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.long
 def test_a_run_with_queries_without_pages(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Their links are those of a lookup, and the links of pages are those of a run without them."""
     linked, alone = ran, links_csv(ran)
     copy = linked.with_name("copy")
     shutil.copytree(linked, copy, ignore=shutil.ignore_patterns("index", "cache.sqlite3*"))
@@ -362,14 +350,12 @@ def test_a_run_with_queries_without_pages(ran: Path, capsys: pytest.CaptureFixtu
 def test_briefs_take_the_tables_from_the_index(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They read no table again, and find what they find without an index."""
     first, _ = found_for(folder, capsys, GUESTS["title"])
     monkeypatch.setattr("internal_linker.ingest.collect.collect", None)
     assert found_for(folder, capsys, GUESTS["title"]) == (first, True)
 
 
 def test_an_index_that_cannot_be_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The lookup says so once and prints its links."""
     expected = without_index(folder, capsys)
     (folder / "files/index").write_text("a file", encoding="utf-8")
     capsys.readouterr()

@@ -59,7 +59,6 @@ def in_output(project: Path) -> int:
 
 
 def test_the_numbers_of_a_run_are_those_of_its_files(project: Path, capsys: Capture) -> None:
-    """A run's sums agree with Output.csv, links.csv and the review, and explain what sets them apart."""
     shown, rows = told(project, capsys, "run"), summary(project)
     assert all(shown[name] == rows[name] for name in ("Links by tier", "Links in the review"))
     listed = len(read_csv(project / "files/links.csv"))
@@ -101,7 +100,6 @@ def test_the_numbers_of_two_runs_add_up(project: Path, capsys: Capture) -> None:
 
 
 def test_the_audits_numbers_follow_from_those_of_the_run(project: Path, capsys: Capture) -> None:
-    """The audit starts from the links in Output.csv and of the crawl, and subtracts by name."""
     told(project, capsys, "run")
     rows = told(project, capsys, "audit", "--after", "all")
     assert rows["Links today"] == (

@@ -111,7 +111,6 @@ def test_anchors_of_a_lookup_are_those_of_a_run(ran: Path, capsys: pytest.Captur
 
 
 def test_a_query_without_a_page_has_no_anchor(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The links of a query have titles, scores and reasons, but there is no text to link from."""
     links = links_of(folder, capsys, "how to froth milk")
     assert all(link["target_title"] and link["score"] and link["why"] for link in links)
     assert not any(link["anchor"] or link["sentence"] for link in links)
@@ -138,7 +137,6 @@ def test_an_anchor_is_marked_in_its_sentence() -> None:
 
 @pytest.mark.long
 def test_a_page_can_be_named_in_many_ways(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With and without scheme, www. and slashes, and as a path, an address stands for one page."""
     to = links_of(small, capsys, URLS[1], "--to")
     assert {link["target"] for link in to} == {URLS[1]}
     assert links_of(small, capsys, "tiny.example/black-tea", "--to") == to
@@ -162,7 +160,6 @@ def test_a_bare_host_is_the_home_page(small: Path, capsys: pytest.CaptureFixture
 
 
 def test_an_unknown_page_gets_near_names(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A misspelled address is an input error that names the pages it may stand for."""
     for address, *words in (
         (f"{SITE}/blak-tea/", "--to"),
         ("www.tiny.example/Black_Tea",),
@@ -217,7 +214,6 @@ def test_the_best_sources_have_the_scores_of_a_run(
 def test_pages_that_link_already_or_may_not_are_left_out(
     ran: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Existing links, rejected pairs, errors and sections that are off give no source."""
     folder = ran
     with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["Target"] == MILK]
@@ -255,7 +251,6 @@ def test_the_number_of_links_is_the_settings_or_the_limit(
 
 
 def test_nothing_is_stored(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A lookup, either way, leaves no file of results and no stored link."""
     links_of(small, capsys, URLS[1])
     links_of(small, capsys, "--to", URLS[1])
     assert not [*(small / "files").glob("*utput*")] and not (small / "logfile.txt").exists()

@@ -117,7 +117,6 @@ def test_a_tiny_site_is_a_success(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_links_that_wait_for_approval_are_a_success(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """If every link needs an editor, the run says how many wait."""
     code, told = run(project_of(tmp_path, settings={"approval_sections": ["/*"]}), capsys)
     assert code == 0
     assert "No links were found that need no approval; 12 wait for it in the review." in told
@@ -151,7 +150,6 @@ def test_a_staging_site_is_recognised_and_mapped(tmp_path: Path, capsys: pytest.
 
 
 def test_queries_of_another_host_are_recognised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Main queries for production beside a crawl of staging get the same hint."""
     project = project_of(tmp_path, site=STAGING)
     queries = [(f"{SITE}/{name}/", name) for name in TOPICS]
     write_csv(project / "files/main_queries.csv", [("URL", "Main Query"), *queries])

@@ -12,7 +12,6 @@ A, B, C, D = (f"https://site.example/{name}/" for name in "abcd")
 
 
 def test_everything_comes_back() -> None:
-    """Pages, sources and links are equal in all their fields, and a page's content reads the same."""
     pages = (
         Page(A, A, "Tea", "Tea", "Tea \ud800 for two.\nMore", "en", None, (0, 2), (1,)),
         Page(
@@ -51,7 +50,6 @@ def test_everything_comes_back() -> None:
 
 
 def test_an_empty_input() -> None:
-    """No pages, sources and links are no pages, sources and links."""
     empty = Collected((), (), (), 0)
     found = unpacked(packed(empty))
     assert (

@@ -37,7 +37,6 @@ class Sealed(MemorySerp):
 
 
 def test_a_plan_spends_and_writes_nothing() -> None:
-    """The plan counts rows, searches, credits, texts and cost without any call, file or cache entry."""
     sink, rejects, never, kept = Kept(), Kept(), Untouchable(), Sealed()
     kept.kept[(*GREEN, US)] = SerpPage((), 1)
     of = replace(context(sink, encoder=never, rejects=rejects), serp=never, serp_cache=kept)
@@ -51,7 +50,6 @@ def test_a_plan_spends_and_writes_nothing() -> None:
 
 
 def test_a_plan_after_the_run_has_nothing_left_to_do() -> None:
-    """The plan leaves out texts and searches that a run has already done."""
     of = context(serp=Engine({GREEN: [url("black"), url("pots")]}))
     Run(of, rules(), Choice(), Told()).execute("r1")
     plan = plan_run(of, rules(max_pages=1), Choice(), Told())
@@ -63,5 +61,4 @@ def test_a_plan_after_the_run_has_nothing_left_to_do() -> None:
     [(0.2, "1 s"), (59, "59 s"), (60, "1 min"), (1262, "21 min"), (3600, "1 h 0 min"), (7500, "2 h 5 min")],
 )
 def test_durations_are_for_people(seconds: float, text: str) -> None:
-    """A duration is in seconds, minutes, or hours and minutes."""
     assert duration(seconds) == text

@@ -71,7 +71,6 @@ def review(project: Path) -> list[tuple[str, ...]]:
 def test_a_broken_crawl_does_not_reach_the_sheet(
     tmp_path: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """If half of the pages shrink to one sentence, the run reports drift and keeps the Sheet unless it is accepted."""
     project = make_project(tmp_path, PAGES)
     use_standins(project, google=google, settings={"embedding_provider": "lsa"})
     assert do(project, "run") == 0
@@ -108,7 +107,6 @@ def _reworded(project: Path, end: str) -> None:
 def test_links_that_lack_embeddings_wait_for_the_service(
     tmp_path: Path, google: GoogleStandIn, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without embeddings, neither a first run nor a later one changes the Sheet, and the advice is to run again."""
     project = make_project(tmp_path, 12)
     use_standins(project, google=google, openai=openai)
     empty, openai.quota_tokens = google.grid("Main"), 10
@@ -137,7 +135,6 @@ def test_links_that_lack_embeddings_wait_for_the_service(
 def test_a_workbook_that_waits_is_named(
     tmp_path: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without a Sheet, the note says that review.xlsx was not updated."""
     project = make_project(tmp_path, 12)
     use_standins(project, openai=openai)
     openai.quota_tokens = 10
@@ -208,7 +205,6 @@ def test_what_an_editor_decided_in_the_workbook_is_heeded(
 
 
 def test_a_run_of_some_rows_shows_editors_the_links_of_all(tmp_path: Path) -> None:
-    """The workbook lists the partial run's proposals and earlier runs' proposals for the other rows, each once."""
     project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
     assert do(project, "run") == 0
     whole = review(project)

@@ -78,7 +78,6 @@ def run(of: RunContext, choice: Choice | None = None, told: Told | None = None) 
 
 
 def test_every_page_and_every_query_gets_its_links() -> None:
-    """Queries with and without a page, and pages without a query, each have a row in the input's order."""
     sink, rejects = Kept(), Kept()
     found = run(context(sink, rejects=rejects))
     assert list(found) == [url("green"), "tea kettle", url("new"), url("black"), url("pots"), url("water")]
@@ -115,7 +114,6 @@ def test_a_misspelled_url_of_a_query_gets_the_near_page(written: str, meant: str
 
 
 def test_of_many_misspelled_urls_the_first_are_named() -> None:
-    """Three are named and the rest is counted."""
     pages = [url(f"about-tea-{name}") for name in ("green", "black", "white", "red", "blue")]
     queries = [[page.replace(SITE, "other.example"), "tea"] for page in pages]
     told, of = Told(), context(Kept())
@@ -155,7 +153,6 @@ def test_a_url_without_a_page_is_reached_by_the_search_only() -> None:
     ],
 )
 def test_a_part_of_the_rows_can_be_chosen(choice: Choice, chosen: list[str]) -> None:
-    """The first rows, some URLs in any spelling, or one query get links, chosen from all pages as in a whole run."""
     whole, engine = run(context()), Engine()
     found = run(context(serp=engine), choice)
     assert list(found) == chosen
@@ -176,7 +173,6 @@ def test_an_unknown_url_is_an_input_error(asked: str) -> None:
 
 
 def test_a_second_run_asks_nothing_and_says_the_same() -> None:
-    """With the first run's caches, a second run makes no call and gives the same links."""
     engine, encoder = Engine({GREEN: [url("water")]}), Letters()
     of = context(serp=engine, encoder=encoder)
     first, calls, texts = run(of), len(engine.asked), len(encoder.asked)
@@ -203,7 +199,6 @@ def test_a_stop_is_heeded_between_two_steps(steps: int) -> None:
     "error", [OutputError("Output.csv is open."), ServiceError("Google Sheets", "down.")]
 )
 def test_a_place_that_fails_keeps_no_other_from_its_links(error: Exception) -> None:
-    """If a sink fails, every other sink is written, and the first failure decides how the run ends."""
     before, after, told = Kept(), Kept(gaps=["2 rows are gone."]), Told()
     broken = [Kept(error=error), Kept(error=OutputError("later"))]
     report = Run(context(before, broken[0], after, broken[1]), rules(), Choice(), told).execute("r1")
@@ -225,14 +220,12 @@ def test_a_closed_account_leaves_links_by_content_and_says_so() -> None:
 
 
 def test_one_failed_search_is_a_gap() -> None:
-    """A run with a failed search ends with gaps."""
     of = context(serp=Engine({GREEN: ServiceError("Serper", "broken.")}))
     report = Run(of, rules(), Choice(), Told()).execute("r1")
     assert report.gaps == ["1 query could not be searched."]
 
 
 def test_missing_vectors_are_a_gap_and_words_still_match() -> None:
-    """Without any vector, links come from words alone, and the gap is named."""
     sink = Kept()
     report = Run(context(sink, encoder=Letters(fails_after=0)), rules(), Choice(), Told()).execute("r1")
     assert "Letters: the service is down." in report.gaps
@@ -262,7 +255,6 @@ def test_languages_that_the_encoder_does_not_know_are_matched_by_words() -> None
 
 
 def test_rejects_are_kept_even_where_no_row_is_left() -> None:
-    """A table of unusable rows raises an InputError after its rejects are written."""
     rejects = Kept()
     of = replace(
         context(Kept(), rejects=rejects), queries=None, pages=Given(pages_table(["x", "y"]), "pages.csv")
@@ -273,7 +265,6 @@ def test_rejects_are_kept_even_where_no_row_is_left() -> None:
 
 
 def test_pages_that_are_gone_take_no_place() -> None:
-    """However many barred pages resemble the source, all its links go to allowed pages."""
     gone = [[url(f"gone{number}"), "green tea leaves", "404"] for number in range(20)]
     rows = [
         [url("green"), "green tea leaves", "200"],
@@ -286,7 +277,6 @@ def test_pages_that_are_gone_take_no_place() -> None:
 
 
 def test_a_lookup_writes_nothing() -> None:
-    """Without a sink for links, the last run's list of rejected rows also stays unchanged."""
     rejects = Kept()
     assert run(context(rejects=rejects), Choice(query="tea kettle"))
     assert rejects.writes == 0
@@ -294,7 +284,6 @@ def test_a_lookup_writes_nothing() -> None:
 
 @pytest.mark.long
 def test_publication_has_the_memory_of_matching() -> None:
-    """Once links are chosen, the words and vectors of the site are gone, and their memory is the system's again."""
     # Other tests may leave sites that are released meanwhile.
     told, before = Told(), WeakSet(sites_in_memory())
     seen = list[tuple[int, list[str]]]()

@@ -59,7 +59,6 @@ def test_every_combination_of_providers_links_every_page_and_a_rerun_costs_nothi
     openai: OpenAIStandIn,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Each combination gives every page five links with their reasons and costs nothing the second time."""
     project = make_project(tmp_path, PAGES)
     use_standins(
         project,

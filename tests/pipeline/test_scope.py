@@ -71,7 +71,6 @@ def reasons(folder: Path) -> dict[str, str]:
 
 
 def test_a_path_in_the_template_is_where_the_program_works(tmp_path: Path) -> None:
-    """Links lead to the section, from its pages and from those that a row of the main queries names."""
     template = "site:www.tiny.example/mag {main_query}"
     folder = make_site(tmp_path, [[SHOP[0], "kettle"]], search_query_template=template)
     found = run(folder)
@@ -81,7 +80,6 @@ def test_a_path_in_the_template_is_where_the_program_works(tmp_path: Path) -> No
 
 
 def test_settings_widen_it_again(tmp_path: Path) -> None:
-    """With "/" for targets and sources, only the search stays in the section."""
     template = "site:www.tiny.example/mag {main_query}"
     whole = make_site(tmp_path, search_query_template=template, target_include=["/"], source_include=["/"])
     found = run(whole)
@@ -279,7 +277,6 @@ def pairs(folder: Path, *options: str) -> set[frozenset[str]]:
 
 
 def test_one_page_of_a_pair_can_link_to_the_other(tmp_path: Path) -> None:
-    """pairs lists no two sources, no two targets, and no page that is neither."""
     folder = make_site(tmp_path)
     everything = pairs(folder)
     assert frozenset(MAG[:2]) in everything and frozenset(SHOP[:2]) in everything
@@ -289,7 +286,6 @@ def test_one_page_of_a_pair_can_link_to_the_other(tmp_path: Path) -> None:
 
 
 def test_roles_count_like_sections(tmp_path: Path) -> None:
-    """A page that is only a source has pairs with targets, and misses links of its cluster, only from it."""
     folder = make_site(tmp_path)
     header, *rows = read_rows(folder)
     role = dict.fromkeys(MAG, "source") | dict.fromkeys((*SHOP, *OLD), "target")

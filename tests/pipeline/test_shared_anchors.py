@@ -64,8 +64,6 @@ def test_other_processes_find_the_same_anchors(
 
 
 def test_few_pages_start_no_processes() -> None:
-    """Processes are started when more pages need anchors than this process finds meanwhile."""
-
     def none(warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
         raise AssertionError("processes were started")
 

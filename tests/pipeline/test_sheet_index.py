@@ -66,7 +66,6 @@ def test_changes_in_the_sheet_count(
 def test_an_open_site_reads_the_sheet_again_after_a_while(
     folder: Path, google: GoogleStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It answers from what it has read, and knows a new query after a minute at most."""
     row = [line[1] for line in google.grid("Main")].index(PAGE) + 1
     with internal_linker.open_site(folder) as site:
         now = 1000.0
@@ -80,7 +79,6 @@ def test_an_open_site_reads_the_sheet_again_after_a_while(
 
 
 def test_a_lookup_reads_the_sheet_once(folder: Path, google: GoogleStandIn) -> None:
-    """The digest and the input come from the same rows."""
     paths = list[str]()
     google.on_request = lambda request: paths.append(request.path)
     assert command("lookup", PAGE, "--project", str(folder)) == 0

@@ -69,7 +69,6 @@ def changes(project: Project) -> list[Difference]:
 
 @pytest.mark.long
 def test_a_run_on_the_same_input_writes_the_same_bytes(project: Project) -> None:
-    """After decisions, the next run changes lists, and the one after it changes nothing."""
     files = [project.root / "files" / name for name in ("Output.csv", "orphans.csv", "excluded_targets.csv")]
     before = [file.read_bytes() for file in files]
     assert changes(project) == []
@@ -83,7 +82,6 @@ def test_a_run_on_the_same_input_writes_the_same_bytes(project: Project) -> None
 
 
 def test_decisions_change_lists_only_near_them(project: Project) -> None:
-    """After an acceptance and two rejections at most ten other links move, nearly all on the pages of the rejected."""
     links = waiting_links(project).links
     chosen = [links[10], links[70], links[150]]
     words = ("accepted", "rejected", "rejected")
@@ -109,7 +107,6 @@ def _added(pages: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
 def test_a_change_of_a_page_changes_only_lists_near_it(
     project: Project, change: Callable[[list[tuple[str, str, str]]], list[tuple[str, str, str]]]
 ) -> None:
-    """If a page's text changes, or a page is added, only lists change that contain it, did, or lost a link to it."""
     write(project.root, change(site()), LINKS)
     found = changes(project)
     assert found
@@ -130,7 +127,6 @@ def test_a_new_link_of_a_page_changes_only_lists_near_it(project: Project) -> No
 
 @pytest.mark.long
 def test_links_that_wait_for_approval_go_on_waiting(project: Project) -> None:
-    """Where an editor must approve some links first, the next run proposes and holds the same ones."""
     write_settings(project.root, {"approval_sections": ["/*/1*"]})
     project = open_project(project.root)
     found = run(project, RunOptions(), Told()).recommendations
@@ -142,7 +138,6 @@ def test_links_that_wait_for_approval_go_on_waiting(project: Project) -> None:
 
 @pytest.mark.long
 def test_another_setting_chooses_all_lists_from_scratch(project: Project, tmp_path: Path) -> None:
-    """With another weight, the lists are those of a project without earlier runs."""
     fresh = tmp_path / "fresh"
     for root in (project.root, fresh):
         write(root, site(), LINKS)

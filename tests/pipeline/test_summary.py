@@ -17,7 +17,6 @@ Pages of last resort, Weaker directions of pairs put last, Near-duplicates, Orph
 
 
 def test_the_log_has_the_whole_summary_in_order(tmp_path: Path) -> None:
-    """Each row has a name and a value, in the order of the steps."""
     project = make_project(tmp_path, 12, {"embedding_provider": "local"})
     assert command("run", "--project", str(project)) == 0
     rows = summary(project)

@@ -79,7 +79,6 @@ def _products(urls: list[str]) -> list[bool]:
 
 @pytest.mark.parametrize("text", [BRIEF, BRIEF.lower(), "Zephyr for enterprise customers", "Zephyr"])
 def test_a_query_finds_the_pages_about_what_it_names(handbook: Path, text: str) -> None:
-    """The product's pages come before any policy or team, whatever links to these."""
     found = lookup(text, handbook, search=False)
     assert _products([link.target for link in found.links[:4]]) == [True] * 4
 
@@ -93,7 +92,6 @@ def test_a_query_finds_the_pages_about_what_it_names(handbook: Path, text: str) 
     ],
 )
 def test_a_brief_lists_the_pages_about_what_it_names(handbook: Path, draft: str) -> None:
-    """Both lists of a brief, with and without a draft, begin with the product's pages."""
     write_text(handbook / "draft.md", draft)
     found = content_brief(handbook / "draft.md", handbook, search=False)
     assert _products([link.target for link in found.links_to[:3]]) == [True] * 3
@@ -101,8 +99,6 @@ def test_a_brief_lists_the_pages_about_what_it_names(handbook: Path, draft: str)
 
 
 def test_links_change_nothing_for_a_query(handbook: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With and without existing links, a query has the same list with the same scores."""
-
     def links() -> list[tuple[str, int]]:
         capsys.readouterr()
         assert command("lookup", BRIEF, "--json", "--limit", "9", "--project", str(handbook)) == 0

@@ -82,7 +82,6 @@ def test_a_run_after_which_nothing_changed_says_so_and_ends(
 
 
 def test_the_result_of_such_a_run_has_the_links_of_the_last_one(root: Path) -> None:
-    """Who calls it from Python gets the links with anchors and scores, and the notes, as after the run before."""
     found = done(root)
     assert found.report.unchanged and not found.gaps
     assert closing_line(found).startswith(f"Nothing changed since run {found.run}")
@@ -152,14 +151,12 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 @pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_whatever_changed_since_the_last_run_is_noticed(root: Path, change: Callable[[Path], object]) -> None:
-    """A run never takes a changed input, decision, review, setting or file for what the last run left."""
     assert repeats(root)
     change(root)
     assert not repeats(root)
 
 
 def test_other_options_are_no_repetition(root: Path) -> None:
-    """Other sections, targets and rows are another run."""
     for options in (
         RunOptions(sections=("/1/",)),
         RunOptions(target_exclude=("/1/",)),
@@ -171,8 +168,6 @@ def test_other_options_are_no_repetition(root: Path) -> None:
 
 
 def test_a_run_does_all_its_work_once_a_month(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other sites' runs remove from a shared store what no run marked for half a year."""
-
     class Later(datetime):
         @classmethod
         def now(cls, tz: object = None) -> "Later":
@@ -208,7 +203,6 @@ def test_what_an_editor_saves_while_a_run_works_is_read_by_the_next_one(
 
 
 def test_a_run_with_something_to_report_is_no_measure(root: Path) -> None:
-    """An invalid status in the review is reported by each run until somebody corrects it."""
     _cell("Status", "perhaps")(root)
     for _ in range(2):
         told = Told()
@@ -217,7 +211,6 @@ def test_a_run_with_something_to_report_is_no_measure(root: Path) -> None:
 
 
 def test_search_results_that_become_too_old_end_it(root: Path) -> None:
-    """A run with a search service repeats itself no longer than its oldest search result counts."""
     project = open_project(root)
     with project.context(Told()) as context:
         steps = Run(context, project.rules(), Choice(), Told())

@@ -121,7 +121,6 @@ def test_known_links_help_at_their_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", in_tiers("cold", quick=""))
 def test_new_pages_are_found_at_their_floor(name: str) -> None:
-    """Pages without known inlinks are found better than by words and passages alone."""
     hidden, ranked = hidden_links(name, "cold"), plain(name, "cold")
     words = ranked.by(WORDS_AND_PASSAGES)
     ours, alone = (measure(hidden.truth, by_similarity(each)).ndcg for each in (ranked, words))
@@ -170,7 +169,6 @@ def test_needs_bring_in_links_and_cost_little_relevance(name: str) -> None:
 
 @pytest.mark.parametrize("name", in_tiers("all", quick="sample"))
 def test_templates_cost_no_relevance(name: str) -> None:
-    """Two templates on half of the pages don't lower the quality of the links."""
     hidden = hidden_links(name, "all")
     alone = measure(hidden.truth, proposed(hidden, 0))
     templated = replace(hidden, pages=tuple(map(with_template, hidden.pages, count())))

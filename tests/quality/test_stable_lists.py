@@ -21,7 +21,6 @@ MOST = 10
 
 @pytest.mark.long
 def test_three_decisions_move_at_most_ten_other_links(tmp_path: Path) -> None:
-    """After an acceptance and two rejections, hardly any list changes but those of the rejected links' pages."""
     if not present("18f-blog"):
         pytest.skip(ABSENT)
     site = whole_site("18f-blog")

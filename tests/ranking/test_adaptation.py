@@ -78,7 +78,6 @@ def adapted_to_popular() -> tuple[Ranking, Adaptation | None]:
 
 @pytest.mark.long
 def test_a_pattern_that_the_packaged_weights_miss_is_used() -> None:
-    """If editors link to the same popular pages, the weights learn it and report it, and such pages move up."""
     plain = ranking(PAGES, POPULAR)
     ours, found = adapted_to_popular()
     assert found and found.used and found.gain.low >= adaptation.LEAST_GAIN
@@ -99,7 +98,6 @@ def test_random_links_change_nothing() -> None:
 
 
 def test_the_order_of_the_links_does_not_matter() -> None:
-    """The same links in any order, some twice or to unlisted pages, give the same figures and weights."""
     ours, found = adapted_to_popular()
     more = [*existing(POPULAR[::-1]), *existing(POPULAR[:50]), *existing([(1, 900), (900, 1)])]
     again, same = adapted(ranking(PAGES, POPULAR), more)
@@ -118,7 +116,6 @@ def test_the_order_of_the_links_does_not_matter() -> None:
     ids=["none", "too few", "each page to every other"],
 )
 def test_where_there_is_nothing_to_learn_the_ranking_stays(pairs: Pairs) -> None:
-    """Too few links, or no other candidates, change nothing and are no error."""
     plain = ranking(pages(16) if len(pairs) == 240 else PAGES, pairs)
     ours, found = adapted(plain, existing(pairs))
     assert ours is plain and (found is None or not found.used)
@@ -173,7 +170,6 @@ def test_accepted_links_of_one_kind_raise_such_links_elsewhere() -> None:
 
 
 def test_three_decisions_change_little() -> None:
-    """The weights after one acceptance and two rejections are nearly those before."""
     before, _ = learned()
     one, *others = proposed(before)[:3]
     after, _ = learned(tuple(others), (one,))

@@ -130,7 +130,6 @@ def constraints_of(site: Site, blank: Floats) -> tuple[list[Floats], list[float]
     "first", [0, *(pytest.param(first, marks=pytest.mark.long) for first in range(40, 240, 40))]
 )
 def test_no_choice_is_better(first: int) -> None:
-    """On random small sites, places, minima and total score equal those of integer programming."""
     for seed in range(first, first + 40):
         site = random_site(seed)
         got, best = result_of(site, site.spread()), optimum_of(site)
@@ -139,7 +138,6 @@ def test_no_choice_is_better(first: int) -> None:
 
 
 def test_the_order_of_the_edges_changes_nothing() -> None:
-    """Shuffled edges give the same links, even if most scores are equal."""
     for seed in range(80):
         site = random_site(seed)
         edges = replace(site.edges, scores=np.round(site.edges.scores / 2))
@@ -151,7 +149,6 @@ def test_the_order_of_the_edges_changes_nothing() -> None:
 
 
 def test_limits_hold_whatever_is_asked() -> None:
-    """Fixed links stay, only they may exceed a limit, and without a cap every place is filled."""
     for seed in range(150):
         site = random_site(seed)
         edges, chosen = site.edges, site.spread()
@@ -176,14 +173,12 @@ def test_without_minimum_and_cap_each_source_takes_its_best() -> None:
 
 
 def test_an_orphan_takes_the_cheapest_place() -> None:
-    """The source with the smallest loss gives up a link that its target can spare."""
     edges = edges_of((0, 0, 9.0), (0, 2, 5.0), (1, 0, 9.0), (1, 2, 8.0), (2, 0, 9.0), (2, 1, 8.5))
     chosen = Site(edges, 3, 3, count=1, least=1).spread()
     assert chosen.tolist() == [True, False, False, True, False, True]
 
 
 def test_an_orphan_is_served_over_a_chain() -> None:
-    """If an orphan's only source has a link that another target needs, another source takes over that link."""
     edges = edges_of((0, 0, 9.0), (0, 2, 1.0), (1, 1, 9.0), (1, 0, 2.0), (2, 1, 9.0))
     assert Site(edges, 3, 3, count=1, least=1).spread().tolist() == [False, True, False, True, True]
 
@@ -198,14 +193,12 @@ def test_a_link_below_the_floor_serves_no_minimum() -> None:
 
 
 def test_a_score_equal_to_the_floor_counts() -> None:
-    """A score equal to the floor counts, also in single precision."""
     edges = edges_of((0, 0, 0.9), (0, 1, 0.7), (1, 0, 0.9))
     edges = replace(edges, scores=edges.scores.astype(np.float32))
     assert Site(edges, 2, 2, count=1, least=1, floor=0.7).spread().tolist() == [False, True, True]
 
 
 def test_first_links_go_before_second_ones() -> None:
-    """If there are fewer places than the minima require, each target has one link before any has two."""
     rng = np.random.default_rng(3)
     edges = edges_of(*((s, t, float(rng.random() - t)) for s in range(4) for t in range(7)))
     site = Site(edges, 4, 7, count=2, least=2)
@@ -228,14 +221,12 @@ def test_a_cap_sends_links_elsewhere() -> None:
 
 
 def test_a_cap_leaves_places_empty_where_nothing_else_is_left() -> None:
-    """If more sources want a single target than its cap allows, the best sources keep their links."""
     edges = edges_of(*((s, 0, float(s)) for s in range(5)))
     assert Site(edges, 5, 1, count=3, least=1, most=2).spread().tolist() == [False] * 3 + [True] * 2
 
 
 @pytest.mark.parametrize("n", [0, 3])
 def test_without_edges_nothing_is_chosen(n: int) -> None:
-    """No pages, or no page with a candidate, give an empty choice."""
     site = Site(edges_of(), n, n)
     assert site.spread().tolist() == []
     assert site.inlinks(site.spread()) == [0] * n
@@ -259,7 +250,6 @@ def test_without_places_only_fixed_links_stay() -> None:
     ],
 )
 def test_impossible_input_is_refused(edges: Edges, most: int, message: str) -> None:
-    """Numbers out of range, invalid scores, repeated pairs and contradictory limits raise an error that names them."""
     with pytest.raises(ValueError, match=re.escape(message)):
         Site(edges, 2, 2, most=most).spread()
 

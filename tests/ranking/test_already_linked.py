@@ -78,7 +78,6 @@ def test_links_in_the_pages_html_count(tmp_path: Path) -> None:
 
 
 def test_a_link_to_a_redirect_is_a_link_to_its_page(tmp_path: Path) -> None:
-    """Existing links and search results follow the redirects and canonicals of the page list."""
     folder = make_project(tmp_path)
     with (folder / "files/urls_rawdata.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
@@ -107,7 +106,6 @@ def test_a_link_to_a_redirect_is_a_link_to_its_page(tmp_path: Path) -> None:
 
 
 def test_pages_in_other_languages_are_told_once_each(tmp_path: Path) -> None:
-    """On a multilingual site, pages outside the most common language have one row each, unknown ones none."""
     folder = make_project(tmp_path)
     languages = ["fa", "en", "de", "en", "", "en"]
     rows = [(url, slug, "?", lang) for url, slug, lang in zip(URLS, TOPICS, languages, strict=True)]
@@ -127,7 +125,6 @@ def test_pages_in_other_languages_are_told_once_each(tmp_path: Path) -> None:
 
 
 def test_a_bad_row_is_rejected_and_the_rest_counts(tmp_path: Path) -> None:
-    """A link with an invalid source or target is among the rejected rows with file, row and column."""
     folder = make_project(tmp_path)
     existing(folder, (GREEN, "black-tea", "x"), (GREEN, BLACK, "x"))
     assert BLACK not in run(folder)[GREEN]
@@ -137,7 +134,6 @@ def test_a_bad_row_is_rejected_and_the_rest_counts(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cant_be_read_ends_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A damaged table of links raises an error with a remedy before anything is embedded or written."""
     folder = make_project(tmp_path)
     (folder / "files/existing_links.csv").write_text("Source,Anchor\na,b\n", encoding="utf-8")
     assert command("run", "--project", str(folder)) == 3
@@ -148,7 +144,6 @@ def test_a_file_that_cant_be_read_ends_the_run(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_a_table_of_another_site_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Links between unlisted pages only are a warning of the run and an error of the check."""
     folder = make_project(tmp_path)
     existing(folder, (GREEN.replace("www.", "blog."), BLACK.replace("www.", "blog."), "x"))
     run(folder)
@@ -182,7 +177,6 @@ def test_excluded_targets_always_tell_of_the_whole_input(tmp_path: Path) -> None
 
 
 def test_the_sample_sites_links_are_its_own() -> None:
-    """Each link of the sample leads from a page to a listed one, and its anchor is in the page's text word for word."""
     repository = Path(__file__).parents[2] / "files"
     texts = {page["URL"]: page["Main Content"] for page in read_csv(repository / "urls_rawdata.csv")}
     listed = {row["URL"] for row in read_csv(repository / "main_queries.csv")} | texts.keys()

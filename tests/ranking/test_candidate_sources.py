@@ -41,7 +41,6 @@ def found(
 
 
 def test_words_find_candidates_in_both_directions() -> None:
-    """A title in the text, words of the text in another one, and the other way round."""
     assert found(PAGES) == [[1, 2], [0], [0], [], [5], [4]]
 
 
@@ -58,7 +57,6 @@ def test_links_find_candidates(links: list[tuple[int, int]], source: int, candid
 
 
 def test_only_targets_in_the_text_s_language_are_found() -> None:
-    """Pages that can't be targets are no candidates by words or links, nor is the page itself."""
     among = np.array([True, False, True, True, True, True])
     assert found(PAGES, [(2, 3), (2, 1)], among)[0] == [2, 3]
     assert found(PAGES, [(2, 3), (2, 1)], among)[3] == []

@@ -52,7 +52,6 @@ def links(seed: int) -> set[tuple[int, int]]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_each_count_is_the_one_by_hand(seed: int) -> None:
-    """Nearest pages, inlinks, those of the section, links back and co-citations are those of plain loops."""
     pairs = links(seed)
     ranking = made(
         [ExistingLink(PAGES[one].key, PAGES[other].key, followed=one % 2 == 0) for one, other in pairs]
@@ -95,7 +94,6 @@ def test_links_of_a_run_have_their_evidence() -> None:
 
 
 def test_a_link_of_last_resort_says_why() -> None:
-    """Short targets, short sources and pages of one template have reservations of their own."""
     ranking = made([])
     template = np.full(len(PAGES), -1)
     template[[0, 4]] = 7
@@ -106,14 +104,12 @@ def test_a_link_of_last_resort_says_why() -> None:
 
 
 def test_without_listed_pages_there_is_no_evidence() -> None:
-    """No source, no target, and a target that is no page of the site give no evidence and no error."""
     explainer = Explainer(made([]))
     assert explainer.of([], []) == []
     assert explainer.of([0, 1], [[], ["https://a.example/new"]]) == [[], [Evidence()]]
 
 
 def test_without_known_links_only_the_topic_is_known() -> None:
-    """Nobody can say that no page links there where no link was read."""
     ranking = made([])
     for item in recommend(ranking, Searched(), ranking.rules):
         assert all(

@@ -35,7 +35,6 @@ def fused(found: Ints, matches: Ranked, fusion: Fusion) -> Ranked:
 
 @given(FOUND, MATCHES, FUSIONS)
 def test_each_page_is_ranked_once(found: Ints, matches: Ranked, fusion: Fusion) -> None:
-    """Every search result and every match appears once, with its signals and its rank in the search."""
     made = fused(found, matches, fusion)
     assert sorted(made.targets.tolist()) == sorted({*found.tolist(), *matches.targets.tolist()})
     assert {len(getattr(made, field.name)) for field in fields(made)} == {len(made.targets)}
@@ -48,7 +47,6 @@ def test_each_page_is_ranked_once(found: Ints, matches: Ranked, fusion: Fusion) 
 
 @given(FOUND, MATCHES)
 def test_filling_puts_the_search_first(found: Ints, matches: Ranked) -> None:
-    """All search results come first in their order, followed by the rest by score, whatever the scores are."""
     made = fused(found, matches, "fill")
     assert made.targets[: len(found)].tolist() == found.tolist()
     rest = np.nan_to_num(made.score[len(found) :])
@@ -68,7 +66,6 @@ def test_blending_ranks_by_the_sum(found: Ints, matches: Ranked) -> None:
 
 @given(FOUND, MATCHES, st.data())
 def test_blending_rewards_a_search_result(found: Ints, matches: Ranked, data: st.DataObject) -> None:
-    """Being found by the search, or at a better rank, never moves a page down."""
     absent = [number for number in NUMBERS if number not in found]
     if not absent:
         return
@@ -83,7 +80,6 @@ def test_blending_rewards_a_search_result(found: Ints, matches: Ranked, data: st
 def test_the_order_of_the_matches_does_not_count(
     found: Ints, matches: Ranked, fusion: Fusion, random: Random
 ) -> None:
-    """The same candidates give the same ranking in any input order."""
     places = np.array(random.sample(range(len(matches.targets)), len(matches.targets)), np.int64)
     one, other = (fused(found, given, fusion).targets.tolist() for given in (matches, matches.at(places)))
     assert one == other
@@ -93,7 +89,6 @@ def test_the_order_of_the_matches_does_not_count(
 def test_sources_are_ranked_side_by_side(
     found: Ints, other: Ints, matches: Ranked, others: Ranked, fusion: Fusion
 ) -> None:
-    """Two sources ranked together have the rankings of each alone."""
     alone = [fused(found, matches, fusion), fused(other, others, fusion)]
     second = replace(others, of=others.of + 1)
     names = Ranked.__slots__

@@ -95,7 +95,6 @@ def evidence(poor: bool, links: int = len(LINKS)) -> FusionEvidence:
 
 
 def test_results_that_miss_the_known_links_speak_for_blending() -> None:
-    """Where search results push editors' links out of the first five, the advice has both shares."""
     found = evidence(poor=True)
     assert found.pages == COUNT
     assert found.fill < 0.3 < found.blend and found.low > 0
@@ -106,14 +105,12 @@ def test_results_that_miss_the_known_links_speak_for_blending() -> None:
 
 
 def test_results_that_find_the_known_links_stay_first() -> None:
-    """Where search results have the editors' links, nothing speaks against them, whatever their texts say."""
     found = evidence(poor=False)
     assert found.fill == 1.0
     assert found.sentence == "" == replace(found, far=found.results).sentence
 
 
 def test_few_known_links_leave_it_to_the_texts() -> None:
-    """With links on too few pages, results that are not about their pages speak for blending, others don't."""
     few = 2 * (LEAST_PAGES - 1)
     poor, fair = evidence(True, few), evidence(False, few)
     assert poor.pages == fair.pages == 0
@@ -126,13 +123,11 @@ def test_few_known_links_leave_it_to_the_texts() -> None:
 
 @pytest.mark.parametrize("count", [0, LEAST_RESULTS - 1])
 def test_a_few_results_say_nothing(count: int) -> None:
-    """Without search results, or with a few, there is no advice."""
     assert FusionEvidence(count, far=count).sentence == ""
     assert FusionEvidence(LEAST_RESULTS, far=LEAST_RESULTS).sentence
 
 
 def test_the_texts_of_a_small_site_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten results are a large part of a small site, so many of them are below the average."""
     monkeypatch.setattr("internal_linker.ranking.fusion_choice.LEAST_SITE", COUNT + 1)
     assert COUNT >= LEAST_SITE
     assert evidence(True, 0) == FusionEvidence()

@@ -29,7 +29,6 @@ def ranked(made: Ranking, positions: range) -> list[tuple[Candidate, ...]]:
 
 
 def test_pages_get_the_same_links_whoever_is_a_guest() -> None:
-    """Candidates and scores of all pages are equal to the last digit with guests and without."""
     alone = ranked(ranking(PAGES, LINKS), range(60))
     with_guests = ranking(PAGES, LINKS, QUERY, "w3 w5", "w7")
     assert repr(ranked(with_guests, range(60))) == repr(alone)
@@ -48,7 +47,6 @@ def test_a_guest_gets_the_same_links_in_any_company() -> None:
 
 
 def test_a_pickled_ranking_takes_guests() -> None:
-    """What is read from the index is compared with a guest exactly as what was computed."""
     source = Source("", "", QUERY, None, in_sheet=False)
     made = ranking(PAGES, LINKS)
     collected = Collected(tuple(PAGES), tuple(made.sources), (), 0)
@@ -82,7 +80,6 @@ def test_a_planned_page_is_a_candidate_of_pages() -> None:
 
 @pytest.mark.parametrize("text", ["tea pot", "gauge", "tea gauge tea", "unknown words"])
 def test_a_guest_weighs_what_a_page_with_its_words_weighs(text: str) -> None:
-    """Words of one page have a column for guests, words of none only count in the length."""
     pages = ["tea pot clay", "tea cup gauge", "iron pan", "tea pot lid"]
     index = index_terms(tokenize([Text("", each) for each in pages]).tokens)
     row = index.with_guests([(text.split(), [])]).rows[np.array([4])]
@@ -96,7 +93,6 @@ def test_a_guest_weighs_what_a_page_with_its_words_weighs(text: str) -> None:
 
 
 def test_a_site_learns_the_same_whoever_is_a_guest() -> None:
-    """With other known links, too, the features of pages are equal to the last digit."""
     found = []
     for made in (ranking(PAGES, LINKS), ranking(PAGES, LINKS, QUERY, "w3 w5")):
         other = made.knowing(existing(LINKS[:100]), made.sources[:60])

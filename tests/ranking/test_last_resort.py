@@ -30,7 +30,6 @@ def found(pages: Sequence[Page], rules: LastResortRules, links: Sequence[int] | 
 
 
 def test_short_pages_are_found_where_they_are_the_exception() -> None:
-    """A page with fewer words is short, but not where most pages are, or no page has content."""
     short = [page(1, text="few words"), page(2, text=" ".join(["word"] * 99))]
     pages = [*short, page(3), page(4), page(5)]
     assert found(pages, LastResortRules(words=100)).pages.tolist() == [True, True, False, False, False]
@@ -57,7 +56,6 @@ def test_a_strong_link_does_not_come_last_for_the_mere_length_of_its_target() ->
 
 
 def test_dense_pages_are_those_of_the_audit() -> None:
-    """A page is dense if it has more links than its text can carry."""
     pages, rules = [page(1), page(2), page(3)], LastResortRules(density=LinkDensity(100, 5.0))
     assert found(pages, rules, [6, 7, 0]).pages.tolist() == [False, True, False]
 
@@ -78,7 +76,6 @@ def test_dense_pages_are_those_of_the_audit() -> None:
     ],
 )
 def test_deprecated_pages_say_so(title: str, text: str, path: str) -> None:
-    """A label in the title, a notice in the first lines or a folder marks a deprecated page, in many languages."""
     pages = [page(1, title, f"{text} {LONG}", f"https://a.example{path or '/1'}"), page(2), page(3)]
     assert found(pages, LastResortRules(deprecated=True)).pages.tolist() == [True, False, False]
 
@@ -92,7 +89,6 @@ def test_deprecated_pages_say_so(title: str, text: str, path: str) -> None:
     ],
 )
 def test_pages_about_old_things_are_not_deprecated(title: str, text: str) -> None:
-    """A page that writes about legacy systems or archives does not call itself deprecated."""
     assert not found([page(1, title, text), page(2)], LastResortRules(deprecated=True)).pages.any()
 
 

@@ -49,7 +49,6 @@ def test_scores_are_weighted_sums_in_deviations() -> None:
 
 
 def test_unknown_values_count_as_the_mean() -> None:
-    """A target without known inlinks has no inlinks to weigh, and a bonus."""
     values = features()
     made = ranker(raw_inlinks=1.0)
     assert made.standardised(np.full((1, len(COLUMNS) - 1), np.nan)).tolist() == [[0.0] * len(COLUMNS)]
@@ -58,7 +57,6 @@ def test_unknown_values_count_as_the_mean() -> None:
 
 
 def test_trees_add_to_the_weighted_sum() -> None:
-    """Here, a tree that prefers candidates with many words in common."""
     leaves = [-1.0, 1.0, *[0.0] * (LEAVES - 2)]
     at, known = COLUMNS.index("raw words"), {"thresholds": [0.5], "unknown_left": [1], "leaves": leaves}
     trees = read_trees([{**known, "columns": [at], "right": [0b10]}])
@@ -69,7 +67,6 @@ def test_trees_add_to_the_weighted_sum() -> None:
 
 
 def test_unusual_values_count_only_so_much() -> None:
-    """A value a thousand deviations away does not decide alone."""
     found = ranker().standardised(np.array([[value] * (len(COLUMNS) - 1) for value in (1000.0, -1000.0)]))
     assert found.min() == -6 and found.max() == 6
 
@@ -93,7 +90,6 @@ def test_a_ranker_for_other_features_is_refused() -> None:
 
 
 def test_the_packaged_ranker_is_for_the_features_of_the_program() -> None:
-    """It is read once, and scores candidates."""
     made = packaged_ranker()
     assert made is packaged_ranker()
     assert np.abs(made.weights).max() > 0.1 and np.isfinite(made.score(features(), OF)).all()

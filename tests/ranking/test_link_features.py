@@ -27,7 +27,6 @@ def random_pairs(seed: int, n: int) -> Ends:
 
 @pytest.mark.parametrize("seed", range(0, 20, 4))
 def test_every_count_is_the_one_by_hand(seed: int) -> None:
-    """Inlinks, targets, reciprocal links, co-citations and votes of random graphs equal those of plain loops."""
     n = 2 + seed
     pairs, rng = random_pairs(seed, n), np.random.default_rng(seed)
     made = graph(n, pairs)
@@ -75,7 +74,6 @@ def test_nobody_votes_where_nobody_is_similar() -> None:
 
 
 def test_no_pages_and_no_links() -> None:
-    """A graph without pages or links raises no error."""
     assert graph(0, []).inlinks.tolist() == []
     assert graph(2, []).cocited(np.array([0])).of(pairs_of([range(2)])).tolist() == [0, 0]
 

@@ -28,7 +28,6 @@ def test_anchors_are_cut_at_their_places(text: str, links: list[tuple[str, int]]
 
 
 def test_each_text_loses_the_anchors_of_its_own_links() -> None:
-    """A text of a query has no links, and those of unknown pages stand in no text."""
     pages = (page(0, " tea and cups ", title="Tea"), page(1, "tea and cups", title="Cups"))
     links = (ExistingLink(url(0), url(1), "cups", 9), ExistingLink(url(9), url(1), "tea"))
     texts = without_link_texts(all_texts(pages, {}, ["tea"]), Collected(pages, (), (), 0, links=links))

@@ -32,7 +32,6 @@ def test_ranks_are_logarithmic_and_shared() -> None:
 
 
 def test_lists_do_not_depend_on_each_other() -> None:
-    """A list has the same scales alone as among others."""
     rng = np.random.default_rng(0)
     values, of = rng.random((30, 4)), np.sort(rng.integers(0, 6, 30))
     values[rng.random(values.shape) < 0.2] = nan

@@ -121,7 +121,6 @@ def test_the_outside_scorer_counts_the_same(
 @outside
 @pytest.mark.parametrize("site", SITES)
 def test_the_hidden_half_is_the_outside_scorers(site: str) -> None:
-    """An editors' link is hidden here exactly if the external scorer hides it."""
     theirs, links = scorer(), body_links(site)
     assert len(links) > 500
     for link in links:
@@ -228,7 +227,6 @@ def test_random_ranking_gets_what_chance_predicts() -> None:
 
 
 def test_a_paired_gain_shows_where_two_intervals_overlap() -> None:
-    """Sources differ more than methods, so the paired difference is significant even if the two intervals overlap."""
     truth = {f"{number}": {"a"} for number in range(100)}
     before = {source: [*"bcd"[: 1 + int(source) % 3], "a"] for source in truth if int(source) % 2}
     after = {source: targets[1:] for source, targets in before.items()}
@@ -254,7 +252,6 @@ def test_reach_is_the_share_of_pairs_among_the_first_candidates() -> None:
 
 
 def test_splits_are_even_fixed_and_tell_nothing_of_each_other() -> None:
-    """Halves, fifths and folds are fixed and even, and each fold has the overall share of cold pages."""
     urls = [url(number) for number in range(5000)]
     assert [each for each in range(12) if hidden(url(0), url(each))] == [0, 3, 4, 5, 6, 8, 10, 11]
     assert sum(hidden(url(0), each) for each in urls) / 5000 == pytest.approx(1 / 2, abs=0.02)

@@ -86,7 +86,6 @@ def test_a_main_query_is_a_name() -> None:
     [((0, 0), [0]), ((0,), []), ((0, 0, 1, 1), []), ((0, 0, 1), [0])],
 )
 def test_the_usual_anchor_of_a_page_names_it(targets: tuple[int, ...], named: list[int]) -> None:
-    """Two links with one anchor suffice if most links with it lead to the page."""
     links = [link(4 + at, end, "steeping guides") for at, end in enumerate(targets)]
     assert found(site("", "", "", "Read a steeping guide.", *["x"] * 5, links=links))[3] == named
 
@@ -114,7 +113,6 @@ def test_a_name_on_many_pages_is_a_common_word() -> None:
     ],
 )
 def test_names_in_other_languages(lang: str, title: str, text: str) -> None:
-    """Languages with other scripts and with inflection."""
     made = site("", text, titles=(title,), lang=lang)
     assert found(made)[1] == [0]
 

@@ -62,7 +62,6 @@ def unknown(names: tuple[str, ...], found: Mapping[str, float]) -> list[bool]:
 
 
 def test_every_pair_has_all_features() -> None:
-    """No page is a candidate of itself."""
     found = of_pairs()
     assert len(found) == len(PAGES) * (len(PAGES) - 1)
     known = np.array([[*values.values()] for values in found.values()])
@@ -94,7 +93,6 @@ def test_common_links_are_counted() -> None:
 
 
 def test_similar_pages_say_what_to_link_to() -> None:
-    """Pages that a similar page links to have votes, and the cosine of the most similar one."""
     made, found = ranking(PAGES, LINKS), of_pairs()
     near = made.site.matches(np.array([5]), made.linkable, 1.0)
     cosine = dict(zip(near.rows.tolist(), near.lexical.tolist(), strict=True))
@@ -148,7 +146,6 @@ def test_the_brand_is_no_part_of_titles() -> None:
 
 
 def test_hidden_links_of_targets_are_unknown() -> None:
-    """Features of a target's links are hidden where asked, others stay."""
     _, values = features(ranking(PAGES, LINKS), PAGES, np.array([0, 2]))
     where: Bools = np.arange(len(values)) % 2 == 0
     of_target = np.array([name in TARGET_LINK_FEATURES for name in PAIR_FEATURES])
@@ -159,7 +156,6 @@ def test_hidden_links_of_targets_are_unknown() -> None:
 
 
 def test_at_most_some_linked_pages_are_compared() -> None:
-    """Of a list of links, pages from its beginning to its end."""
     pages = tuple(page(number, "tea") for number in range(3 * MOST_LINKED))
     made = ranking(pages, [(0, target) for target in range(1, len(pages))] + [(1, 2)])
     linked = PairFeatures(made.site, word_index(pages), made.graph).linked(np.array([0, 1, 2]))
@@ -186,7 +182,6 @@ def test_other_links_change_link_features_alone() -> None:
 
 
 def test_a_query_has_features() -> None:
-    """A source without a page, whose text follows the pages, has no links and no folder."""
     made = ranking(PAGES, LINKS, "cold brew")
     (((chosen,), (values,)),) = made.features([len(PAGES)], [made])
     matches = chosen.matches

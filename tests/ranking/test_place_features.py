@@ -37,14 +37,12 @@ KEYS = [
     ],
 )
 def test_places_are_compared_by_their_folders(own: int, other: int, values: dict[str, float]) -> None:
-    """Whatever a page's last part ends in, an index page has the place of its folder."""
     found = Places(KEYS).of(np.array([own]), np.array([other]))
     assert tuple(found) == PLACE_FEATURES
     assert {name: float(value[0]) for name, value in found.items() if value[0]} == pytest.approx(values)
 
 
 def test_sections_are_first_folders() -> None:
-    """Pages at the top of the site are a section of their own."""
     made = Places(KEYS[:7])
     assert made.sections.tolist() == [0, 0, 1, 1, 0, 2, 2]
     assert made.folders.tolist() == [0, 0, 1, 1, 0, 2, 2]

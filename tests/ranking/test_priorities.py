@@ -53,14 +53,12 @@ NEEDY = np.random.default_rng(1).random(len(PAGES)).round(1).tolist()
 
 @pytest.mark.parametrize("least", [0, 2])
 def test_equal_needs_change_nothing(least: int) -> None:
-    """Pages that need links equally, or not at all, get the same links with the same reasons as without needs."""
     plain = list(map(str, links(None, least)))
     for value in (0.0, 1.0):
         assert list(map(str, links([value] * len(PAGES), least))) == plain
 
 
 def test_no_link_gives_way_to_one_that_scores_much_less() -> None:
-    """A link that came by need scores at most the bonus less than each that it replaced, and its page needs more."""
     bonus = 0.5
     plain, ours = links(None), links(NEEDY, bonus=bonus)
     need = dict(zip((page.key for page in PAGES), NEEDY, strict=True))
@@ -92,7 +90,6 @@ def test_the_reason_names_the_need() -> None:
 
 
 def test_needy_pages_get_in_links_where_every_page_has_some() -> None:
-    """With a minimum of in-links, the needier half gets more than without needs, and each page keeps its minimum."""
     plain, ours = links(None, 2), links(NEEDY, 2, bonus=0.5)
     half = {page.key for page, value in zip(PAGES, NEEDY, strict=True) if value > 0.5}
     count = [sum(target in half for _, target in ends(each)) for each in (plain, ours)]

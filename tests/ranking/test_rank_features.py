@@ -21,7 +21,6 @@ def first(ranked: Ranking, count: int) -> tuple[Chosen, Vectors]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_feature_of_a_pair_tells_whether_it_is_linked(seed: int) -> None:
-    """Hiding a link makes all features those of a site without it, and its target a candidate again."""
     n = 24
     site = pages(n, seed)
     pairs = random_pairs(n, 90, seed, popularity=seed % 3)
@@ -38,7 +37,6 @@ def test_no_feature_of_a_pair_tells_whether_it_is_linked(seed: int) -> None:
 
 
 def test_what_is_known_of_one_source_does_not_depend_on_the_others_asked_for() -> None:
-    """Computing features for several states of the links together gives the same values as for each alone."""
     whole = ranking(PAGES, LINKS)
     sources = whole.sources[:5]
     states = [whole.knowing(existing(LINKS[part::3]), sources) for part in range(3)]
@@ -50,7 +48,6 @@ def test_what_is_known_of_one_source_does_not_depend_on_the_others_asked_for() -
 
 
 def test_blocks_of_sources_have_the_features_of_the_whole() -> None:
-    """Sources ranked alone have the order, scores and signals that they have beside all others."""
     ranked = ranking(PAGES, LINKS)
     together = [*ranked.of(range(150))]
     for at in (0, 70, 149):
@@ -62,7 +59,6 @@ def test_blocks_of_sources_have_the_features_of_the_whole() -> None:
 
 
 def test_without_links_no_link_counts_but_old_ones_stay_out() -> None:
-    """A ranking that ignores known links scores as one that never knew any, and proposes none of them."""
     whole = ranking(PAGES, LINKS)
     ignoring, never = whole.without_links(), ranking(PAGES, ())
     for at, (ours, theirs) in enumerate(zip(ignoring.of(range(20)), never.of(range(20)), strict=True)):

@@ -80,7 +80,6 @@ def test_every_page_gets_its_inlinks() -> None:
 
 
 def test_lists_are_still_ranked_and_keep_the_rules() -> None:
-    """Each list is sorted by score and stays within its topic, without the page itself and without repeats."""
     for one in links(PAGES, 2):
         scores = [link.target.score for link in one.links]
         assert scores == sorted(scores, reverse=True)
@@ -112,14 +111,12 @@ def test_search_results_stay_where_the_search_comes_first() -> None:
 
 
 def test_what_is_linked_already_is_no_inlink_to_hand_out() -> None:
-    """A page that its whole topic already links to is proposed to no page, and the run still succeeds."""
     lonely = PAGES[3].key
     found = links(PAGES, 2, linked={page.key: (lonely,) for page in PAGES})
     assert inlinks(found)[lonely] == 0
 
 
 def test_lists_are_filled_up_past_all_that_is_linked() -> None:
-    """A page that links to all but three pages of its topic gets links to these three."""
     first, *linked, one, two, three = (page.key for page in PAGES[:15])
     found = links(PAGES, 0, linked={first: tuple(linked)})
     assert {link.target.key for link in found[0].links} == {one, two, three}
@@ -154,13 +151,11 @@ def test_links_of_strangers_speak_for_no_page() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_site_of_hardly_any_pages(count: int) -> None:
-    """A site with few or no possible targets raises no error."""
     found = links(PAGES[:count], 2, most=10.0)
     assert [len(one.links) for one in found] == [max(0, count - 1)] * count
 
 
 def test_pages_that_are_all_alike_still_get_their_links() -> None:
-    """If all pages share the same few candidates, filling the links takes precedence over the inlink limit."""
     pages = tuple(
         Page(f"https://a.example/{n}", f"https://a.example/{n}", content="same words") for n in range(120)
     )
@@ -171,7 +166,6 @@ def test_pages_that_are_all_alike_still_get_their_links() -> None:
 def test_other_processes_find_the_same_links(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Matching a large site in several processes gives the same links."""
     pages = link_sites.pages(count)
     pairs = link_sites.random_pairs(count, 300 + count, 1, popularity=1.0)
 
@@ -192,7 +186,6 @@ def test_other_processes_find_the_same_links(
 
 @pytest.mark.parametrize("count", [300, pytest.param(1500, marks=pytest.mark.long)])
 def test_the_links_are_those_of_all_candidates(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Links are chosen among a third of the candidates, and are those that all candidates give."""
     pages = link_sites.pages(count)
     pairs = link_sites.random_pairs(count, 2 * count, 1, popularity=1.0)
     ranking = link_sites.ranking(pages, pairs)
@@ -212,7 +205,6 @@ def test_the_links_are_those_of_all_candidates(count: int, monkeypatch: pytest.M
 
 
 def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sources ranked seven at a time get the links, scores and ranks that they get all at once."""
     pages = site(4, 10)
     at_once = links(pages, 2, 3.0)
     monkeypatch.setattr("internal_linker.ranking.rank.BLOCK", 7)
@@ -221,6 +213,5 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_rules_limit_nothing_by_themselves() -> None:
-    """Without settings there is no minimum or cap of inlinks and no floor for search results."""
     rules = LinkRules(5, "fill", 0.5)
     assert (rules.min_inlinks, rules.max_inlinks, rules.serp_floor) == (0, 0.0, 0.0)

@@ -36,7 +36,6 @@ SOME = st.sets(st.sampled_from(NAMES))
 def test_no_rule_is_ever_broken(
     ranked: list[Candidate], known: set[str], barred: set[str], any_on_site: bool, own: str, count: int
 ) -> None:
-    """Links are distinct, allowed, known, never the page itself, within the limit, and best first."""
     where = Targets(
         {url(name): url(name) for name in known - barred},
         {url(name): GONE for name in barred},
@@ -79,7 +78,6 @@ def test_a_row_that_is_short_says_why(me: Source, why: FewLinks) -> None:
 
 
 def test_a_full_row_needs_no_word() -> None:
-    """A full row has only the search's note."""
     ranked = [Candidate(url(name), url(name)) for name in "abc"]
     assert select(source("x"), ranked, targets(*"abc"), 3, "").note == ""
     assert select(source("x"), ranked, targets(*"abc"), 3, "no search: empty").note == "no search: empty"
@@ -106,7 +104,6 @@ def test_targets_are_the_pages_that_may_be_shown() -> None:
 
 
 def test_a_pattern_sees_the_users_writing_and_the_normal_form() -> None:
-    """An exclusion that matches the user's spelling or the normal form of a page bars it."""
     mine = Page("https://shop.example/%D9%85", "https://Shop.example/م/?utm_source=x")
     for pattern in ("utm_source", "/م", "%D9%85", "^https://shop"):
         assert not link_targets(
@@ -166,7 +163,6 @@ def test_accepted_links_keep_their_places() -> None:
 
 
 def test_an_accepted_link_is_no_exception_to_the_rules() -> None:
-    """An accepted link is dropped if its target is gone or already linked."""
     where = replace(targets("a", "b"), linked={url("x"): {url("b"): None}})
     assert (
         letters(
@@ -177,7 +173,6 @@ def test_an_accepted_link_is_no_exception_to_the_rules() -> None:
 
 
 def test_what_needs_approval_is_held_and_others_stand_in() -> None:
-    """The next best links replace those that await approval, and a short row says that it waits for approval."""
     ranked = [Candidate(url(name), url(name)) for name in "abcd"]
     where = targets(*"abcdx")
     found = select(source("x"), ranked, where, 2, "", approved=lambda key: key[-1] not in "ac")

@@ -34,7 +34,6 @@ def test_the_longest_phrase_of_telling_words_is_found(ours: str, theirs: str, sh
 
 
 def test_a_word_is_a_stop_word_in_its_own_language() -> None:
-    """A German preposition is a word of no meaning on a German page only."""
     titles = ["unter Wasser", "unter Tage", "unter uns"]
     assert SharedTitles(titles, ["de"] * 3, common_words(titles)).shared(words(titles[0]), 1) == ""
     assert SharedTitles(titles, ["en"] * 3, common_words(titles)).shared(words(titles[0]), 1) == "unter"

@@ -22,7 +22,6 @@ def test_no_link_from_or_to_a_new_page_is_known() -> None:
 
 
 def test_each_page_is_new_once() -> None:
-    """The groups of new pages are disjoint, about equal, and cover the site."""
     groups = [found.new for found in simulated_arrivals(PAGES, LINKS)]
     assert len(groups) == GROUPS
     assert Counter(key for group in groups for key in group) == dict.fromkeys(PAGES, 1)
@@ -30,7 +29,6 @@ def test_each_page_is_new_once() -> None:
 
 
 def test_the_kinds_of_links_resemble_what_editors_add() -> None:
-    """More links stand on new pages than lead to them, and the fewest join old pages."""
     kinds = Counter(
         (source in found.new, target in found.new)
         for found in simulated_arrivals(PAGES, LINKS)
@@ -51,7 +49,6 @@ def test_links_that_do_not_join_two_pages_stay_known() -> None:
 
 
 def test_the_choice_does_not_depend_on_the_order() -> None:
-    """Links in another order give the same arrivals."""
     forwards, backwards = (list(simulated_arrivals(PAGES, links)) for links in (LINKS, LINKS[::-1]))
     assert [found.added for found in forwards] == [found.added for found in backwards]
     assert [found.new for found in forwards] == [found.new for found in backwards]

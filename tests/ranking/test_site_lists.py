@@ -39,7 +39,6 @@ def existing(folder: Path, *links: tuple[str, str]) -> None:
 def test_near_duplicates_are_listed_and_not_linked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each pair is in duplicates.csv once with its figures, and neither page links to the other."""
     found = run(with_copy(tmp_path))
     assert COPY not in found[GREEN] and GREEN not in found[COPY]
     assert COPY in found[BLACK] and len(found[GREEN]) == 5
@@ -105,7 +104,6 @@ def test_orphans_are_listed_with_the_pages_to_link_from(
 
 
 def test_sources_of_an_orphan_are_pages_that_can_take_the_link(tmp_path: Path) -> None:
-    """An orphan's sources include no copy of it, query, error page, redirect to it or page in another language."""
     folder = make_project(tmp_path)
     text = TOPICS["green-tea"]
     write_csv(
@@ -148,7 +146,6 @@ def test_without_existing_links_orphans_are_not_known(
 
 
 def test_nothing_that_a_run_writes_is_offered_to_git(tmp_path: Path) -> None:
-    """In a project that is a Git checkout, no result appears among the changed files."""
     if not (ROOT / ".git").exists() or not shutil.which("git"):
         pytest.skip("this is no checkout, or git isn't there")
     folder = make_project(tmp_path)

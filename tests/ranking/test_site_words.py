@@ -30,7 +30,6 @@ def read() -> tuple[SiteWords, TermIndex]:
 
 
 def test_texts_may_be_read_in_any_number_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names, the index for searches and the weights of terms are equal to the last bit."""
     expected, terms = read()
     for module, name, value in (
         (site_words, "_AT_A_TIME", 70),

@@ -31,7 +31,6 @@ def links(candidates: Ranked, before: Earlier | None, first: list[int] | None = 
 
 
 def test_without_a_last_run_the_best_are_chosen() -> None:
-    """A first run takes each source's best candidates in their order."""
     assert links(ranked([4, 3, 2, 1], [3, 2]), None) == [[0, 1, 2], [0, 1]]
 
 
@@ -43,7 +42,6 @@ def test_where_nothing_changed_a_list_stays_at_any_score() -> None:
 
 @pytest.mark.parametrize("change", [{"changed": [0]}, {"unsettled": [0]}])
 def test_near_a_change_a_link_gives_way_only_to_a_clearly_better_one(change: dict[str, list[int]]) -> None:
-    """If a candidate or the source changed, a new link must score higher by more than the margin."""
     before = earlier([[1, 2, 3]], **change)
     close = [3 + MARGIN / 2, 3, 3, 3]
     assert links(ranked(close), before) == [[1, 2, 3]]
@@ -51,7 +49,6 @@ def test_near_a_change_a_link_gives_way_only_to_a_clearly_better_one(change: dic
 
 
 def test_near_a_change_links_overtake_only_by_the_margin() -> None:
-    """The order of links of the last run changes only where one scores clearly higher than the one before it."""
     before = earlier([[2, 1, 0]], unsettled=[0])
     assert links(ranked([3 + 2 * MARGIN, 3, 3 - MARGIN / 2, 0]), before) == [[0, 2, 1]]
     assert links(ranked([3 + MARGIN / 2, 3, 3 - MARGIN / 2, 0]), before) == [[2, 1, 0]]
@@ -67,12 +64,10 @@ def test_only_a_changed_page_that_could_be_a_link_affects_a_list() -> None:
 
 
 def test_a_lost_link_makes_room_for_the_best_other() -> None:
-    """If a link of the last run is no candidate any more, the others stay, and the best new one is added by score."""
     assert links(ranked([5, 4, 1, 1 - MARGIN / 2]), earlier([[7, 1, 3]], unsettled=[0])) == [[0, 1, 3]]
 
 
 def test_what_comes_first_by_the_users_setting_stays_first() -> None:
-    """Search results keep the first places in their order."""
     candidates = ranked([1, 2, 9, 8])
     assert links(candidates, earlier([[3, 2, 1]]), first=[0]) == [[0, 3, 2]]
 
@@ -87,7 +82,6 @@ def test_pages_beyond_the_known_ones_can_be_candidates() -> None:
 
 
 def test_a_needier_page_competes_without_the_margin() -> None:
-    """Need decides against links of the last run only where it rose, and then by no more than it adds."""
     none, two = np.zeros(0, np.bool_), np.array([False, False])
     score = np.array([2.0, 1.0, 0.9])
     found = Ranked(np.zeros(3, np.int64), np.arange(3), np.zeros(3, np.int64), *[score] * 4)

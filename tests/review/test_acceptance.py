@@ -23,7 +23,6 @@ DECISIONS = st.lists(
 
 @given(DECISIONS)
 def test_each_grouping_counts_every_link_once(decisions: list[Decision]) -> None:
-    """For each grouping, the counts over tiers, origins or sections add up to those of all links."""
     sums: dict[str, Counter[str]] = {}
     for row in acceptance(decisions):
         counts = {"accepted": row.accepted, "rejected": row.rejected, "waiting": row.waiting}
@@ -70,7 +69,6 @@ def verdicts(count: int, rejected: int) -> list[Status]:
 
 
 def test_a_clear_rise_of_rejections_warns() -> None:
-    """The warning contains both shares and the number of decisions behind each."""
     told = rising_rejections([*verdicts(100, 20), *verdicts(40, 24)], 40)
     assert "60% of the last 40" in told and "20% of the 100 before" in told
 
@@ -93,13 +91,11 @@ def test_few_new_decisions_are_seen_together_with_those_before() -> None:
     ids=["by chance", "too small to matter", "too few before", "fewer rejections", "always all", "none"],
 )
 def test_nothing_warns_that_is_no_clear_rise(before: list[Status], after: list[Status]) -> None:
-    """Chance, a small rise, too few decisions and a fall give no warning."""
     assert rising_rejections([*before, *after], len(after)) == ""
 
 
 @given(st.integers(0, LEAST_DECISIONS), st.integers(0, LEAST_DECISIONS))
 def test_more_rejections_never_silence_the_warning(one: int, other: int) -> None:
-    """Against the same past, more rejections never end a warning that fewer rejections give."""
     few, many = sorted((one, other))
     past = verdicts(60, 12)
     if rising_rejections([*past, *verdicts(LEAST_DECISIONS, few)], LEAST_DECISIONS):

@@ -117,7 +117,6 @@ def test_links_stay_with_their_rows(seeds: range) -> None:
 
 @SEEDS
 def test_words_stay_beside_their_links(seeds: range) -> None:
-    """The tab Review, where rows also come and go."""
     old = [row(f"old{number:02}") for number in range(10)]
     kept = [replace(link, score=0.9, why=f"better {link.why}") for link in old[:6]]
     wanted = [*kept, row("newx"), row("newy")]
@@ -146,7 +145,6 @@ def test_words_stay_beside_their_links(seeds: range) -> None:
 
 
 def test_columns_that_move_before_a_write_take_their_cells_along(google: GoogleStandIn) -> None:
-    """The same where all columns change their places at once, right before cells or rows are written."""
     links = [row(name) for name in "abcdefgh"]
     for moment in (WRITE, APPEND):
         google.set_grid("Main", [])
@@ -184,7 +182,6 @@ def test_a_sort_right_before_rows_are_deleted_loses_no_row(google: GoogleStandIn
 
 
 def test_a_cell_that_does_not_keep_its_text_is_reported(google: GoogleStandIn) -> None:
-    """A cell that an editor or a merge keeps changing is repaired a few times and then reported with its row."""
     links = [row("a"), row("b")]
     review_tab(google).write(links)
 
@@ -199,7 +196,6 @@ def test_a_cell_that_does_not_keep_its_text_is_reported(google: GoogleStandIn) -
 
 
 def test_a_tab_that_vanishes_is_an_output_error(google: GoogleStandIn) -> None:
-    """A tab deleted or renamed between read and write gives one sentence, and the next run creates a new tab."""
     review_tab(google).write([row("a")])
 
     def delete() -> None:

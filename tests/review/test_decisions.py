@@ -178,7 +178,6 @@ def test_a_mistyped_status_is_told_by_each_run_until_it_is_mended(project: Path)
 
 
 def test_an_older_cache_takes_no_row_for_an_editors(project: Path) -> None:
-    """After the cache was restored from a backup, rows that newer runs wrote decide nothing."""
     cache = project / "files/cache.sqlite3"
     with sqlite3.connect(cache) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -197,7 +196,6 @@ def test_an_older_cache_takes_no_row_for_an_editors(project: Path) -> None:
 
 
 def test_two_caches_share_a_workbook(project: Path, tmp_path: Path) -> None:
-    """A second folder with its own cache takes no proposal for an edit, but what an editor wrote for a decision."""
     other = make_project(tmp_path / "other", SETTINGS)
     reword(other)
     do(other)
@@ -217,7 +215,6 @@ def test_two_caches_share_a_workbook(project: Path, tmp_path: Path) -> None:
 
 
 def test_words_of_the_terminal_reach_the_workbook_and_stay(project: Path) -> None:
-    """An anchor and a note typed in the terminal are in review.xlsx after the next run, and no run loses them."""
     typist = typed(project, "n", "ask Bob", "e", "fresh words", "a", "q")
     link = typist.shown[0].id
     for _ in range(2):
@@ -249,7 +246,6 @@ def test_a_workbook_that_could_not_be_read_is_not_rewritten(
 
 
 def test_a_rollback_restores_anchors_sentences_and_types(project: Path) -> None:
-    """Links that come back have the anchor, sentence and type of their run, in links.csv and in the review."""
     names, path = ("Anchor", "Sentence", "Type"), project / "files/links.csv"
     before = {row["Link Id"]: [row[name] for name in names] for row in read_csv(path)}
     assert {kind for *_, kind in before.values()} >= {"contextual"}
@@ -266,7 +262,6 @@ def test_a_rollback_restores_anchors_sentences_and_types(project: Path) -> None:
 
 
 def test_a_rollback_says_for_how_many_links_the_store_has_no_anchors(project: Path) -> None:
-    """Links whose history is gone from the store come back without anchors, and the summary counts them."""
     with sqlite3.connect(project / "files/cache.sqlite3") as database:
         database.execute("DELETE FROM edges WHERE id IN (SELECT id FROM edges LIMIT 2)")
     back = rollback(open_project(project), RollbackOptions(run="run-01"), Told())
@@ -315,7 +310,6 @@ def test_an_anchor_that_is_not_in_the_text_is_told_in_the_review_and_by_the_run(
 
 
 def test_an_accepted_anchor_stays_with_its_link(project: Path) -> None:
-    """The anchor that an editor accepted stays in all results when the texts change, with a warning if it is gone."""
     link = next(
         row["Link Id"] for row in read_csv(project / "files/links.csv") if row["Type"] == "contextual"
     )
@@ -335,7 +329,6 @@ def test_an_accepted_anchor_stays_with_its_link(project: Path) -> None:
 
 
 def test_the_terminal_shows_titles_and_warns(project: Path) -> None:
-    """The terminal names the pages by their titles, and warns before it accepts an anchor that is not in the text."""
     typist = typed(project, "e", "fresh words", "a", "u", "q")
     first = typist.shown[0]
     assert first.source_title == next(
@@ -350,7 +343,6 @@ def test_the_terminal_shows_titles_and_warns(project: Path) -> None:
 
 
 def test_the_terminal_works_without_a_table_of_pages(project: Path) -> None:
-    """Where the pages can't be read, links are shown without titles, and a note says why."""
     write_csv(project / "files/urls_rawdata.csv", [("Name",), ("x",)])
     typist, told = Typist("a", "q"), Told()
     counts = review(open_project(project), ReviewOptions(source=URLS[0], tier=""), typist, told)
@@ -359,7 +351,6 @@ def test_the_terminal_works_without_a_table_of_pages(project: Path) -> None:
 
 
 def test_a_workbook_whose_hidden_columns_are_gone(project: Path, tmp_path: Path) -> None:
-    """Without its hidden columns, as an older version wrote it, a workbook decides nothing that no editor decided."""
     gone = ["Proposed Anchor", "Written Status", "Row Key"]
     path = project / "files/review.xlsx"
     book = openpyxl.load_workbook(path)

@@ -18,7 +18,6 @@ A, B, C, D = (row(name) for name in "abcd")
 
 
 def test_nothing_is_there_before_the_first_links(google: GoogleStandIn) -> None:
-    """Creating the desk makes no call, and reading without a tab returns nothing and creates no tab."""
     desk: ReviewDesk = review_tab(google)
     assert (desk.name, google.ledger) == ("Google Sheet 'Review'", [])
     assert desk.read() == []
@@ -26,7 +25,6 @@ def test_nothing_is_there_before_the_first_links(google: GoogleStandIn) -> None:
 
 
 def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> None:
-    """One request creates the tab with drop-down, frozen cells, filter, colours, warnings, notes and hidden columns."""
     assert review_tab(google).write([A, B]) == []
     assert shown(google) == [list(COLUMNS), cells(A), cells(B)]
     kinds = [[next(iter(each)) for each in call.body["requests"]] for call in google.calls(APPEND)]
@@ -48,7 +46,6 @@ def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> No
 
 
 def test_the_score_is_a_number_and_all_else_is_text(google: GoogleStandIn) -> None:
-    """Formulas stay text, control characters are removed, long texts are cut, and a missing score is an empty cell."""
     odd = row("odd", anchor="=1+1", sentence="a\x00b\nc", why="x" * 60_000, score=float("nan"))
     assert review_tab(google).write([A, odd]) == []
     assert google.tab("Review").at(1, 6).value == 75
@@ -70,7 +67,6 @@ def test_a_tab_of_somebody_elses_is_left_alone(google: GoogleStandIn) -> None:
 
 
 def test_a_tab_is_not_made_twice_where_the_answer_got_lost(google: GoogleStandIn) -> None:
-    """After a lost response to the creation or to an append, neither is repeated."""
     google.script(Reset(after_work=True), Reset(after_work=True), on=APPEND)
     assert review_tab(google).write([A, B]) == []
     assert len(google.spreadsheets[google.spreadsheet_id].tabs) == 2
@@ -81,7 +77,6 @@ def test_a_tab_is_not_made_twice_where_the_answer_got_lost(google: GoogleStandIn
 
 
 def test_words_are_read_as_they_stand(google: GoogleStandIn) -> None:
-    """The status is read in any case, anchor and notes as typed, and an unknown status says nothing."""
     review_tab(google).write([A, B, C])
     put(google, A, "Status", " Accepted")
     put(google, B, "Anchor", "my anchor")
@@ -95,7 +90,6 @@ def test_words_are_read_as_they_stand(google: GoogleStandIn) -> None:
 
 
 def test_editors_words_stay_and_the_tools_are_renewed(google: GoogleStandIn) -> None:
-    """A new run updates score, sentence and its own status and anchor, and nothing that an editor wrote."""
     review_tab(google).write([A, B, C, D])
     put(google, A, "Status", "rejected")
     put(google, B, "Anchor", "my anchor")
@@ -114,7 +108,6 @@ def test_editors_words_stay_and_the_tools_are_renewed(google: GoogleStandIn) -> 
 
 
 def test_untouched_rows_of_other_links_go_and_touched_ones_stay(google: GoogleStandIn) -> None:
-    """Rows with an editor's decision, note or anchor are never removed, nor are rows without an id."""
     links = [row(name) for name in "abcdef"]
     review_tab(google).write(links)
     put(google, links[1], "Status", "accepted")
@@ -128,7 +121,6 @@ def test_untouched_rows_of_other_links_go_and_touched_ones_stay(google: GoogleSt
 
 
 def test_a_row_that_came_back_is_appended_below_all(google: GoogleStandIn) -> None:
-    """A deleted row whose link is proposed again is appended, and the editors' row order stays."""
     review_tab(google).write([A, B, C])
     rearrange(google, lambda grid: [grid[0], grid[3], grid[1]])()
     assert review_tab(google).write([A, B, C, D]) == []
@@ -152,7 +144,6 @@ def test_copies_of_a_row(google: GoogleStandIn) -> None:
 
 
 def test_a_tab_is_renamed_and_found_again(google: GoogleStandIn) -> None:
-    """Metadata identifies the tab under any name, and a copy of the tab is not taken for it."""
     review_tab(google).write([A])
     google.tab("Review").title = "Bob's links"
     google.set_grid("Copy of Review", shown(google, "Bob's links"))
@@ -167,7 +158,6 @@ def test_a_tab_is_renamed_and_found_again(google: GoogleStandIn) -> None:
 
 
 def test_a_column_of_ours_that_was_deleted_comes_back(google: GoogleStandIn) -> None:
-    """A deleted column of ours comes back to its place, with its content and visibility."""
     review_tab(google).write([A])
     rearrange(google, lambda grid: [line[:8] + line[9:13] + ["own"] for line in grid])()
     google.tab("Review").looks.hidden = {11}
@@ -193,7 +183,6 @@ def test_a_renamed_column_of_decisions_says_nothing(google: GoogleStandIn) -> No
 
 
 def test_without_the_ids_nothing_is_touched(google: GoogleStandIn) -> None:
-    """If the hidden id column is missing, reading and writing say how to restore it."""
     review_tab(google).write([A])
     rearrange(google, lambda grid: [line[:12] + line[13:] for line in grid])()
     grid = shown(google)
@@ -219,7 +208,6 @@ def test_a_filter_in_use_is_left_as_it_is(google: GoogleStandIn) -> None:
 
 
 def test_visible_columns_that_were_sorted_alone(google: GoogleStandIn) -> None:
-    """After a sort without the hidden columns, decisions count for the links beside them, and the tab is mended."""
     links = [row(name) for name in "abcdef"]
     review_tab(google).write(links)
     put(google, B, "Status", "accepted")
@@ -242,7 +230,6 @@ def test_visible_columns_that_were_sorted_alone(google: GoogleStandIn) -> None:
 def test_a_sort_apart_that_is_too_large_to_mend(
     google: GoogleStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where one request can't mend the tab, nothing is written, and the message says what to do."""
     review_tab(google).write([A, B])
     rearrange(google, lambda grid: [grid[0], *([*grid[3 - at][:12], *grid[at][12:]] for at in (1, 2))])()
     monkeypatch.setattr("internal_linker.adapters.google_sheets.spreadsheet.MAX_BYTES", 60)
@@ -341,7 +328,6 @@ def test_an_older_tab_gets_the_new_columns(google: GoogleStandIn) -> None:
 
 
 def test_a_viewer_is_told_to_become_editor(google: GoogleStandIn) -> None:
-    """Without the right to edit, decisions are read, and writing says that the right is missing."""
     review_tab(google).write([A])
     google.shared_with[EMAIL] = "reader"
     assert review_tab(google).read() == [verdict(A)]

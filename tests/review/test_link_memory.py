@@ -80,7 +80,6 @@ def shown(edge: Edge) -> tuple[object, ...]:
 
 
 def test_each_link_has_the_edge_that_the_store_keeps(store: EdgeStore) -> None:
-    """The memory equals the store for decided, edited, live, anchored and plain links, and for links of two rows."""
     items = [
         item(source(of=PAGES["x"]), "abcdz"),
         item(source(of=PAGES["y"], query="tea"), "abz"),
@@ -169,7 +168,6 @@ class Reviewed(EdgeStore):
 
 @pytest.mark.parametrize(("first", "then"), [(None, "rejected"), ("accepted", "rejected"), ("accepted", "")])
 def test_a_decision_during_a_run_is_kept(tmp_path: Path, first: Status | None, then: Any) -> None:
-    """What editors decide, or undo, after a run has read the links and before it stores them is kept."""
     store = Reviewed(open_database("sqlite:///cache.sqlite3", tmp_path), "shop.example")
     here, known = source(of=PAGES["x"]), targets("yz")
     remember(store, "run1", [item(here, "yz")], known)

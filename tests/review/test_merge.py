@@ -105,7 +105,6 @@ def words(board: Board) -> list[tuple[str, str, str, str]]:
 def test_no_word_is_lost(
     first: list[ReviewRow], edits: list[tuple[str, int, str, str]], then: list[ReviewRow]
 ) -> None:
-    """A merge keeps editors' input, row order and foreign rows, adds each link, and is idempotent."""
     before = edited(apply(Board(COLUMNS, []), first), edits)
     after = apply(before, then)
     said = words(before)
@@ -136,7 +135,6 @@ def _kept(word: tuple[str, ...], now: tuple[str, ...]) -> bool:
 
 @given(st.lists(LINKS), EDITS)
 def test_every_word_is_read(first: list[ReviewRow], edits: list[tuple[str, int, str, str]]) -> None:
-    """What an editor wrote beside a link is among the verdicts, with the row's other values."""
     board = edited(apply(Board(COLUMNS, []), first), edits)
     read = verdicts(board, "tab")
     for link, status, anchor, notes in words(board):
@@ -152,7 +150,6 @@ def test_every_word_is_read(first: list[ReviewRow], edits: list[tuple[str, int, 
 
 
 def test_an_anchor_that_editors_accepted_is_theirs() -> None:
-    """After an editor accepts a link, its anchor stays, even if a later run proposes another."""
     board = apply(Board(COLUMNS, []), [row("a"), row("b")])
     rows = [list(line) for line in board.rows]
     rows[0][0] = "accepted"
@@ -161,7 +158,6 @@ def test_an_anchor_that_editors_accepted_is_theirs() -> None:
 
 
 def test_an_anchor_of_an_editors_that_the_tool_proposes_later_stays_the_editors() -> None:
-    """An editor's anchor stays the editor's after the tool has proposed the same text."""
     rows = [list(line) for line in apply(Board(COLUMNS, []), [row("a")]).rows]
     rows[0][1] = "mine"
     agreed = apply(Board(COLUMNS, rows), [row("a", anchor="mine")])
@@ -194,7 +190,6 @@ def test_what_was_decided_elsewhere_reaches_the_row() -> None:
 
 
 def test_rows_whose_visible_columns_were_sorted_alone() -> None:
-    """After a sort without the hidden columns, decisions count for the links beside them, and rows are mended."""
     first = apply(Board(COLUMNS, []), [row(name) for name in "abc"])
     rows = [list(line) for line in first.rows]
     rows[0][:2], rows[1][9] = ["accepted", "a anchor"], "b note"
@@ -219,7 +214,6 @@ def test_rows_whose_visible_columns_were_sorted_alone() -> None:
 
 
 def test_a_source_that_somebody_rewrote_does_not_part_a_row_from_its_link() -> None:
-    """A row keeps its link if an editor changes its source, even to that of another row's link."""
     rows = [list(line) for line in apply(Board(COLUMNS, []), [row("a"), row("b")]).rows]
     rows[0][10], rows[1][10] = "https://shop.com/other", "x"
     board = Board(COLUMNS, rows)
@@ -227,7 +221,6 @@ def test_a_source_that_somebody_rewrote_does_not_part_a_row_from_its_link() -> N
 
 
 def test_columns_are_known_by_name() -> None:
-    """Columns match by name in any case and spacing, and missing ones are listed in their order."""
     board = Board(["LINK_ID", " status ", None, "Own", "score"], [["x", "Live", 3]])
     assert (board.link_id(0), board.status(0), board.text(0, "Score")) == ("x", "live", "")
     assert board.missing == [name for name in COLUMNS if name not in (LINK_ID, STATUS, "Score")]
@@ -249,13 +242,11 @@ def test_columns_are_known_by_name() -> None:
     ],
 )
 def test_cells_are_compared_as_what_they_say(cell: Any, wanted: str | float, equal: bool) -> None:
-    """Numbers are compared by value, whole numbers without a decimal point, and all else as text."""
     assert same(cell, wanted) is equal
 
 
 @given(st.text())
 def test_clean_texts_fit_any_cell(text: str) -> None:
-    """Cleaning leaves no control character, no lone surrogate and no more than Excel takes, and is idempotent."""
     plain = clean(text + "x" * LONGEST_CELL + "\U0001f600\ud800")
     assert len(plain.encode("utf-16-le")) <= 2 * LONGEST_CELL
     assert clean(plain) == plain

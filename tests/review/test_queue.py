@@ -33,7 +33,6 @@ def test_what_waits_for_approval_comes_first_then_the_strongest(store: EdgeStore
 
 
 def test_a_word_at_the_terminal_is_kept(store: EdgeStore) -> None:
-    """A decision is stored with its author, an edited anchor is the editor's, and a note alone decides nothing."""
     store.put([LINK])
     queue = EdgeQueue(store)
     queue.decide(Verdict(LINK.id, "proposed", "tea", "ask Bob", "Ann"))
@@ -65,7 +64,6 @@ class Texts:
 
 
 def test_a_queue_with_the_pages_knows_titles_and_places(store: EdgeStore) -> None:
-    """Rows have their pages' titles, and an own anchor is looked for in the page as soon as it is stored."""
     store.put([LINK])
     queue = EdgeQueue(store, Texts())
     (shown,) = queue.pending()
@@ -80,7 +78,6 @@ def test_a_queue_with_the_pages_knows_titles_and_places(store: EdgeStore) -> Non
 
 
 def test_undo_restores_what_was_decided_and_nothing_else(store: EdgeStore) -> None:
-    """Undo restores status, anchor and notes as they were at first, and keeps what a run changed in the meantime."""
     store.put([LINK, replace(LINK, target="u")])
     queue = EdgeQueue(store)
     queue.decide(Verdict(LINK.id, "proposed", "tea", "ask Bob", "Ann"))
@@ -94,7 +91,6 @@ def test_undo_restores_what_was_decided_and_nothing_else(store: EdgeStore) -> No
 
 
 def test_only_some_links_are_reviewed(store: EdgeStore) -> None:
-    """A filter takes the links of sections, of one page or query, and of a tier."""
     a, b = "https://a.example/milk/a", "http://www.a.example/b"
     links = [replace(LINK, source=source) for source in (a, b, "green tea")]
     links.append(replace(LINK, source=a, target="u", tier="inline"))

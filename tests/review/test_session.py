@@ -55,7 +55,6 @@ def said(link: ReviewRow, status: str, anchor: str = "", notes: str = "") -> Ver
 
 
 def test_each_key_is_a_word(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Keys and whole words in any case accept, reject, edit with a new text, and skip."""
     queue = Queue(A, B, C, row("d"))
     counts, out = typed(monkeypatch, capsys, queue, "a\nReject\n\ne\nmy anchor\ns\n")
     assert queue.said == [said(A, "accepted"), said(B, "rejected"), said(C, "edited", "my anchor")]
@@ -96,7 +95,6 @@ def test_texts_from_right_to_left_keep_to_themselves() -> None:
 def test_a_note_is_kept_and_the_link_still_waits(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A note is stored with the tool's own status, and again with the decision that follows."""
     queue = Queue(A)
     typed(monkeypatch, capsys, queue, "n\nask Ann\na\n")
     assert queue.said == [said(A, "proposed", notes="ask Ann"), said(A, "accepted", notes="ask Ann")]
@@ -105,7 +103,6 @@ def test_a_note_is_kept_and_the_link_still_waits(
 def test_an_anchor_that_was_not_changed_is_accepted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An empty line leaves the link undecided, and the same anchor again accepts it."""
     queue = Queue(A, B)
     typed(monkeypatch, capsys, queue, f"e\n\nr\ne\n{B.anchor}\n")
     assert queue.said == [said(A, "rejected"), said(B, "accepted")]
@@ -114,7 +111,6 @@ def test_an_anchor_that_was_not_changed_is_accepted(
 def test_an_anchor_that_is_not_in_the_text_is_accepted_with_a_warning(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A new anchor that is not in the text needs a second key, and accepting one is never silent."""
     queue = Queue(A, B, replace(C, warning="anchor not in the text"))
     counts, out = typed(monkeypatch, capsys, queue, "e\nabsent\ne\nmine\ne\nabsent 2\na\na\n")
     assert queue.said == [said(A, "edited", "mine"), said(B, "edited", "absent 2"), said(C, "accepted")]
@@ -127,7 +123,6 @@ def test_an_anchor_that_is_not_in_the_text_is_accepted_with_a_warning(
 def test_undo_goes_back_link_by_link(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Undo takes back what was said of the link before, with its note, and asks about it again."""
     queue = Queue(A, B, C)
     counts, out = typed(monkeypatch, capsys, queue, "u\na\nn\nwrong\nr\ns\nu\nn\nlater\nu\nu\nr\nq\n")
     assert out.startswith("\n3 left") and "There is nothing to undo." in out
@@ -139,7 +134,6 @@ def test_undo_goes_back_link_by_link(
 def test_quitting_keeps_what_was_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], end: str
 ) -> None:
-    """After the quit key or the end of the input, decisions are stored and the other links are left."""
     queue = Queue(A, B, C)
     counts, out = typed(monkeypatch, capsys, queue, f"x\na\n{end}")
     assert queue.said == [said(A, "accepted")]
@@ -148,7 +142,6 @@ def test_quitting_keeps_what_was_said(
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal as POSIX has it")
 def test_at_a_terminal_one_key_is_enough() -> None:
-    """At a terminal a key needs no Enter, a new anchor is a line, and right-to-left sentences are isolated."""
     import pty
     import select
     import subprocess

@@ -29,14 +29,12 @@ def shown(edge: Edge) -> Edge:
 
 
 def test_a_row_that_nobody_touched_decides_nothing() -> None:
-    """Reading back what the tool wrote leaves status, verdict and anchor unchanged."""
     for status in ("proposed", "live", "withdrawn"):
         edge = replace(EDGE, status=status)
         assert replace(shown(edge), cells=Cells()) == edge
 
 
 def test_an_editors_word_is_taken_with_its_writer_and_time() -> None:
-    """Each of the three verdicts becomes the status, with its author and time."""
     for status in VERDICTS:
         edge = heard(shown(EDGE), says(status), LATER)
         assert (edge.status, edge.verdict, edge.by, edge.at) == (status, status, "Ann", LATER)
@@ -50,7 +48,6 @@ def test_a_word_counts_once() -> None:
 
 
 def test_a_verdict_is_taken_back_by_writing_proposed() -> None:
-    """An editor who sets a rejected link back to proposed withdraws the verdict."""
     rejected = heard(shown(EDGE), says("rejected"), NOW)
     for word in ("proposed", ""):
         edge = heard(rejected, says(word), LATER)
@@ -72,7 +69,6 @@ UNREAD = replace(EDGE, cells=Cells())
 
 
 def test_a_row_that_a_run_with_another_cache_wrote_decides_nothing() -> None:
-    """Texts that another cache's run wrote are no editor's, be the cache another folder's or an older copy."""
     theirs: dict[str, Any] = {"proposed": "oolong", "written": "live"}
     read_before = replace(EDGE, cells=Cells("proposed", "green tea"))
     for edge in (UNREAD, read_before, replace(EDGE, formerly=("oolong",))):
@@ -94,7 +90,6 @@ def test_a_row_without_a_record_of_what_was_written() -> None:
 
 
 def test_an_anchor_typed_elsewhere_outlives_a_row_that_nobody_touched() -> None:
-    """The first reading of an untouched row keeps an anchor from the terminal, even where there was no proposal."""
     for edge in (EDGE, replace(EDGE, anchors=())):
         best = edge.anchors[0].text if edge.anchors else ""
         typed = replace(edge, anchor="fresh tea", verdict="edited", status="edited", by="Ann")
@@ -105,7 +100,6 @@ def test_an_anchor_typed_elsewhere_outlives_a_row_that_nobody_touched() -> None:
 
 
 def test_an_editor_who_restores_the_proposal_takes_the_own_anchor_back() -> None:
-    """The row's own proposal, put back into a cell that had an editor's anchor, is the tool's again."""
     in_row: dict[str, Any] = {"proposed": "green tea", "written": "proposed"}
     own = heard(EDGE, replace(says(anchor="fresh tea"), **in_row), NOW)
     back = heard(own, replace(says("edited"), **in_row), LATER)
@@ -113,19 +107,16 @@ def test_an_editor_who_restores_the_proposal_takes_the_own_anchor_back() -> None
 
 
 def test_a_rejected_link_stays_rejected_with_any_anchor() -> None:
-    """An edited anchor on a rejected row leaves the link rejected."""
     assert heard(shown(EDGE), says("rejected", anchor="fresh tea"), LATER).verdict == "rejected"
 
 
 def test_the_tools_own_words_chosen_by_an_editor_are_understood() -> None:
-    """An editor's "live" counts as accepted, and "withdrawn" as rejected."""
     assert heard(shown(EDGE), says("live"), LATER).verdict == "accepted"
     assert heard(shown(EDGE), says("withdrawn"), LATER).verdict == "rejected"
 
 
 @given(st.lists(SAID, max_size=8))
 def test_no_note_and_no_anchor_of_an_editor_is_lost(said: list[Verdict]) -> None:
-    """In any order of edits, the last note stays, and so does the last anchor that is not the row's own."""
     edge = EDGE
     for each in said:
         edge = heard(edge, each, LATER)

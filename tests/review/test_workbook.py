@@ -51,7 +51,6 @@ def other_workbook(path: Path) -> None:
 
 
 def test_a_new_workbook_has_all_that_an_editor_needs(path: Path) -> None:
-    """A new workbook has drop-down, frozen header, filter, colours, hidden columns, notes, no formulas or links."""
     odd = row("odd", anchor="=1+1", sentence="a\x00b", source="https://shop.com/", score=float("nan"))
     desk: ReviewDesk = ReviewWorkbook(path)
     assert (desk.name, desk.read()) == ("review.xlsx", [])
@@ -71,7 +70,6 @@ def test_a_new_workbook_has_all_that_an_editor_needs(path: Path) -> None:
 
 
 def test_a_run_foresees_what_the_next_one_reads(path: Path) -> None:
-    """What was written is read, decisions and notes of editors too, in the state that the file then has."""
     desk = ReviewWorkbook(path)
     assert desk.written() is None
     for rows in ([A, B, C], [B, replace(C, score=0.9), D]):
@@ -89,7 +87,6 @@ def test_a_run_foresees_what_the_next_one_reads(path: Path) -> None:
     "odd", ["  x", "x ", "_x0041_", "<r>x</r>", "a\u200cb", "=1+1", "2024", "'x", "\U0001f375", "True"]
 )
 def test_an_odd_text_is_foreseen_as_it_is_read_or_not_at_all(path: Path, odd: str) -> None:
-    """Whatever an anchor and a note look like, nothing else is foreseen than what is read."""
     desk = ReviewWorkbook(path)
     desk.write([A, row("odd", anchor=odd, notes=odd)])
     again = ReviewWorkbook(path)
@@ -106,7 +103,6 @@ def test_a_file_that_was_saved_since_is_not_foreseen(path: Path) -> None:
 
 
 def test_words_come_back_and_stay(path: Path) -> None:
-    """A saved status, anchor and note are read, and they stay after the next run beside new figures."""
     ReviewWorkbook(path).write([A, B, C, D])
     edit(path, A2="accepted", B3="mine", J4="ask Ann", B5="2024")
     said = [verdict(each, "review.xlsx") for each in (A, B, C, D)]
@@ -131,7 +127,6 @@ def test_words_come_back_and_stay(path: Path) -> None:
 
 
 def test_a_workbook_that_editors_made_their_own(path: Path) -> None:
-    """The editors' row order, their columns with numbers and dates, and their own rows survive a run."""
     ReviewWorkbook(path).write([A, B, C])
     book = openpyxl.load_workbook(path)
     sheet = book.active
@@ -150,7 +145,6 @@ def test_a_workbook_that_editors_made_their_own(path: Path) -> None:
 
 
 def test_dates_of_the_editors_stay_dates(path: Path) -> None:
-    """Dates in a column of the editors stay dates and don't become text."""
     ReviewWorkbook(path).write([A])
     edit(path, Q1="Due", Q2=datetime.date(2026, 11, 22), R1="Done", R2=True)
     ReviewWorkbook(path).write([A, B])
@@ -186,7 +180,6 @@ def test_what_a_new_file_can_not_hold_is_kept_in_a_copy(path: Path) -> None:
     ids=["empty", "text", "cut off", "foreign", "id column renamed", "folder"],
 )
 def test_a_file_that_can_not_be_used_is_left_as_it_is(path: Path, spoil: Any) -> None:
-    """An unusable workbook stays unchanged, and reading and writing say what to do."""
     ReviewWorkbook(path).write([A])
     spoil(path)
     content = path.read_bytes() if path.is_file() else b""
@@ -198,7 +191,6 @@ def test_a_file_that_can_not_be_used_is_left_as_it_is(path: Path, spoil: Any) ->
 
 
 def test_a_file_damaged_anywhere_never_ends_in_more_than_a_sentence(path: Path) -> None:
-    """Whichever byte is damaged, the workbook is read or refused with an OutputError."""
     ReviewWorkbook(path).write([A, B])
     whole = path.read_bytes()
     for at in range(0, len(whole), 997):
@@ -208,7 +200,6 @@ def test_a_file_damaged_anywhere_never_ends_in_more_than_a_sentence(path: Path) 
 
 
 def test_a_workbook_that_excel_holds_open(path: Path) -> None:
-    """While Excel has the workbook open, the result goes to a dated file that the message names."""
     ReviewWorkbook(path).write([A])
     old = path.read_bytes()
 
@@ -236,7 +227,6 @@ def saving_while_written(monkeypatch: pytest.MonkeyPatch, *saves: Callable[[], o
 
 
 def test_what_an_editor_saves_during_the_write_is_merged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Decisions saved while the new workbook is being written are in it, beside its new links."""
     ReviewWorkbook(path).write([A, B])
     saving_while_written(monkeypatch, lambda: edit(path, A2="accepted"), lambda: edit(path, J3="ask Ann"))
     assert ReviewWorkbook(path).write([A, replace(B, score=0.9), C]) == []
@@ -268,7 +258,6 @@ def test_a_workbook_that_is_saved_again_and_again_stays(
 def test_a_workbook_that_is_gone_during_the_write_comes_back_whole(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A workbook that vanishes while the new one is being written loses no decision that was read from it."""
     ReviewWorkbook(path).write([A, B])
     edit(path, A2="rejected")
     saving_while_written(monkeypatch, path.unlink)
@@ -290,7 +279,6 @@ def bold(cell: Any) -> list[tuple[str, bool]]:
 
 
 def test_the_anchor_is_in_bold_in_its_sentence(path: Path) -> None:
-    """One whole occurrence of the anchor is in bold, whatever the texts contain, and no text becomes markup."""
     texts = [
         ("part of an art fair of art", "art"),
         ('=HYPERLINK("x") with tea', "tea"),
@@ -363,7 +351,6 @@ def test_rows_stand_in_the_order_of_the_links_until_somebody_sorts_them(path: Pa
 
 @pytest.mark.parametrize("count", [200, pytest.param(20_000, marks=pytest.mark.long)])
 def test_thousands_of_rows(count: int, path: Path) -> None:
-    """Thousands of rows are written, read and rewritten without loss, in a file small enough to mail."""
     links = [row(f"{number:x}") for number in range(count)]
     ReviewWorkbook(path).write([*links[:-1], replace(links[-1], status="rejected")])
     ReviewWorkbook(path).write(links)

@@ -44,7 +44,6 @@ def test_a_query_is_searched_as_its_words(query: str, words: str) -> None:
 
 @given(st.lists(st.from_regex(r"[a-zöم0-9][a-zöم0-9+'.%-]*", fullmatch=True), min_size=1, max_size=6))
 def test_words_without_operators_are_never_touched(words: list[str]) -> None:
-    """A query of plain words is sent unchanged."""
     assert search_text(TEMPLATE, " ".join(words)) == " ".join([f"site:{SITE}", *words])
 
 
@@ -80,12 +79,10 @@ def test_results_keep_their_order_and_rank() -> None:
     ],
 )
 def test_what_is_no_target_is_left_out(link: str) -> None:
-    """The page itself, other hosts, unlisted pages and invalid URLs are skipped without an error."""
     assert eligible(link) == ()
 
 
 def test_a_page_found_twice_is_one_target() -> None:
-    """Two spellings of one page count once, with the better rank."""
     assert eligible(
         url("a") + "?srsltid=1", url("b"), url("a") + "/?srsltid=2", "HTTPS://SHOP.example/a"
     ) == (
@@ -95,7 +92,6 @@ def test_a_page_found_twice_is_one_target() -> None:
 
 
 def test_a_path_in_the_template_bounds_the_targets() -> None:
-    """With a path in the template, pages outside it are not targets, even if they are known."""
     assert eligible(url("a"), url("mag/c"), site=f"{SITE}/mag") == (
         SerpTarget(url("mag/c"), url("mag/c"), 2),
     )
@@ -108,7 +104,6 @@ def test_a_result_outside_the_lists_is_written_as_it_was_found() -> None:
 
 
 def test_a_query_without_a_page_has_no_page_to_leave_out() -> None:
-    """Every target is eligible for a query without a page."""
     assert [target.key for target in eligible(url("me"), url("a"), of="")] == [url("me"), url("a")]
 
 
@@ -145,7 +140,6 @@ def test_a_pattern_bars_a_result_in_either_writing(pattern: str) -> None:
 
 
 def test_a_barred_page_is_no_target_even_with_the_whole_site_open() -> None:
-    """A listed redirect or noindex page isn't a target, even if the search finds it."""
     where = Targets({}, {url("a"): MOVED}, any_on_site=True)
     hits = [SerpHit(url("a"), 1)]
     assert eligible_targets(source("me"), hits, site=SITE, targets=where, excluded=nothing_excluded) == ()
@@ -158,7 +152,6 @@ LINKS = st.sampled_from(
 
 @given(st.lists(LINKS, max_size=12), st.booleans())
 def test_targets_are_distinct_known_and_in_order(links: list[str], any_on_site: bool) -> None:
-    """For any results, targets are distinct, on the site, never the source, and in ascending rank."""
     found = eligible(*links, any_on_site=any_on_site)
     assert len({target.key for target in found}) == len(found)
     assert [target.rank for target in found] == sorted({target.rank for target in found})
@@ -175,7 +168,6 @@ def test_targets_are_distinct_known_and_in_order(links: list[str], any_on_site: 
 def test_no_page_is_paid_for_in_vain(
     answers: list[tuple[int, float]], wanted: int, max_pages: int, short: int
 ) -> None:
-    """Reading continues while links are missing and stops with enough links, at the cap or after a short page."""
     found = pages = 0
     last = math.inf
     while wants_another_page(found, wanted, pages, max_pages, last, short):

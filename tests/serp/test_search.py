@@ -58,7 +58,6 @@ def links(names: str) -> list[str]:
 
 
 def test_stops_as_soon_as_there_is_enough() -> None:
-    """The second page isn't requested if the first gives enough results."""
     engine = Engine({q("tea"): links("abc"), q("tea", 2): links("d")})
     result = search([source("x", "tea")], engine)
     assert engine.asked == [q("tea")]
@@ -67,7 +66,6 @@ def test_stops_as_soon_as_there_is_enough() -> None:
 
 @pytest.mark.parametrize(("hits", "pages"), [(1, 1), (5, 1), (6, 2), (8, 2)])
 def test_a_short_page_is_the_last_one(hits: int, pages: int) -> None:
-    """After a page with fewer results than a full one, no other page is bought, and the saved page is counted."""
     answers = {q("tea"): [url("a"), *[url(f"other-{at}") for at in range(hits - 1)]], q("tea", 2): links("b")}
     engine, cache, how = Engine(answers), MemorySerp(), rules(short_page=6)
     result = search([source("x", "tea")], engine, cache, how)
@@ -83,7 +81,6 @@ def test_a_short_page_with_enough_results_saves_nothing() -> None:
 
 
 def test_the_cost_is_what_old_results_suggest() -> None:
-    """Old results show the pages that a search needs, their mean stands for new queries, and most is never exceeded."""
     cache = MemorySerp(old={q("old")[0], q("long")[0]})
     for key, names in ((q("old"), "ab"), (q("long"), "a"), (q("long", 2), "bc"), (q("kept"), "ab")):
         cache.put(*key, Engine.market, SerpPage(tuple(links(names)), 1))
@@ -99,7 +96,6 @@ def test_the_cost_is_what_old_results_suggest() -> None:
 
 
 def test_the_worst_case_costs_the_maximum() -> None:
-    """If a first page is empty twice or no page has enough results, the search costs what the maximum says."""
     for answers in ({}, {q("tea"): links("x"), q("tea", 2): links("x")}):
         engine, cache = Engine(answers), MemorySerp()
         most = search_cost([source("x", "tea")], engine.market, cache, targets(*NAMES), rules()).most
@@ -107,14 +103,12 @@ def test_the_worst_case_costs_the_maximum() -> None:
 
 
 def test_ranks_go_on_over_the_pages() -> None:
-    """The next page is read while links are missing, and its ranks continue those of the first."""
     engine = Engine({q("tea"): [url("a"), url("x")], q("tea", 2): links("ab")})
     result = search([source("x", "tea")], engine)
     assert [(target.key, target.rank) for target in result.targets[0]] == [(url("a"), 1), (url("b"), 4)]
 
 
 def test_a_query_of_two_pages_is_paid_for_once() -> None:
-    """Two pages with one query, in any case and spacing, share its results, each without itself."""
     both = [source("a", "Green tea"), source("b", "green  TEA")]
     engine = Engine({q("Green tea"): links("ab"), q("Green tea", 2): links("c")})
     result = search(both, engine)
@@ -123,14 +117,12 @@ def test_a_query_of_two_pages_is_paid_for_once() -> None:
 
 
 def test_reading_goes_on_until_every_page_of_a_query_has_enough() -> None:
-    """Of two pages with one query, the one among the results still gets all its links."""
     both = [source("x", "tea"), source("a", "tea")]
     result = search(both, Engine({q("tea"): links("ab"), q("tea", 2): links("c")}))
     assert [found(result, place) for place in range(2)] == [["a", "b", "c"], ["b", "c"]]
 
 
 def test_sources_without_a_query_are_not_searched() -> None:
-    """A page without a query costs nothing and has no note."""
     engine = Engine()
     result = search([source("a")], engine)
     assert (engine.asked, result.targets, result.notes) == ([], {}, {})
@@ -138,8 +130,6 @@ def test_sources_without_a_query_are_not_searched() -> None:
 
 
 def test_an_empty_first_page_is_asked_for_once_more() -> None:
-    """An empty first page is requested a second time, and the second answer counts and is cached."""
-
     class Hesitant(Engine):
         def search(self, query: str, page: int) -> SerpPage:
             answer = super().search(query, page)
@@ -182,7 +172,6 @@ def test_a_final_error_stops_every_further_call(error: type[ServiceError]) -> No
 
 
 def test_what_was_found_before_a_failure_is_kept() -> None:
-    """If credits run out after the first page, that page's results are used."""
     engine = Engine({q("tea"): links("a"), q("tea", 2): OutOfCredits("Serper", "empty.")})
     result = search([source("x", "tea")], engine)
     assert found(result, 0) == ["a"]
@@ -244,8 +233,6 @@ def test_a_second_run_costs_nothing(
 
 @pytest.mark.parametrize("in_flight", [1, 3])
 def test_no_more_calls_are_under_way_than_allowed(in_flight: int) -> None:
-    """Searches run in parallel up to the configured number."""
-
     class Slow(Engine):
         under_way = most = 0
         lock = threading.Lock()

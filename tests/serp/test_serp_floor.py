@@ -55,7 +55,6 @@ def test_blend_drops_results_below_the_floor(tmp_path: Path) -> None:
 
 
 def test_the_floor_is_a_setting(tmp_path: Path) -> None:
-    """A lower floor drops nothing, and a higher one drops all results with a score."""
     _, figures = run(tmp_path / "low", fusion="blend", serp_floor=-10)
     assert figures == "0 / 0"
     links, figures = run(tmp_path / "high", fusion="blend", serp_floor=10)

@@ -108,7 +108,6 @@ def test_gives_the_links_of_a_page_in_order(stand_in: Searched) -> None:
 
 
 def test_no_results_are_an_empty_page(stand_in: Searched) -> None:
-    """A page without links is counted, whether the service omits the list, sends an empty one or an error."""
     budget = credits()
     assert client(stand_in, budget).search("site:shop.com nothing", 1) == SerpPage((), 1)
     assert budget.spent == stand_in.units == len(stand_in.ledger) == 1
@@ -145,7 +144,6 @@ def test_serpapi_gets_only_what_is_set(serpapi: SerpApiStandIn, logged: list[str
 
 
 def test_an_empty_page_that_is_asked_for_again_is_searched_again(serpapi: SerpApiStandIn) -> None:
-    """Only the second try bypasses SerpApi's cache of one hour."""
     search = client(serpapi)
     serpapi.answers = lambda words, site: []
     assert search.search(QUERY, 1).links == ()
@@ -160,7 +158,6 @@ def _costing(cost: object, body: Any) -> Any:
 
 
 def test_serpers_answer_says_what_it_cost(serper: SerperStandIn) -> None:
-    """The budget counts the credits that the answer names, or one if it names none."""
     budget = credits()
     search = client(serper, budget)
     costs: list[object] = [2, "?", True, -1]
@@ -195,7 +192,6 @@ def test_serpers_answer_says_what_it_cost(serper: SerperStandIn) -> None:
 def test_a_final_refusal_stops_all_further_calls(
     name: str, reply: Reply, error: type[ServiceError], remedy: str, spent: int
 ) -> None:
-    """A bad key, an empty account and a plan's limit are reported once, cost nothing and end the calls."""
     budget = credits()
     with KINDS[name].stand_in(lambda words, site: URLS) as stand_in:
         search = client(stand_in, budget)
@@ -206,7 +202,6 @@ def test_a_final_refusal_stops_all_further_calls(
 
 
 def test_recognises_the_services_own_refusals(stand_in: Searched) -> None:
-    """The documented answers to a wrong key, nothing left and an impossible query raise the matching errors."""
     assert isinstance(failure(client(stand_in, api_key="wrong")), CredentialsRefused)
     search = client(stand_in)
     bad = failure(search, " ")
@@ -223,7 +218,6 @@ def test_recognises_the_services_own_refusals(stand_in: Searched) -> None:
 
 
 def test_a_lasting_rate_limit_is_no_empty_account(stand_in: Searched) -> None:
-    """It is retried, costs nothing, says what to do, and stops no other query."""
     budget, kind = credits(), kind_of(stand_in)
     search = client(stand_in, budget)
     stand_in.script(*[Reply(429, kind.rate_limit)] * ATTEMPTS)
@@ -270,7 +264,6 @@ PASSING: dict[str, tuple[Fault, int]] = {
     indirect=["stand_in"],
 )
 def test_a_passing_fault_is_tried_again(stand_in: Searched, fault: Fault, counted: int) -> None:
-    """After any single bad answer the client retries once, and credits are never counted too low."""
     budget = credits()
     stand_in.script(fault)
     assert client(stand_in, budget).search(QUERY, 1).links == tuple(URLS[:10])
@@ -282,7 +275,6 @@ def test_a_passing_fault_is_tried_again(stand_in: Searched, fault: Fault, counte
 
 
 def test_a_connection_that_never_was_costs_nothing(stand_in: Searched) -> None:
-    """If nothing listens, all retries leave the budget unchanged, and the error names the network."""
     budget = credits()
     error = failure(client(stand_in, budget, url="http://127.0.0.1:9"))
     assert error.retryable and "online" in str(error) and budget.spent == 0
@@ -290,7 +282,6 @@ def test_a_connection_that_never_was_costs_nothing(stand_in: Searched) -> None:
 
 @pytest.mark.parametrize("threads", [1, 16])
 def test_never_passes_the_budget(stand_in: Searched, threads: int) -> None:
-    """With frequent failures and many threads, the cap is never exceeded and every charge is counted."""
     budget = credits(8)
     faults = [Reply(503), Reset(after_work=True), CutOff(honest=True), Reply(429)]
     stand_in.fail_at_random(0.3, faults, seed=threads)
@@ -339,7 +330,6 @@ def test_refuses_what_can_be_no_key(stand_in: Searched, key: str) -> None:
 
 @pytest.mark.parametrize("key", ["test-serp-key", "a+b/c&d=e%f#g?h"])
 def test_a_message_that_repeats_the_key_is_redacted(stand_in: Searched, key: str) -> None:
-    """If the service's message contains the key, plain or encoded, the error shows stars."""
     stand_in.api_key = key
     search = client(stand_in)
     assert search.search(QUERY, 1).links, "a key of any characters arrives unchanged"
@@ -353,7 +343,6 @@ def test_a_message_that_repeats_the_key_is_redacted(stand_in: Searched, key: str
 def test_the_search_step_keeps_its_answers_apart_and_without_the_key(
     serpapi: SerpApiStandIn, tmp_path: Path
 ) -> None:
-    """Results are cached under the service's name without the key, free the second time, and for no other service."""
     serpapi.answers = lambda words, site: [url("a"), url("b")]
     engine = open_database("sqlite:///cache.sqlite3", tmp_path)
     cache = SerpResultCache(engine, 7)

@@ -111,7 +111,6 @@ def test_appending_and_clearing(google: GoogleStandIn, sheet: gspread.Spreadshee
 
 
 def test_structure_through_gspread(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """Tabs can be added, frozen, renamed and sorted with their notes, and rows inserted and deleted."""
     tab = sheet.worksheet("Main")
     tab.freeze(rows=1)
     tab.update_note("A2", "bee's note")
@@ -161,7 +160,6 @@ def test_who_may_do_what(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> N
 
 
 def test_a_narrow_scope_is_not_enough(google: GoogleStandIn) -> None:
-    """A token with a read-only scope can't write."""
     readonly = gspread_client(google, scopes=["https://www.googleapis.com/auth/spreadsheets.readonly"])
     tab = readonly.open_by_key(google.spreadsheet_id).worksheet("Main")
     with pytest.raises(APIError, match="insufficient authentication scopes"):

@@ -63,7 +63,6 @@ def test_formats_within_a_text_stay_until_it_changes(
 
 
 def test_hidden_columns_stay_with_their_column(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """A hidden column stays hidden when columns are inserted, deleted or moved."""
     hide = {"properties": {"hiddenByUser": True}, "fields": "hiddenByUser"}
     change(sheet, "updateDimensionProperties", range=SPAN, **hide)
     change(sheet, "insertDimension", range={**SPAN, "startIndex": 0, "endIndex": 1})
@@ -76,7 +75,6 @@ def test_hidden_columns_stay_with_their_column(google: GoogleStandIn, sheet: gsp
 
 
 def test_metadata_tells_filter_rules_protection_and_marks(sheet: gspread.Spreadsheet) -> None:
-    """The spreadsheet's metadata has what requests have set, and nothing else."""
     assert set(sheet.fetch_sheet_metadata()["sheets"][0]) == {"properties"}
     mark = {"metadataKey": "k", "metadataValue": "v", "visibility": "DOCUMENT", "location": {"sheetId": 0}}
     condition = {"type": "NUMBER_LESS", "values": [{"userEnteredValue": "=1/2"}]}
@@ -93,7 +91,6 @@ def test_metadata_tells_filter_rules_protection_and_marks(sheet: gspread.Spreads
 
 
 def test_protection_keeps_others_out(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """A protected range refuses changes of its cells only, and a warning refuses nothing."""
     google.edit("addProtectedRange", protectedRange={"range": {**COLUMN, "endRowIndex": 2}})
     tab = sheet.worksheet("Main")
     with pytest.raises(APIError, match="trying to edit a protected cell"):

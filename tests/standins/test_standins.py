@@ -71,7 +71,6 @@ def client(embedder: OpenAIStandIn, key: str | None = None) -> openai.OpenAI:
 def test_a_scripted_fault_is_played_once(
     serper: SerperStandIn, fault: Fault, error: type[Exception], credits: int
 ) -> None:
-    """A scripted fault affects only the next request, and the work is charged or not as the fault says."""
     serper.script(fault)
     with pytest.raises(error):
         search(serper, ask())
@@ -92,7 +91,6 @@ def test_cut_json_slow_drip_and_html_arrive_as_such(serper: SerperStandIn) -> No
 
 
 def test_random_faults_are_seeded(serper: SerperStandIn) -> None:
-    """The same seed gives the same random faults, at about the requested share."""
     runs = []
     for _ in range(2):
         serper.fail_at_random(0.3, [Reply(500), Reply(503)], seed=7)
@@ -111,7 +109,6 @@ def test_a_stopped_stand_in_answers_no_kept_connection() -> None:
 
 
 def test_the_ledger_keeps_no_secret(serper: SerperStandIn) -> None:
-    """The ledger records body, status, size and units, but no keys."""
     search(serper, ask())
     call = serper.calls("POST /search")[0]
     assert (call.body, call.status, call.units) == (ask(), 200, 1)
@@ -119,7 +116,6 @@ def test_the_ledger_keeps_no_secret(serper: SerperStandIn) -> None:
 
 
 def test_answers_come_from_a_file(tmp_path: Path) -> None:
-    """Queries match in any case, and only URLs of the site are returned."""
     line = {
         "query": "Red Shoes",
         "lang": "en",
@@ -141,7 +137,6 @@ def cosine(one: list[float], other: list[float]) -> float:
 
 
 def test_embeddings_tell_related_texts_from_others(embedder: OpenAIStandIn) -> None:
-    """Vectors have unit length, are deterministic, and are closer for texts that share words."""
     shoes, boots, tax = vectors(embedder, ["Red running shoes", "red hiking shoes", "income tax law"])
     assert math.isclose(math.hypot(*shoes), 1.0, abs_tol=1e-6)
     assert cosine(shoes, boots) > cosine(shoes, tax) + 0.3
@@ -149,7 +144,6 @@ def test_embeddings_tell_related_texts_from_others(embedder: OpenAIStandIn) -> N
 
 
 def test_the_sick_answers_reach_the_client(embedder: OpenAIStandIn) -> None:
-    """Each faulty response reaches the client, and the work is charged."""
     embedder.script(NO_DATA, NO_USAGE, ONE_MISSING, SAME_INDEX, NAN_VECTOR, NAN_VECTOR)
     create = client(embedder).embeddings.create
     with pytest.raises(ValueError, match="No embedding data"):

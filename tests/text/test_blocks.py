@@ -38,7 +38,6 @@ def kinds(*lines: str) -> list[str]:
     ],
 )
 def test_headings_are_closed(lines: list[str]) -> None:
-    """Markdown's headings of both kinds are, a line in bold, and a short line without a full stop between sentences."""
     assert kinds(*lines) == ["heading"] * len(lines)
 
 
@@ -96,7 +95,6 @@ def test_wrapped_lines_are_no_headings() -> None:
     ],
 )
 def test_captions_are_closed(line: str) -> None:
-    """A numbered or credited caption is one in any of the large languages."""
     assert kinds(line) == ["caption"]
 
 
@@ -111,7 +109,6 @@ def test_captions_are_closed(line: str) -> None:
     ],
 )
 def test_sentences_about_figures_are_open(line: str) -> None:
-    """A sentence that begins like a caption is text."""
     assert kinds(line) == [""]
 
 
@@ -140,7 +137,6 @@ CODE = [
 
 @pytest.mark.parametrize("line", CODE)
 def test_lines_of_code_are_closed(line: str) -> None:
-    """A line of code, a command and its output are known without a mark."""
     assert kinds(line) == ["code"]
 
 
@@ -159,12 +155,10 @@ def test_lines_of_code_are_closed(line: str) -> None:
     ],
 )
 def test_sentences_with_code_are_open(line: str) -> None:
-    """A sentence that names code stays text, in any script."""
     assert kinds(line, "grind({ size: 2 });") == ["", "code"]
 
 
 def test_code_between_code_is_code() -> None:
-    """Lines without a sign of their own, in the middle of code, belong to it."""
     assert kinds("services:", "  grinder: {", "restart always", "}")[1:] == ["code"] * 3
 
 
@@ -177,7 +171,6 @@ def test_code_between_code_is_code() -> None:
     ],
 )
 def test_marked_code_is_closed(lines: list[str]) -> None:
-    """Fenced and indented lines are code, whatever their words."""
     assert kinds(*lines) == ["code" if line else "" for line in lines]
 
 
@@ -197,12 +190,10 @@ def test_a_fence_alone_closes_no_page() -> None:
     ],
 )
 def test_tables_are_closed(lines: list[str]) -> None:
-    """Rows with pipes, tabs or wide gaps are tables where two or more follow each other."""
     assert kinds(*lines) == ["table"] * len(lines)
 
 
 def test_quotes_are_closed() -> None:
-    """Lines that Markdown quotes are."""
     assert kinds("> The grinder matters most.", ">and the beans.") == ["quote", "quote"]
 
 
@@ -234,7 +225,6 @@ def test_lists_of_links_are_closed() -> None:
     ],
 )
 def test_lists_of_related_pages_are_closed(title: str) -> None:
-    """The short lines under such a title are, up to the next heading or a paragraph."""
     lines = ["V60 recipe", "French press guide", PROSE.replace("A", "One"), "Cold brew"]
     assert [bool(kind) for kind in kinds(title, *lines)][:4] == [True, True, True, False]
     assert kinds(title, "V60 recipe", "## Burrs", PROSE.replace("A", "One"))[2:] == ["heading", ""]
@@ -271,7 +261,6 @@ def test_templates_with_names_are_closed() -> None:
 
 
 def test_a_sentence_that_one_page_repeats_is_no_template() -> None:
-    """A page counts once."""
     assert not [*Templates([f"{LETTER}\n" * 20, "Another text."]).spans(LETTER)]
 
 
@@ -291,7 +280,6 @@ LINES = st.sampled_from(
 
 @given(st.lists(LINES | st.text(max_size=20)), st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99))))
 def test_any_text_has_spans_within(lines: list[str], ends: list[tuple[int, int]]) -> None:
-    """Whatever the text, spans are ascending, apart, not empty, and inside the text."""
     content = "\n".join(lines)
     links = [(min(pair), max(pair)) for pair in ends if max(pair) <= len(content)]
     spans = closed_spans(content, links=links, templates=Templates([content] * 5))
@@ -305,7 +293,6 @@ def test_any_text_has_spans_within(lines: list[str], ends: list[tuple[int, int]]
     "piece", ["a ", "a\n", "`", "```\n", "| ", "<a ", "-", "\t", "图 ", "a: ", ".)", "import a "]
 )
 def test_long_texts_take_no_longer_in_proportion(piece: str) -> None:
-    """Hundreds of thousands of characters of anything take seconds at most."""
     content = piece * (300_000 // len(piece))
     began = time.process_time()
     closed_spans(content, templates=Templates([content]))

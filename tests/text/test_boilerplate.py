@@ -52,7 +52,6 @@ def test_a_call_on_many_pages_leaves_them() -> None:
 
 
 def test_what_a_template_is_filled_with_stays() -> None:
-    """The sentences of a template are removed and the names filled in stay."""
     texts = [f"{own(page)} {CALL} town{page} {CALL.upper()} street{page}" for page in range(MANY)]
     assert without_boilerplate(texts) == [f"{own(page)} town{page} street{page}" for page in range(MANY)]
 
@@ -63,7 +62,6 @@ def test_what_a_template_is_filled_with_stays() -> None:
 def test_blocks_are_those_of_a_count_by_hand(
     seed: int, at_a_time: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For overlapping and repeated blocks and short and empty texts, the result equals the set-based one."""
     monkeypatch.setattr(boilerplate, "_AT_A_TIME", at_a_time)
     dice = random.Random(seed)
     texts = [" ".join(dice.choices("ab", [9, 1], k=dice.randint(0, 40))) for _ in range(200)]
@@ -72,7 +70,6 @@ def test_blocks_are_those_of_a_count_by_hand(
 
 
 def test_a_share_of_a_large_site_and_a_handful_of_a_small_one_are_its_own() -> None:
-    """A block at the limit stays on large and small sites, and repetitions within one page count as one page."""
     few = [f"{own(page)} {CALL}" for page in range(FEW_PAGES)] + [own(99)]
     assert without_boilerplate(few) == few
     size = 2000
@@ -89,7 +86,6 @@ def test_a_share_of_a_large_site_and_a_handful_of_a_small_one_are_its_own() -> N
 def test_boilerplate_is_eight_words_on_more_than_ten_pages_and_two_in_a_hundred(
     words: int, pages: int, of: int, stays: bool
 ) -> None:
-    """One word fewer, or one page fewer, is a page's own text."""
     block = " ".join(f"block{number}" for number in range(words))
     texts = [f"{own(page, 9)} {block}" if page < pages else own(page, 9) for page in range(of)]
     assert (block in without_boilerplate(texts)[0]) is stays
@@ -108,7 +104,6 @@ def test_a_term_in_a_script_without_spaces_is_no_block() -> None:
 
 
 def test_no_text_is_no_text() -> None:
-    """An empty site and empty texts raise no error."""
     assert without_boilerplate([]) == []
     assert without_boilerplate([""] * 20) == [""] * 20
 

@@ -7,7 +7,6 @@ from internal_linker.text.brands import found_brands, without_brands
 
 @pytest.mark.parametrize("sign", [" | ", " - ", " – ", " — ", " · ", "| ", " : ", " » "])
 def test_a_part_that_most_titles_end_in_is_the_brand(sign: str) -> None:
-    """The part that most titles end in is the brand, with any separator and capitalisation."""
     titles = [f"Cold brew{sign}Slow Kettle", f"Chemex{sign}Slow Kettle", f"Milk{sign}SLOW  KETTLE", "Imprint"]
     assert found_brands(titles) == ["Slow Kettle"]
     assert [without_brands(title, ["Slow Kettle"]) for title in titles] == [
@@ -29,7 +28,6 @@ def test_several_brands_go_from_the_outside_in() -> None:
 
 
 def test_a_site_may_have_two_brands() -> None:
-    """A part that a fifth of the titles end in is a brand beside the first one, at the same place or before it."""
     forum = [f"Question {number} | Physics Forums" for number in range(30)]
     insights = [f"Essay {number} | PF Insights" for number in range(8)]
     plain = ["Imprint", "Rules"]
@@ -40,7 +38,6 @@ def test_a_site_may_have_two_brands() -> None:
 
 
 def test_a_topic_is_no_brand() -> None:
-    """An end of a fifth of the titles stays if other titles have it as their topic."""
     titles = [f"Drink {number} - Cold brew" for number in range(8)]
     others = ["Cold brew at home", "A jar for cold brew", *(f"Bean {number}" for number in range(20))]
     assert found_brands([*titles, *others]) == []
@@ -59,12 +56,10 @@ def test_a_topic_is_no_brand() -> None:
     ],
 )
 def test_what_is_no_brand_stays(titles: list[str]) -> None:
-    """Hyphenated words, differing endings, few or no titles, and titles that consist of a brand stay unchanged."""
     kept = [without_brands(title, found_brands(titles)) for title in titles]
     assert kept == titles
 
 
 def test_a_brand_in_another_script_is_found() -> None:
-    """A brand is found in right-to-left titles and after a full-width bar."""
     assert found_brands([f"{name} | کتری آرام" for name in ("قهوه", "شیر", "آب")]) == ["کتری آرام"]
     assert found_brands([f"{name}｜静かなケトル" for name in ("珈琲", "牛乳", "水")]) == ["静かなケトル"]

@@ -41,7 +41,6 @@ PAGE = "https://www.example.com/guide/"
     ],
 )
 def test_a_notice_in_the_first_lines_says_so_in_any_of_these_languages(notice: str) -> None:
-    """The notice counts in whatever case it is written, but not far below, where it is about something else."""
     for text in (
         notice,
         f"Read this first. {notice} It moved.",
@@ -55,7 +54,6 @@ def test_a_notice_in_the_first_lines_says_so_in_any_of_these_languages(notice: s
     "text", ["", "We retired to the country.", "It no longer rains.", "Nicht mehr lange!"]
 )
 def test_similar_words_are_no_notice(text: str) -> None:
-    """Words of notices in other sentences say nothing about the page."""
     assert not is_deprecated(PAGE, ("Modernizing legacy systems", ""), text)
 
 

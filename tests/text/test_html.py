@@ -118,7 +118,6 @@ PIECES = [*"<>/abp =\"'&;!-\x00\x1e\n", "<a href=", "</p>", "<script>", "<nav>",
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
 def test_nothing_is_too_broken_to_be_read(html: str) -> None:
-    """Any character sequence gives a text of clean lines and no error."""
     found = read_html(html)
     assert all(line and line == " ".join(line.split()) for line in found.text.splitlines())
     assert isinstance(is_html(html), bool)

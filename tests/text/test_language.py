@@ -48,7 +48,6 @@ MENU = "Pizza Margherita Prosciutto Funghi Quattro Formaggi Tiramisu Espresso Ca
 
 @pytest.mark.parametrize(("language", "sentence"), SENTENCES.items())
 def test_one_sentence(language: str, sentence: str) -> None:
-    """One sentence is enough."""
     assert detect(sentence) == language
 
 
@@ -61,12 +60,10 @@ def test_one_sentence(language: str, sentence: str) -> None:
     ],
 )
 def test_too_short(text: str) -> None:
-    """Fewer than forty letters, or fourteen Chinese characters, may be a name and give no language."""
     assert detect(text) == ""
 
 
 def test_just_long_enough() -> None:
-    """A few letters more are a sentence."""
     assert detect("Die Leser finden die passenden Seiten bei uns sofort") == "de"
     assert detect(SENTENCES["zh"][:14]) == "zh"
 
@@ -80,35 +77,29 @@ def test_just_long_enough() -> None:
     ],
 )
 def test_no_language(text: str) -> None:
-    """Product numbers, names and filler text give no language."""
     assert detect(text) == ""
 
 
 @pytest.mark.parametrize("language", ["ar", "fa", "hi", "ja", "ru"])
 def test_page_full_of_code(language: str) -> None:
-    """Code and names in Latin letters don't make a page English."""
     assert detect(CODE + (SENTENCES[language] + "\n" + CODE) * 3) == language
 
 
 def test_english_header() -> None:
-    """A header in another language doesn't decide the page's language."""
     assert detect(SENTENCES["en"] + "\n" + SENTENCES["de"] * 10) == "de"
 
 
 def test_persian_typed_with_arabic_keys() -> None:
-    """Persian with the yeh and kaf of an Arabic keyboard is Persian."""
     for text in (SENTENCES["fa"], "برای دم کردن چای کتری را پر کنید و یک قاشق چای را در قوری بریزید"):
         assert detect(text.replace("ی", "ي").replace("ک", "ك")) == "fa"
 
 
 def test_arabic_typed_with_persian_keys() -> None:
-    """Arabic with the yeh and kaf of a Persian keyboard is Arabic."""
     for text in (SENTENCES["ar"], "يمكن تحضير القهوة في البيت بطريقة سهلة وسريعة من دون آلة"):
         assert detect(text.replace("ي", "ی").replace("ك", "ک")) == "ar"
 
 
 def test_broken_text() -> None:
-    """A lone surrogate from a broken export doesn't end the run."""
     assert detect("\ud800 " + SENTENCES["en"]) == "en"
 
 
@@ -119,7 +110,6 @@ def test_given_language_is_kept() -> None:
 
 
 def test_no_language_column() -> None:
-    """The pages of a site in two languages get their language, and its short pages stay unknown."""
     texts = [SENTENCES["fa"]] * 5 + [SENTENCES["ar"]] * 5 + ["404"]
     assert page_languages(texts, [""] * 11) == ["fa"] * 5 + ["ar"] * 5 + [""]
 
@@ -132,23 +122,19 @@ def test_doubtful_page_does_not_split_the_site() -> None:
 
 
 def test_single_page_beyond_doubt() -> None:
-    """The one French page of an English site is detected as French."""
     assert page_languages([SENTENCES["en"]] * 300 + [SENTENCES["fr"]], [""] * 301)[-1] == "fr"
 
 
 @pytest.mark.parametrize(("language", "code"), [("no", "nb"), ("no", "nn"), ("en", "eng"), ("en", "en")])
 def test_detected_language_is_called_as_the_site_calls_it(language: str, code: str) -> None:
-    """A page without a code gets the code of other pages in its language."""
     assert page_languages([SENTENCES[language]] * 3, [code, code, ""]) == [code] * 3
 
 
 def test_common_code_wins_over_a_rare_one() -> None:
-    """If a site uses both "en" and "eng", a detected page gets "en"."""
     assert page_languages([SENTENCES["en"]] * 3, ["eng", "en", ""])[-1] == "en"
 
 
 def test_no_pages() -> None:
-    """A site without pages has no languages."""
     assert page_languages([], []) == []
 
 
@@ -170,5 +156,4 @@ def test_a_title_is_told_among_few_languages(title: str, languages: tuple[str, .
 
 
 def test_without_a_known_language_every_share_is_0() -> None:
-    """A model that knows no language reads no text, whatever its language."""
     assert share_of(SENTENCES["en"], [], []) == 0.0

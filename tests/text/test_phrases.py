@@ -36,13 +36,11 @@ def words(text: str, language: str) -> list[str]:
     ],
 )
 def test_words_are_whole_in_each_script(language: str, text: str, found: list[str]) -> None:
-    """Compounds are one word, code names keep their symbols, and scripts without spaces are divided into words."""
     assert words(text, language) == found
 
 
 @given(st.text(max_size=200), st.sampled_from(["en", "ar", "fa", "zh", ""]))
 def test_any_text_can_be_read(text: str, language: str) -> None:
-    """In any text words are in order and don't overlap, each has its stem, and segments ascend."""
     found = Reader(normalise).read(text, language)
     n = len(found.starts)
     assert len(found.ends) == len(found.segments) == len(found.words) == len(found.stops) == n
@@ -60,7 +58,6 @@ def test_any_text_can_be_read(text: str, language: str) -> None:
     ],
 )
 def test_a_phrase_breaks_at_signs_and_new_lines(language: str, text: str, segments: list[int]) -> None:
-    """It goes on over any blanks, and over a line break before a lower-case letter."""
     assert Reader(normalise).read(text, language).segments.tolist() == segments
 
 
@@ -81,7 +78,6 @@ def test_function_words_and_single_letters_have_no_stem(language: str, text: str
 
 
 def test_words_that_are_divided_differently_share_their_stems() -> None:
-    """A Chinese word has a stem for each character, a Japanese one for each character and each piece of katakana."""
     reader = Reader(normalise)
     whole, parts = reader.read("单文件组件", "zh"), reader.read("单 文 件 组 件", "zh")
     assert len(whole.starts) < len(parts.starts) and whole.stems.tolist() == parts.stems.tolist()
@@ -104,7 +100,6 @@ def test_a_reader_can_go_to_another_process() -> None:
     st.sampled_from(["en", "ja", ""]),
 )
 def test_the_stems_of_a_name_are_those_of_its_words(text: str, language: str) -> None:
-    """The short way to a name's stems finds what reading its words finds."""
     reader = Reader(normalise)
     assert reader.stems(text, language).tolist() == reader.read(text, language).stems.tolist()
 

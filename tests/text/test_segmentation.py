@@ -38,19 +38,16 @@ def divided(text: str, language: str) -> list[str]:
     ],
 )
 def test_words_are_found_in_each_script(language: str, text: str, pieces: str) -> None:
-    """Words of Chinese in both ways to write it, of Japanese, also on a page in another language, and of Thai."""
     assert divided(text, language) == pieces.split()
 
 
 def test_thai_needs_no_icu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra, BudouX divides Thai, and other scripts are divided into letters."""
     monkeypatch.setattr(segmentation, "_icu", lambda: None)
     assert divided("ชื่อผู้เขียนและข้อมูล", "th") == ["ชื่อ", "ผู้", "เขียน", "และ", "ข้อมูล"]
     assert divided("ພາສາ", "lo") == [*"ພາສາ"]
 
 
 def test_words_with_spaces_are_whole() -> None:
-    """A boundary is on both sides of a space or a sign, and nowhere in a word or a number."""
     assert divided("Green teas, 92 °C", "en") == ["Green", " ", "teas", ",", " ", "92", " ", "°", "C"]
     assert divided("برگ‌های چای", "fa") == ["برگ‌های", " ", "چای"]
 
@@ -63,7 +60,6 @@ def test_words_with_spaces_are_whole() -> None:
     ],
 )
 def test_models_say_what_budoux_says(model: str, language: str, text: str) -> None:
-    """Whole texts are divided as BudouX itself divides them, run by run."""
     parser = Parser(json.loads(Path(MODEL_DIR, f"{model}.json").read_text(encoding="utf-8")))
     for run in text.replace("。", "、").split("、"):
         assert divided(run, language) == parser.parse(run)
@@ -71,7 +67,6 @@ def test_models_say_what_budoux_says(model: str, language: str, text: str) -> No
 
 @given(st.text(max_size=60), st.sampled_from(["en", "ja", "zh", "th", "ko", ""]))
 def test_any_text_has_boundaries_at_its_ends(text: str, language: str) -> None:
-    """There is one answer per position, and a text ends with a boundary."""
     found = boundaries(text, language)
     assert len(found) == len(text) + 1 and found[-1]
     assert not (found & ~unspaced_boundaries(text, language)).any()
@@ -79,7 +74,6 @@ def test_any_text_has_boundaries_at_its_ends(text: str, language: str) -> None:
 
 @pytest.mark.long
 def test_long_texts_are_divided_quickly() -> None:
-    """A hundred thousand characters without a space take no more time in proportion."""
     began = time.process_time()
     for text, language in (
         ("组件基础" * 25_000, "zh"),

@@ -8,7 +8,6 @@ WORDS = " ".join(f"w{number:03}" for number in range(400))  # 400 words of 4 let
 
 
 def test_a_sentence_is_shown_whole() -> None:
-    """From its first letter to its last sign, without the blanks around it."""
     text = "One is here. Two stands in the middle.  Three."
     at = text.index("stands")
     assert around(text, sentences(text), at, at + 6) == "Two stands in the middle."

@@ -43,7 +43,6 @@ WORDS = st.sampled_from(["tea", "cup", "pot"])
     st.sampled_from([" ", "\n ", "\u00a0"]),
 )
 def test_words_outside_every_anchor_stay(words: list[str], anchors: list[list[str]], space: str) -> None:
-    """Exactly the words of the anchors' occurrences are gone, also where two occurrences overlap."""
     gone: set[int] = set()
     for anchor in anchors:
         at = 0
@@ -56,7 +55,6 @@ def test_words_outside_every_anchor_stay(words: list[str], anchors: list[list[st
 
 
 def test_whole_words_come_before_parts_of_words_and_those_before_other_cases() -> None:
-    """A part of a word counts from four letters on."""
     assert spans("a guide and guides, Guide", "guide") == [(2, 7)]
     assert spans("ourguide, Guide", "guide") == [(3, 8)]
     assert spans("ourtea, Tea and TEA", "tea") == [(8, 11), (16, 19)]

@@ -51,7 +51,6 @@ def test_forms_of_a_word_have_one_stem(language: str) -> None:
 
 
 def test_a_language_of_which_nothing_is_known_keeps_its_words() -> None:
-    """They are their own stems."""
     assert stem("teas", "xx") == stem("teas", "") == "teas"
 
 
@@ -79,7 +78,6 @@ def test_arabic_loses_article_and_ending(word: str, found: str) -> None:
 
 
 def test_english_words_among_other_scripts_are_english() -> None:
-    """In a Persian, Russian or Hebrew text Latin letters are mostly an English word."""
     for language in "ar el fa he hi hy ja ko ne ru sr ta th uk yi zh".split():
         assert stem("components", language) == "compon"
     assert stem("components", "xx") == "components"

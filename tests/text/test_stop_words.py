@@ -49,7 +49,6 @@ def test_each_language_has_its_own_words(language: str) -> None:
 
 
 def test_a_language_without_a_list_has_the_english_words() -> None:
-    """As code and names on its pages are English, too."""
     assert stop_words("xx") == stop_words("") == stop_words("en")
 
 

@@ -13,7 +13,6 @@ def found(text: str, language: str, most: int = 4) -> list[str]:
 
 
 def test_terms_begin_and_end_in_a_telling_word() -> None:
-    """A phrase may hold one run of function words, never begins or ends in one, and doesn't cross punctuation."""
     assert found("The terms of our service, for free", "en") == [
         "terms",
         "terms of our service",
@@ -23,12 +22,10 @@ def test_terms_begin_and_end_in_a_telling_word() -> None:
 
 
 def test_english_words_on_other_pages_keep_their_function_words() -> None:
-    """On a Japanese or Arabic page, "of" and "the" are function words as well."""
     assert found("Rules of the DOM", "ja") == ["Rules", "Rules of the DOM", "DOM"]
 
 
 def test_scripts_without_spaces_give_runs_of_words() -> None:
-    """A Chinese term has two characters or more, and begins and ends where words do."""
     chinese = {one.text: one for one in terms("手冲咖啡", "zh", Reader(normalise), 4)}
     assert {"手冲", "手冲咖啡", "咖啡"} == set(chinese) and not chinese["手冲"].spaced
     assert (chinese["手冲"].words, chinese["手冲咖啡"].words) == (1, 2)
@@ -39,7 +36,6 @@ def test_scripts_without_spaces_give_runs_of_words() -> None:
     language=st.sampled_from(["", "ja", "fa", "en"]),
 )
 def test_any_text_can_be_read(text: str, language: str) -> None:
-    """Every term is a part of its text, apart from white space, and has a stem."""
     plain = "".join(text.split())
     for one in terms(text, language, Reader(normalise), 4):
         assert "".join(one.text.split()) in plain and one.stems and one.words >= 1

@@ -66,7 +66,6 @@ def test_apostrophes(text: str, expected: str) -> None:
     ],
 )
 def test_one_word_many_writings(writings: list[str]) -> None:
-    """Keyboards, vowel points, capitals and fonts don't change a word."""
     folded = [words(writing) for writing in writings]
     assert all(len(found) == 1 for found in folded)
     assert all(found == folded[0] for found in folded)
@@ -87,7 +86,6 @@ def test_latin_accents_are_kept() -> None:
     ],
 )
 def test_persian_and_arabic_suffixes(text: str, expected: str) -> None:
-    """A suffix after a zero-width non-joiner, a space or a Latin word is a separate word."""
     assert words(text) == expected.split()
 
 
@@ -108,7 +106,6 @@ def test_persian_and_arabic_suffixes(text: str, expected: str) -> None:
     ],
 )
 def test_marks_do_not_cut_words(text: str) -> None:
-    """A word with vowel signs stays whole, whatever Unicode category the signs have."""
     assert words(text) == text.split()
 
 
@@ -143,7 +140,6 @@ def test_pairs(text: str, expected: str) -> None:
     ],
 )
 def test_triples(text: str, expected: str) -> None:
-    """Thai, Lao, Khmer and Burmese give three letters at a time and never separate a vowel sign from its letter."""
     assert words(text) == expected.split()
 
 
@@ -155,7 +151,6 @@ def test_ascii_words_are_the_same_in_any_company(text: str) -> None:
 
 @given(st.text(st.characters(), max_size=30))
 def test_any_text(text: str) -> None:
-    """Any text, valid or broken, gives words without white space."""
     assert all(word and not any(char.isspace() for char in word) for word in words(text))
 
 
@@ -170,5 +165,4 @@ def test_any_text(text: str) -> None:
     ],
 )
 def test_normalised_phrase_stands_in_normalised_text(text: str, phrase: str) -> None:
-    """A phrase is found verbatim despite line breaks, letter case, quotation marks and keyboards."""
     assert normalise(phrase) in normalise(text)

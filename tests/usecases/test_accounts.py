@@ -42,7 +42,6 @@ def test_a_key_that_others_can_read_is_told(mode: int, told: int, tmp_path: Path
     ],
 )
 def test_a_key_in_the_clear_is_told(address: str, told: bool) -> None:
-    """A key sent unencrypted gives a warning unless it stays on this computer."""
     assert bool(list(unencrypted({"base_url": address}))) is told
 
 
@@ -57,7 +56,6 @@ def test_a_run_and_the_check_tell_it(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_lines_are_counted_with_comments() -> None:
-    """Empty lines and comments are no addresses, but count as lines."""
     text = "\n# the team\n slack://A/B/C \r\n\n#off://x\njson://x"
     assert [*notify_addresses(text)] == [(3, "slack://A/B/C"), (6, "json://x")]
 
@@ -79,5 +77,4 @@ def test_the_log_hides_secrets_and_keeps_hosts(tmp_path: Path) -> None:
 
 
 def test_what_is_no_address_is_a_secret_as_a_whole() -> None:
-    """A line without a scheme may be a key that was pasted."""
     assert notify_secrets("abcdefghijk") == ["abcdefghijk"]

@@ -123,7 +123,6 @@ def test_undo_is_exact(folders: tuple[Path, Path], shape: str) -> None:
 
 
 def test_each_file_that_was_written_has_its_row(folders: tuple[Path, Path]) -> None:
-    """The store has for each file its page, links, former text and hashes, and who wrote it when."""
     before, began = (folders[1] / "blog/green.md").read_bytes(), datetime.now(UTC)
     result = applied(folders, write=True)
     with open_project(folders[0]).applications() as (_, store):
@@ -178,7 +177,6 @@ def test_undo_takes_a_page_or_an_application(folders: tuple[Path, Path]) -> None
 
 
 def test_undo_names_what_it_does_not_know(folders: tuple[Path, Path]) -> None:
-    """Undo without a known application or page takes nothing back."""
     applied(folders, write=True)
     with pytest.raises(InputError, match="neither an application nor a page with applied links"):
         undone(folders, url("care/water"))
@@ -197,7 +195,6 @@ def test_a_folder_that_moved_can_be_named(folders: tuple[Path, Path]) -> None:
 
 
 def test_a_link_that_leads_out_is_not_written_through(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    """Undo never writes to what a symbolic link in a file's place leads to."""
     applied(folders, write=True)
     path, outside = folders[1] / "blog/black.md", tmp_path / "outside.md"
     outside.write_bytes(path.read_bytes())
@@ -213,7 +210,6 @@ def test_a_link_that_leads_out_is_not_written_through(folders: tuple[Path, Path]
 
 @pytest.mark.parametrize("place", ["../outside.md", "blog/../../outside.md", "away/outside.md", "absolute"])
 def test_undo_does_not_leave_the_folder(folders: tuple[Path, Path], tmp_path: Path, place: str) -> None:
-    """A stored row whose path leads out of the folder, even through a link, changes no file there."""
     outside = tmp_path / "outside.md"
     outside.write_bytes(b"Theirs")
     if place == "absolute":
@@ -303,7 +299,6 @@ def test_options_select_links(
 def test_wrong_options_are_named(
     folders: tuple[Path, Path], options: dict[str, object], message: str
 ) -> None:
-    """An option that can't be followed ends the command before anything is written."""
     before = contents(folders[1])
     with pytest.raises((ConfigurationError, InputError), match=message):
         applied(folders, **options)
@@ -327,7 +322,6 @@ def test_only_one_command_at_a_time_writes(folders: tuple[Path, Path]) -> None:
 
 
 def test_editors_anchors_go_into_the_text(folders: tuple[Path, Path]) -> None:
-    """An edited link is applied with the editor's words, whatever its tier."""
     edited = replace(WATER, status="edited", verdict="edited", anchor="green tea", tier="sidebar")
     with open_project(folders[0]).graph(read_only=False) as (edges, _):
         edges.put([edited])
@@ -336,7 +330,6 @@ def test_editors_anchors_go_into_the_text(folders: tuple[Path, Path]) -> None:
 
 
 def test_an_anchor_that_was_accepted_where_it_stands_goes_into_the_text(folders: tuple[Path, Path]) -> None:
-    """Whoever accepts a link with its anchor marked in the text gets it there, even if its tier is "related box"."""
     with open_project(folders[0]).graph(read_only=False) as (edges, _):
         edges.put([replace(WATER, tier="sidebar")])
     assert (
@@ -374,7 +367,6 @@ def test_a_page_without_a_file_is_named(folders: tuple[Path, Path]) -> None:
 
 
 def test_a_renamed_file_is_found_again(folders: tuple[Path, Path]) -> None:
-    """A file that was found earlier and has another name now is looked for again."""
     applied(folders)
     (folders[1] / "blog/green").mkdir()
     (folders[1] / "blog/green.md").rename(folders[1] / "blog/green/index.md")
@@ -395,7 +387,6 @@ def test_files_that_cannot_be_written_are_gaps(folders: tuple[Path, Path]) -> No
 
 
 def test_a_file_that_changes_meanwhile_is_a_gap(folders: tuple[Path, Path]) -> None:
-    """A file that somebody saves between the reading and the writing stays as it is, and no row is left behind."""
     path = folders[1] / "blog/green.md"
 
     class Editor(Notes):
@@ -438,7 +429,6 @@ def repository(folders: tuple[Path, Path]) -> tuple[Path, Path]:
 
 
 def test_dirty_files_are_refused(repository: tuple[Path, Path]) -> None:
-    """A file with changes that are in no commit stays as it is, and is a gap of a command that was to write."""
     path = repository[1] / "blog/green.md"
     path.write_text(path.read_text(encoding="utf-8") + "Draft.\n", encoding="utf-8")
     before = path.read_bytes()
@@ -563,7 +553,6 @@ def test_a_killed_application_can_be_taken_back_at_once(folders: tuple[Path, Pat
 
 
 def test_a_damaged_former_text_is_not_written(folders: tuple[Path, Path]) -> None:
-    """Undo leaves a file as it is if the store's copy of the former text is damaged."""
     applied(folders, write=True)
     after = contents(folders[1])
     engine = open_project(folders[0]).databases.store()
@@ -574,7 +563,6 @@ def test_a_damaged_former_text_is_not_written(folders: tuple[Path, Path]) -> Non
 
 
 def test_live_links_are_counted(folders: tuple[Path, Path]) -> None:
-    """The list of applications tells how many of its links a run has found on the site, and how many were undone."""
     first = applied(folders, write=True)
     with open_project(folders[0]).graph(read_only=False) as (edges, _):
         edges.put([replace(POT, status="live")])
@@ -586,7 +574,6 @@ def test_live_links_are_counted(folders: tuple[Path, Path]) -> None:
 
 
 def test_results_are_tables(folders: tuple[Path, Path]) -> None:
-    """Results have tables for pandas, with texts for outcomes and reasons."""
     result = applied(folders, write=True)
     frame = result.to_frame()
     assert [*frame["result"].unique()][:2] == ["applied", "refused: the anchor is not in the text"]

@@ -158,7 +158,6 @@ def reasons(site: WordPress, result: ApplyResult, number: int) -> set[object]:
 
 
 def test_what_editors_change_meanwhile_stays(few: Path, wordpress: WordPress) -> None:
-    """Posts that are saved between reading and writing are conflicts and stay as editors left them."""
     before = contents(wordpress)
     edited = [wordpress.posts[slug_of(number)] for number in (1, 4)]  # classic and blocks
     wordpress.plugin(EDITED_BETWEEN % "|".join(map(str, edited)))
@@ -180,7 +179,6 @@ def test_what_editors_change_meanwhile_stays(few: Path, wordpress: WordPress) ->
 
 
 def test_plugins_that_rewrite_content_leave_no_trace(few: Path, wordpress: WordPress) -> None:
-    """If a plugin rewrites a link while a post is saved, the post gets its former bytes back, and has no row."""
     before = contents(wordpress)
     wordpress.plugin(REWRITES % url(wordpress, 1 + 6))  # earlier links have more attributes
     result = applied(few, wordpress.url, write=True)
@@ -246,7 +244,6 @@ def test_an_author_changes_own_posts_only(few: Path, wordpress: WordPress) -> No
 
 
 def test_applied_links_become_live(project: Path, wordpress: WordPress) -> None:
-    """After the next import and run, applied links are live, and no longer among those to apply."""
     # To posts about something else: those about the same are near-duplicates, which a run links to nothing.
     links = [[*links_of(wordpress, number)][1] for number in range(SOME)]
     put_links(project, links)

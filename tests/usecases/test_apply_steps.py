@@ -37,7 +37,6 @@ def shown(folders: tuple[Path, Path], **options: object) -> ShownChanges:
 
 
 def test_what_was_shown_is_written_and_taken_back(folders: tuple[Path, Path]) -> None:
-    """The links of the pages' diffs are applied by the named person, and undo leaves all files byte-equal."""
     project, before = open_project(folders[0]), contents(folders[1])
     found = shown(folders)
     assert [(page.file, page.links) for page in found.pages] == [("blog/black.md", 1), ("blog/green.md", 3)]
@@ -57,7 +56,6 @@ def test_the_command_takes_the_folder_of_the_settings(folders: tuple[Path, Path]
 
 
 def test_links_that_were_not_shown_are_not_applied(folders: tuple[Path, Path]) -> None:
-    """A link that somebody accepts after the changes were shown waits for the next time."""
     project = open_project(folders[0])
     with project.graph(read_only=False) as (edges, _):
         edges.put([replace(BLACK_POT, status="proposed", verdict="")])
@@ -70,7 +68,6 @@ def test_links_that_were_not_shown_are_not_applied(folders: tuple[Path, Path]) -
 
 @pytest.mark.parametrize("change", ["file", "decision", "anchor", "folder"])
 def test_nothing_is_written_if_something_changed_since(folders: tuple[Path, Path], change: str) -> None:
-    """A changed file, a decision taken back, another anchor or another folder ends it before anything is written."""
     project, sources = open_project(folders[0]), folders[1]
     found = shown(folders)
     if change == "file":
@@ -90,7 +87,6 @@ def test_nothing_is_written_if_something_changed_since(folders: tuple[Path, Path
 
 
 def test_a_folder_is_kept_without_links_in_its_path(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    """A folder chosen through a link is kept as the one that the link leads to."""
     (tmp_path / "link").symlink_to(folders[1])
     project = open_project(folders[0])
     assert choose_source_folder(project, str(tmp_path / "link")) == folders[1].resolve()
@@ -98,13 +94,11 @@ def test_a_folder_is_kept_without_links_in_its_path(folders: tuple[Path, Path], 
 
 
 def test_a_relative_folder_starts_at_the_project(folders: tuple[Path, Path]) -> None:
-    """A project and its sources can be moved together."""
     change_settings(folders[0], {"source_folder": "../sources"})
     assert source_folder(open_project(folders[0])) == folders[1].resolve()
 
 
 def test_a_link_in_the_place_of_the_folder_is_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    """Whoever replaces the chosen folder by a link gets nothing written where it leads."""
     found = shown(folders)
     folders[1].rename(tmp_path / "moved")
     folders[1].symlink_to(tmp_path / "moved")
@@ -128,7 +122,6 @@ def test_a_link_in_the_place_of_the_folder_is_refused(folders: tuple[Path, Path]
     ],
 )
 def test_what_is_no_folder_of_sources_is_refused(folders: tuple[Path, Path], given: str, why: str) -> None:
-    """Nothing is stored, and the sentence says what is wrong."""
     before = (folders[0] / "config/settings.toml").read_bytes()
     with pytest.raises((ConfigurationError, InputError), match=why):
         choose_source_folder(open_project(folders[0]), given.format(root=folders[0].parent))
@@ -154,7 +147,6 @@ def test_links_of_another_folder_are_not_looked_for_in_this_one(
 
 
 def test_a_patch_is_split_by_its_counts() -> None:
-    """Lines that look like a header of a patch are text like any other."""
     odd = "--- a/x\n+++ b/x\ndiff --git a/x b/x\n@@ -1,1 +1,1 @@\nend"
     texts = [
         (SourceFile(f"{name}.md", odd), odd.replace("end", f"{name}\n-- end")) for name in ("one", "two")

@@ -149,7 +149,6 @@ def test_what_an_editor_changes_meanwhile_stays(project: Path, site: WordPressSt
 
 
 def test_posts_that_changed_since_are_listed_and_stay(project: Path, site: WordPressStandIn) -> None:
-    """Undo takes back the posts that are still as links left them, and lists changed and deleted ones."""
     applied(project, site.url, write=True)
     site.posts[1].content += "<p>More</p>"
     del site.posts[2]
@@ -183,7 +182,6 @@ def test_a_site_that_stops_answering_gets_no_more_writes(project: Path, site: Wo
 
 
 def test_what_a_plugin_alters_gets_its_former_content(project: Path, site: WordPressStandIn) -> None:
-    """A post that the site changes while saving it is as before, has no row, and is a gap."""
     before = contents(site)
     site.saves = lambda content: content.replace(f"{site.url}/pot/", "/go?to=pot")
     result = applied(project, site.url, write=True)
@@ -195,7 +193,6 @@ def test_what_a_plugin_alters_gets_its_former_content(project: Path, site: WordP
 
 
 def test_a_post_that_stays_altered_keeps_its_backup(project: Path, site: WordPressStandIn) -> None:
-    """If the former content can't be written back either, the store keeps it, and undo says that the post changed."""
     before = site.posts[1].content.encode()
     site.saves = lambda content: f"{content}<!-- saved -->"
     result = applied(project, site.url, write=True, only=[links(site)["green-pot"].id])
@@ -233,7 +230,6 @@ def test_a_user_whose_html_is_filtered_is_told_before(project: Path, site: WordP
 def test_wrong_options_are_named(
     project: Path, site: WordPressStandIn, options: dict[str, object], message: str
 ) -> None:
-    """Options that don't go together, and a site without an account, end the command before any request."""
     with pytest.raises(ConfigurationError, match=message):
         applied(project, site.url, **options)
     assert not site.ledger
@@ -257,7 +253,6 @@ def test_wrong_passwords_and_missing_rights_are_errors(
 def test_the_command_names_posts(
     project: Path, site: WordPressStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The commands speak of posts, with paths as addresses, and undo names the page of a post that changed."""
     where = ("--wordpress", site.url, "--delay", "0", "--project", str(project))
     assert command("apply", *where) == ExitCode.SUCCESS
     said = capsys.readouterr().out
@@ -275,7 +270,6 @@ def test_the_command_names_posts(
 
 
 def test_undo_sends_to_no_other_site(project: Path, site: WordPressStandIn) -> None:
-    """A row that names another site than config/wordpress.txt, or something else than a post, gets no request."""
     applied(project, site.url, write=True)
     with WordPressStandIn([StoredPost(1, "green", "x")]) as other:
         hostile(project, site, home=other.url)
@@ -288,7 +282,6 @@ def test_undo_sends_to_no_other_site(project: Path, site: WordPressStandIn) -> N
 
 
 def test_a_password_for_a_folder_is_not_for_the_host(project: Path, site: WordPressStandIn) -> None:
-    """An account of a site in a folder of a host changes no posts of the host's other sites."""
     sign_in(project, f"{site.url}/blog", USER, PASSWORD)
     with pytest.raises(ConfigurationError, match="has no account for"):
         applied(project, site.url)

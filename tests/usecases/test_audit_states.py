@@ -46,7 +46,6 @@ def rows(found: AuditStates, state: State, key: str) -> int:
 
 
 def test_every_number_leads_to_its_rows(project: Project) -> None:
-    """In each state, a figure that counts something has exactly so many rows."""
     found = audit_in_states(project, Told(), home=URLS[0])
     values = {each.key: each.values for each in found.measures}
     assert values.keys() == ROWS.keys()
@@ -80,7 +79,6 @@ def test_the_states_are_those_of_the_command(project: Project, found: AuditState
 
 
 def test_links_between_sections_are_listed_new_ones_first(found: AuditStates) -> None:
-    """A cell of the matrix has as many rows as it says, and new links have a score."""
     names, matrix = found.section_matrix
     for at, one in enumerate(names):
         for to, other in enumerate(names):
@@ -93,7 +91,6 @@ def test_links_between_sections_are_listed_new_ones_first(found: AuditStates) ->
 
 
 def test_pages_can_be_sorted_and_narrowed(found: AuditStates) -> None:
-    """Rows are sorted by any figure, and narrowed to a section."""
     assert [page.url for page in found.pages("today", sort="url")] == sorted(URLS)
     inlinks = [page.inlinks for page in found.pages("all", sort="inlinks")]
     assert inlinks == sorted(inlinks, reverse=True)
@@ -102,7 +99,6 @@ def test_pages_can_be_sorted_and_narrowed(found: AuditStates) -> None:
 
 @pytest.mark.parametrize("key", ["links", "nonsense"])
 def test_a_figure_that_is_not_of_pages_is_refused(found: AuditStates, key: str) -> None:
-    """A wrong name is an error, not an empty list."""
     with pytest.raises(ConfigurationError, match="no figure of pages"):
         found.pages("today", key)
     with pytest.raises(ConfigurationError, match="no section"):
@@ -123,7 +119,6 @@ def test_the_result_is_kept(project: Project, found: AuditStates) -> None:
 
 
 def test_without_links_the_figures_are_unknown(tmp_path: Path) -> None:
-    """A site whose links nobody knows has unknown figures, not zeros."""
     found = audit_in_states(open_project(make_project(tmp_path)), Told())
     values = {each.key: each.values for each in found.measures}
     assert not found.links_known and values["orphans"] == (None, None, None)

@@ -80,7 +80,6 @@ def faults(folder: Path) -> dict[str, str]:
 
 
 def test_without_any_key_all_is_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Parts that the settings don't use are reported as unused, not as failures."""
     folder = make_project(tmp_path)
     found = facts(folder)
     assert {name for name, fact in found.items() if fact.ok is None} == {

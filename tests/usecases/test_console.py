@@ -97,7 +97,6 @@ def test_main_py_without_a_command_is_a_run_of_its_own_folder(tmp_path: Path, op
 @pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_terminal_without_unicode_shows_bars_and_tables(tmp_path: Path) -> None:
-    """Progress and summary use only characters that an old console has."""
     folder = make_project(tmp_path)
     ours, theirs = os.openpty()
     more = {"PYTHONIOENCODING": "cp1252", "TERM": "xterm", "COLUMNS": "100"}
@@ -199,7 +198,6 @@ def test_texts_are_printed_as_they_are() -> None:
 
 
 def test_a_terminal_obeys_nothing_in_a_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """Escape sequences and bidirectional controls of a title are shown, in lines, tables and errors."""
     evil, seen = "tea \x1b[2J\x9b31m\u202emilk", "tea \\u001b[2J\\u009b31m\\u202emilk"
     for terminal in (False, True):
         console, out = printed(120, terminal)

@@ -37,7 +37,6 @@ def row(result: SettingsResult, name: str) -> SettingRow:
 
 
 def test_every_setting_is_shown_with_what_a_form_needs(tmp_path: Path) -> None:
-    """The result has every setting except keys, with group, help, kind, range, default and value."""
     result = list_settings(tmp_path)
     assert [each.name for each in result.settings] == [
         name for name in Settings.model_fields if name not in KEY_FILES
@@ -57,7 +56,6 @@ def test_every_setting_is_shown_with_what_a_form_needs(tmp_path: Path) -> None:
 def test_a_value_says_whether_the_file_or_the_environment_set_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The environment wins over the file, and both win over the default."""
     settings_file(tmp_path, 'links_per_page = 3\nmax_clicks = 9\nsections_off = ["/a"]\n')
     monkeypatch.setenv("INTERNAL_LINKER_LINKS_PER_PAGE", "7")
     monkeypatch.setenv("INTERNAL_LINKER_SECTIONS_OFF", '["/b"]')
@@ -77,7 +75,6 @@ def test_a_wrong_value_is_shown_with_its_problem(tmp_path: Path) -> None:
 
 
 def test_a_change_keeps_comments_order_and_line_ends(tmp_path: Path) -> None:
-    """Only the value of the changed setting differs afterwards."""
     text = '# My site\r\nmax_clicks = 9 # agreed with Ann\r\n\r\nlinks_per_page = 3   # few\r\ngl = "de"\r\n'
     path = settings_file(tmp_path, "")
     path.write_bytes(text.encode())
@@ -109,7 +106,6 @@ def test_a_setting_that_is_not_in_the_file_comes_with_its_explanation(tmp_path: 
 
 
 def test_none_restores_the_default(tmp_path: Path) -> None:
-    """A setting that was changed gets its default back."""
     path = settings_file(tmp_path, 'source_include = ["/blog"]\nmax_serp_pages = 9\n')
     change_settings(tmp_path, {"source_include": None, "max_serp_pages": None})
     assert tomllib.loads(path.read_text(encoding="utf-8")) == {"source_include": [], "max_serp_pages": 2}
@@ -150,7 +146,6 @@ def test_what_the_environment_sets_cannot_be_changed_in_the_file(
 
 
 def test_a_change_of_an_older_state_is_refused(tmp_path: Path) -> None:
-    """Who edits settings that somebody else has changed meanwhile learns of it and loses nothing of theirs."""
     settings_file(tmp_path, "max_clicks = 9\n")
     seen = list_settings(tmp_path).version
     change_settings(tmp_path, {"max_clicks": 5}, seen)
@@ -160,7 +155,6 @@ def test_a_change_of_an_older_state_is_refused(tmp_path: Path) -> None:
 
 
 def test_passwords_in_addresses_are_hidden(tmp_path: Path) -> None:
-    """No password of an address is part of a result."""
     settings_file(tmp_path, 'store_url = "postgresql+psycopg://me:hunter2@db.example/links"\n')
     result = list_settings(tmp_path)
     assert row(result, "store_url").value == "postgresql+psycopg://me:***@db.example/links"
@@ -197,7 +191,6 @@ def test_a_key_is_written_for_its_owner_only_and_never_shown(tmp_path: Path) -> 
 def test_a_wrong_key_is_refused_without_repeating_it(
     tmp_path: Path, name: str, text: str, words: str
 ) -> None:
-    """A key that can't be right is not written, and the message doesn't contain it."""
     with pytest.raises(ConfigurationError) as caught:
         set_key(tmp_path, name, text)
     assert words in str(caught.value) and SECRET not in str(caught.value)
@@ -207,7 +200,6 @@ def test_a_wrong_key_is_refused_without_repeating_it(
 def test_a_key_of_the_environment_is_named_and_not_overridden(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A key from an environment variable can't be changed through its file."""
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     keys = {key.name: key.source for key in list_settings(tmp_path).keys}
     assert keys["openai_api_key"] == "environment"
@@ -224,7 +216,6 @@ def test_exclusions_are_changed_as_a_whole(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
-    """Settings that can't be parsed are neither shown nor overwritten."""
     settings_file(tmp_path, "max_clicks = nine\n")
     for call in (list_settings, lambda root: change_settings(root, {"max_clicks": 3})):
         with pytest.raises(ConfigurationError, match="can't be read"):
@@ -244,7 +235,6 @@ def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_no_form_of_a_password_in_an_address_is_shown(address: str, shown: str) -> None:
-    """A password with / or @ in it, and one in a query, are hidden, and known to the filter of the log."""
     assert masked(address) == shown
     secrets = secrets_in(address)
     assert bool(secrets) == (shown != address)

@@ -72,7 +72,6 @@ def test_wildcards_get_the_pattern_that_they_mean(
     ],
 )
 def test_what_is_wrong_with_a_pattern_is_said_plainly(pattern: str, words: str) -> None:
-    """The error says what is wrong and what to write, not what the library calls it."""
     with pytest.raises(ConfigurationError, match=words) as caught:
         Exclusions([(1, pattern)])
     assert not any(term in str(caught.value) for term in ("operator", "missing", "invalid", "unexpected"))
@@ -80,7 +79,6 @@ def test_what_is_wrong_with_a_pattern_is_said_plainly(pattern: str, words: str) 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), st.text(max_size=30))
 def test_any_line_is_a_pattern_or_a_configuration_error(pattern: str, url: str) -> None:
-    """Any text in the file gives patterns or a ConfigurationError."""
     with suppress(ConfigurationError):
         exclusions = Exclusions([(7, pattern)])
         assert exclusions.match(url.encode("utf-8", "replace").decode()) in {"", pattern}
@@ -108,7 +106,6 @@ def test_a_bom_hides_no_first_pattern(tmp_path: Path) -> None:
 
 
 def test_no_file_means_no_patterns(tmp_path: Path) -> None:
-    """A project without the file excludes nothing."""
     assert len(read_exclusions(tmp_path / "excluded_urls.txt")) == 0
 
 

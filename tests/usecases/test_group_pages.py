@@ -69,7 +69,6 @@ def test_the_result_is_kept_with_map_tree_and_table(project: Project) -> None:
 
 
 def test_a_name_is_kept_when_the_site_is_grouped_again(project: Project) -> None:
-    """A chosen name follows its pages, in the app and in the files of the command clusters."""
     computed = names(grouped_pages(project))
     renamed = rename_cluster(project, 2, " Tea ")
     assert names(renamed) == names(grouped_pages(project)) == [computed[0], "Tea", computed[2]]
@@ -81,7 +80,6 @@ def test_a_name_is_kept_when_the_site_is_grouped_again(project: Project) -> None
 
 
 def test_people_rename_at_once(project: Project) -> None:
-    """Of names that are given at the same time, none is lost."""
     for turn in range(2):
         wanted = [f"{topic} {turn}" for topic in ("Coffee", "Tea", "Tax")]
         with ThreadPoolExecutor(3) as people:
@@ -91,7 +89,6 @@ def test_people_rename_at_once(project: Project) -> None:
 
 
 def test_a_name_given_while_pages_are_grouped_is_kept(project: Project) -> None:
-    """The new result has a name that somebody gave, and not one that somebody took back, before it was stored."""
     computed = names(grouped_pages(project))
     rename_cluster(project, 1, "Coffee")
 
@@ -107,7 +104,6 @@ def test_a_name_given_while_pages_are_grouped_is_kept(project: Project) -> None:
 
 
 def test_the_computed_name_can_be_restored(project: Project) -> None:
-    """An empty name brings the computed one back, also after the site was grouped again."""
     computed = names(grouped_pages(project))
     rename_cluster(project, 1, "Coffee")
     group_pages(project, OPTIONS, Told())
@@ -116,7 +112,6 @@ def test_the_computed_name_can_be_restored(project: Project) -> None:
 
 
 def test_a_topic_that_is_gone_gives_its_name_to_no_other(project: Project) -> None:
-    """A cluster with mostly other pages keeps its computed name."""
     rename_cluster(project, 1, "Coffee")
     with_pages(project.root, (*TITLES[4:], "iced tea leaves"))
     assert "Coffee" not in names(group_pages(project, ClustersOptions(by="title", k=2), Told()))
@@ -127,7 +122,6 @@ def test_a_topic_that_is_gone_gives_its_name_to_no_other(project: Project) -> No
     [(1, "x" * 81, "80 characters, not 81"), (9, "x", "no cluster 9"), (0, "x", "no cluster 0")],
 )
 def test_a_wrong_name_is_refused(project: Project, number: int, name: str, words: str) -> None:
-    """Too long a name and a missing cluster are named, and nothing changes."""
     before = names(grouped_pages(project))
     with pytest.raises((ConfigurationError, InputError), match=words):
         rename_cluster(project, number, name)
@@ -150,7 +144,6 @@ def test_names_that_cannot_be_read_are_not_lost(project: Project) -> None:
 
 
 def test_the_workbook_has_the_chosen_names(project: Project, tmp_path: Path) -> None:
-    """The download has clusters, pages and missing links under the chosen names."""
     write_clusters(rename_cluster(project, 1, "Coffee"), tmp_path / "c.xlsx")
     book = openpyxl.load_workbook(tmp_path / "c.xlsx")
     assert book.sheetnames == ["Clusters", "Pages", "Missing links"]
@@ -158,7 +151,6 @@ def test_the_workbook_has_the_chosen_names(project: Project, tmp_path: Path) -> 
 
 
 def test_grouping_can_be_cancelled(project: Project) -> None:
-    """A cancelled grouping leaves the earlier result."""
     made = grouped_pages(project)
     with pytest.raises(Interrupted, match="earlier result stays"):
         group_pages(project, ClustersOptions(by="title", k=2), Told(), lambda: True)

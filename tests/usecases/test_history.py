@@ -66,7 +66,6 @@ def write_pages(project: Path, pages: dict[str, str]) -> None:
 
 
 def test_a_run_is_kept_told_apart_and_put_back(twice: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The diff names an added page, the rollback restores Output.csv, and the history lists all runs."""
     project, before = twice, (twice / "first.csv").read_bytes()
     assert (project / "files/Output.csv").read_bytes() != before
     first, second = runs(project, capsys)
@@ -130,7 +129,6 @@ def keep_two_runs(opened: Project) -> None:
 
 
 def test_runs_have_names(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The columns of the history are aligned, and every command takes the names that it lists."""
     opened = open_project(project)
     keep_two_runs(opened)
     capsys.readouterr()
@@ -207,7 +205,6 @@ def test_links_that_were_put_back_are_a_table(project: Path) -> None:
 def test_what_can_not_be_done_is_said_in_a_sentence(
     project: Path, arguments: tuple[str, ...], code: int, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An impossible request ends with one sentence and the documented exit code."""
     assert command(*arguments, "--project", str(project)) == code
     assert sentence in capsys.readouterr().err
 
@@ -233,7 +230,6 @@ def test_a_wrong_clock_neither_hides_runs_nor_lasts(
 
 
 def test_runs_of_one_second_are_told_apart(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two rollbacks in a second, and runs of the hour that autumn repeats, are runs of their own with short ids."""
     with time_machine.travel(datetime(2026, 10, 25, 0, 30, tzinfo=UTC), tick=False):
         assert do(project, "run") == 0
         for _ in range(3):
@@ -274,7 +270,6 @@ def test_a_part_is_laid_over_the_newest_run(project: Path) -> None:
 
 @pytest.mark.parametrize("sections", [(), ("/water",)])
 def test_a_preview_is_what_the_rollback_does(twice: Path, sections: tuple[str, ...]) -> None:
-    """The preview writes nothing, and the rollback then changes exactly the links that it named."""
     project, opened = twice, open_project(twice)
     options = RollbackOptions(run="last-1", sections=sections)
     before = {path: path.read_bytes() for path in (project / "files").glob("*.csv")}
@@ -302,7 +297,6 @@ def _filled(targets: list[str]) -> list[str]:
 
 
 def test_a_preview_leaves_out_what_was_rejected_since(twice: Path) -> None:
-    """Links that an editor rejected after the run are counted and not put back."""
     first, opened = links(twice, "first.csv"), open_project(twice)
     both = next(row for row in waiting_links(opened).links if row.target in first.get(row.source, []))
     decide(opened, [LinkDecision(both.id, "rejected")])

@@ -88,7 +88,6 @@ def put_live(folder: Path, pages: Iterable[str], at: datetime) -> None:
 
 
 def test_the_project_gives_what_the_arrays_give(made: Path, site: Simulated) -> None:
-    """From stored search data, live links and their days, sections and languages."""
     result, expected = found(made), site.findings()
     assert result.links == len(site.treated)
     assert result.verdict is Verdict.GAIN
@@ -116,7 +115,6 @@ def test_pages_that_are_known_are_not_read_again(made: Path, site: Simulated) ->
 
 
 def test_the_report_stands_alone(made: Path) -> None:
-    """It has the answer, and loads nothing from elsewhere."""
     assert found(made).files == ("impact.html",)
     text = (made / "files/impact.html").read_text("utf-8")
     assert found(made, report=False).sentence.split(",")[0] in text
@@ -124,7 +122,6 @@ def test_the_report_stands_alone(made: Path) -> None:
 
 
 def test_frames_have_shares(made: Path) -> None:
-    """The tables of effects, weeks and pairs, for pandas."""
     frames = impact_in_python(made).frames
     effects = frames["effects"].set_index(["outcome", "group"])
     assert 0.2 < effects.loc[("clicks", "all"), "effect"] < 1
@@ -148,7 +145,6 @@ def test_the_command_says_the_same(made: Path, capsys: pytest.CaptureFixture[str
 def test_a_failed_placebo_is_told_everywhere(
     site: Simulated, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In the terminal, in the report, and in what the app shows."""
     odd = replace(site, panel=nearest_controls_moved(site, 3.0))
     folder = make_impact_project(tmp_path / "site", odd)
     assert command("impact", "--project", str(folder)) == 0
@@ -239,7 +235,6 @@ def test_an_experiment_can_be_ended(tmp_path: Path) -> None:
 
 
 def test_nothing_to_draw_is_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without accepted links there is no experiment, and no result of one."""
     assert command("impact", "--plan", "--project", str(made)) == ExitCode.GAPS
     told = capsys.readouterr().out
     assert "no accepted link waits. Accept links to at least 150 pages" in told
@@ -250,7 +245,6 @@ def test_nothing_to_draw_is_said(made: Path, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.long
 def test_held_back_targets_are_the_controls(planned: Planned) -> None:
-    """The result of an experiment compares targets that went live with those that were drawn to wait."""
     folder, first, plan = planned
     drawn = {one.target for one in plan.drawn}
     held = {one.target for one in plan.drawn if one.held}
@@ -296,7 +290,6 @@ def test_held_back_links_that_went_live_are_told(
 
 
 def test_older_links_of_drawn_pages_do_not_count(planned: Planned) -> None:
-    """Pages that got links before the experiment take part in it, whichever way they were drawn."""
     folder, first, plan = planned
     put_live(folder, [one.target for one in plan.drawn], first - timedelta(days=40))
     released = {one.target for one in plan.drawn if not one.held}
@@ -359,5 +352,4 @@ def test_sums_of_a_period_are_not_enough(tmp_path: Path, site: Simulated) -> Non
 
 
 def test_plan_and_release_exclude_each_other(made: Path) -> None:
-    """One of them has to be chosen."""
     assert command("impact", "--plan", "--release", "--project", str(made)) == ConfigurationError.exit_code

@@ -68,7 +68,6 @@ def test_days_are_stored(project: Project) -> None:
 def test_a_second_import_reads_the_last_days_and_new_ones(
     project: Project, google: GoogleAnalyticsStandIn
 ) -> None:
-    """Days that Google changes no more are never read again, nor are days without sessions."""
     imported(project)
     assert google.asked()[0][:2] == ("2026-10-01", "2026-10-28")
     assert google.calls("runReport")[0].body["dateRanges"][0]["startDate"] == str(first_kept_day(TODAY))
@@ -79,7 +78,6 @@ def test_a_second_import_reads_the_last_days_and_new_ones(
 
 
 def test_a_quota_that_runs_out_keeps_what_was_read(project: Project, google: GoogleAnalyticsStandIn) -> None:
-    """What was read stays, the gap is told, and the next import goes on from there."""
     google.quota = RateLimit(2, 3600)
     done = imported(project)
     [gap] = done.gaps
@@ -91,7 +89,6 @@ def test_a_quota_that_runs_out_keeps_what_was_read(project: Project, google: Goo
 
 
 def test_another_property_is_refused(project: Project, google: GoogleAnalyticsStandIn) -> None:
-    """A property without a session on the site stores nothing."""
     google.data["123"] = [(str(day), "other.example", "/", 9, 0, 0.0) for day in DAYS]
     with pytest.raises(InputError, match=r"no session began on tiny.example.*Check the property's number"):
         imported(project)
@@ -101,14 +98,12 @@ def test_another_property_is_refused(project: Project, google: GoogleAnalyticsSt
 
 @pytest.mark.parametrize("name", ["G-ABC123", "UA-1-1", "", "properties/x"])
 def test_a_property_is_a_number(name: str) -> None:
-    """Other ids of Google Analytics are refused with the place where the number is."""
     with pytest.raises(ConfigurationError, match="Property details"):
         source_of(name)
     assert source_of(" properties/123 ") == "GA4 property 123"
 
 
 def test_bad_input_is_counted_and_told(project: Project, google: GoogleAnalyticsStandIn) -> None:
-    """Days without sessions, sampled and hidden rows, another time zone and other spellings of a page are reported."""
     google.data["123"] = [row for row in google.data["123"] if row[0] not in ("2026-10-09", "2026-10-10")] + [
         ("2026-10-01", "tiny.example", "/green-tea", 10, 3, 0.0)
     ]

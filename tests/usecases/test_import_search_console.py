@@ -76,7 +76,6 @@ def stored(folder: Path, table: SearchTable = SearchTable.TOTALS) -> dict[date, 
 def test_the_first_import_stores_every_day_that_google_has(
     project: Path, google: SearchConsoleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Rows by query, by page and totals are stored as Google has them, and the output says what was fetched."""
     assert imported(project, "--search-console", "https://www.tiny.example") == 0
     said = capsys.readouterr().out
     data = google.data[PROPERTY]
@@ -149,7 +148,6 @@ def test_the_next_step_is_named(
 def test_a_used_up_quota_keeps_what_was_fetched(
     project: Path, google: SearchConsoleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The import ends with gaps and the time to go on, and the next one fetches only the rest."""
     google.load = RateLimit(2 * 486 + 4 * 220, 600)
     assert imported(project, "--search-console", PROPERTY) == 6
     said = capsys.readouterr().out
@@ -170,7 +168,6 @@ def test_a_used_up_quota_keeps_what_was_fetched(
 def test_an_import_that_fails_in_the_middle_goes_on_where_it_stopped(
     project: Path, google: SearchConsoleStandIn
 ) -> None:
-    """A day counts only when all of its tables are stored."""
     # The third query by page fails: two days are whole, the third has its queries only.
     answers = iter(range(1000))
 
@@ -191,7 +188,6 @@ def test_an_import_that_fails_in_the_middle_goes_on_where_it_stopped(
 def test_search_data_need_no_crawl(
     tmp_path: Path, google: SearchConsoleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In a fresh folder search data can be imported and read, before any page and setting."""
     fresh = connect(empty_project(tmp_path / "fresh"), google)
     assert imported(fresh, "--search-console", PROPERTY, "--days", "2", "--json") == 0
     told = json.loads(capsys.readouterr().out)["search_data"]
@@ -202,7 +198,6 @@ def test_search_data_need_no_crawl(
 def test_bad_rows_and_missing_days_are_counted(
     project: Path, google: SearchConsoleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Rows that can't be right, pages of other sites, unknown pages and days without data are told, not lost."""
     data = google.data[PROPERTY]
     missing = DAYS[5].isoformat()
     data = data[data["date"] != missing]
@@ -228,7 +223,6 @@ def test_bad_rows_and_missing_days_are_counted(
 def test_days_with_too_many_rows_are_told(
     project: Path, google: SearchConsoleStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If Google gives as many rows of a day as it ever does, others are missing, and the day is named."""
     from internal_linker.usecases import import_search_console as usecase
 
     monkeypatch.setattr(usecase, "ROWS_A_DAY", 6)
@@ -256,7 +250,6 @@ def test_a_wrong_property_is_told(
     code: int,
     message: str,
 ) -> None:
-    """The message names what the account may read, or how a property is written."""
     assert imported(project, "--search-console", *arguments) == code
     said = capsys.readouterr()
     assert message in " ".join((said.out + said.err).split())
@@ -265,7 +258,6 @@ def test_a_wrong_property_is_told(
 def test_without_an_account_the_page_on_granting_access_is_named(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A missing key file is a configuration error, with the way to one."""
     (project / "config/service_account.txt").unlink()
     assert imported(project, "--search-console", PROPERTY) == 2
     assert "put its key into config/service_account.txt" in capsys.readouterr().err

@@ -49,7 +49,6 @@ def pages(project: Path) -> list[dict[str, str]]:
 
 
 def test_posts_become_pages_with_their_links(project: Path, site: WordPressStandIn) -> None:
-    """Each post is a page with its title as text, its content with absolute links and no scripts, and its links."""
     site.posts[2].lang = "fa"
     assert imported(project, "--wordpress", site.url, *QUICK) == 0
     first, second, _ = pages(project)
@@ -66,7 +65,6 @@ def test_posts_become_pages_with_their_links(project: Path, site: WordPressStand
 def test_only_changed_posts_are_fetched_again(
     project: Path, site: WordPressStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A later import fetches the posts that were modified or moved, drops deleted ones, and says how many of each."""
     assert imported(project, "--wordpress", site.url, *QUICK) == 0
     site.forget()
     site.posts[1].content, site.posts[1].modified = "<p>New text</p>", "2024-05-05T00:00:00"
@@ -84,7 +82,6 @@ def test_only_changed_posts_are_fetched_again(
 
 
 def test_filters_and_limit_save_requests(project: Path, site: WordPressStandIn) -> None:
-    """Posts that the filters leave out, or that are beyond the limit, are not fetched."""
     assert imported(project, "--wordpress", site.url, "--exclude", "/p1", "--limit", "1", *QUICK) == 0
     assert [call.query["include"] for call in site.calls("posts") if "include" in call.query] == [["2"]]
     assert [page["URL"] for page in pages(project)] == [f"{site.url}/p2/"]
@@ -121,7 +118,6 @@ def test_a_failed_import_changes_nothing(
     code: int,
     sentence: str,
 ) -> None:
-    """If the site can't be read, the import ends with a sentence, and no table is written."""
     sign_in(project, site.url)
     assert callable(break_it)
     break_it(site)
@@ -152,7 +148,6 @@ def test_a_wrong_password_is_told_and_shown_nowhere(
 def test_an_address_that_is_no_site_is_refused(
     project: Path, address: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An address with a password, another scheme or parameters is an error before any request."""
     assert imported(project, "--wordpress", address) == 2
     assert "name the site's address" in " ".join(capsys.readouterr().err.split())
 
@@ -162,7 +157,6 @@ def test_an_address_that_is_no_site_is_refused(
     ["anna", "https://a.example\nanna", "https://a.example\nan:na\nx y", "https://u:p@a.example\na\nb"],
 )
 def test_a_wrong_account_file_is_told_without_repeating_it(text: str) -> None:
-    """A file without three sound lines is an error that names the file and repeats nothing of it."""
     with pytest.raises(
         ConfigurationError, match=re.escape("config/wordpress.txt must have three lines")
     ) as told:
@@ -182,7 +176,6 @@ def test_check_signs_in(project: Path, site: WordPressStandIn) -> None:
 
 
 def test_the_password_is_a_secret_of_the_settings(project: Path, site: WordPressStandIn) -> None:
-    """The log's filter knows the password with and without its spaces."""
     sign_in(project, site.url)
     assert {PASSWORD, PASSWORD.replace(" ", "")} <= set(load_settings(project).secrets)
 

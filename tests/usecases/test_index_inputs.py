@@ -53,7 +53,6 @@ CHANGES: dict[str, Callable[[Path, pytest.MonkeyPatch], None]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_each_input_counts(folder: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
-    """A change of any table, setting or version gives another digest."""
     before = inputs_digest(open_project(folder))
     CHANGES[change](folder, monkeypatch)
     assert inputs_digest(open_project(folder)) != before
@@ -67,7 +66,6 @@ def test_a_table_that_is_no_file_has_no_digest(folder: Path) -> None:
 
 
 def test_what_a_run_writes_does_not_count(folder: Path) -> None:
-    """Results, the cache and the times of files change nothing."""
     before = inputs_digest(open_project(folder))
     (folder / "files/Output.csv").write_text("links", encoding="utf-8")
     (folder / "files/cache.sqlite3").write_bytes(b"rows")
@@ -76,7 +74,6 @@ def test_what_a_run_writes_does_not_count(folder: Path) -> None:
 
 
 def test_the_status_of_files_has_that_of_given_vectors(folder: Path) -> None:
-    """A process that stays notices another file of vectors, as it does another table."""
     write_settings(folder, {"embedding_provider": "file:vectors.csv"})
     settings = open_project(folder).settings
     before = inputs_status(folder, settings)

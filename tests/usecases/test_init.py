@@ -46,14 +46,12 @@ def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights")
 def test_key_files_are_for_their_owner_alone(tmp_path: Path) -> None:
-    """Only the owner can read files that will contain a key."""
     init(tmp_path)
     for path, _ in KEY_FILES.values():
         assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o600
 
 
 def test_a_folder_that_cant_be_written_is_named(tmp_path: Path) -> None:
-    """The error names the path that can't be written."""
     write_text(tmp_path / "site", "a file")
     with pytest.raises(OutputError, match="site"):
         init(tmp_path / "site")
@@ -62,7 +60,6 @@ def test_a_folder_that_cant_be_written_is_named(tmp_path: Path) -> None:
 def test_the_next_steps_name_the_files_and_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Users can follow the printed next steps without any other document."""
     assert command("init", "--project", str(tmp_path / "my site")) == 0
     text = capsys.readouterr().out
     assert text.splitlines()[: len(WRITTEN)] == [f"written  {name}" for name in WRITTEN]

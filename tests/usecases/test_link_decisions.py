@@ -34,7 +34,6 @@ def seen(decisions: Decisions, link: str = FIRST) -> Seen:
 
 
 def test_a_decision_is_stored_at_once(decisions: Decisions) -> None:
-    """A decision is in the store and in the list when the call returns, with the reviewer's name."""
     assert decisions.links.part(LinkFilter(status="waiting")).total == 7
     outcome = decisions.decide([Said(FIRST, "rejected", notes="Not relevant", seen=seen(decisions))], "Anna")
     assert (outcome.changed, outcome.rows[0].status) == (1, "rejected")
@@ -80,7 +79,6 @@ def test_two_people_never_overwrite_each_other_unseen(decisions: Decisions) -> N
 
 
 def test_undo_restores_what_was_before(decisions: Decisions) -> None:
-    """Undo takes back status, anchor and notes of exactly its decision, once."""
     before = stored(decisions)
     first = decisions.decide([Said(FIRST, "accepted", "soft water", "good")])
     second = decisions.decide([Said(SECOND, "rejected")])
@@ -104,7 +102,6 @@ def test_undo_leaves_later_decisions(decisions: Decisions) -> None:
 
 
 def test_a_filter_decides_on_what_waits(decisions: Decisions) -> None:
-    """One decision on a filter leaves decided links alone, and is undone as a whole."""
     decisions.decide([Said(FIRST, "rejected")], "Anna")
     outcome = decisions.decide_all(LinkFilter(section="/blog"), "accepted", by="Ben")
     assert outcome.changed == 4 and stored(decisions).by == "Anna"
@@ -116,7 +113,6 @@ def test_a_filter_decides_on_what_waits(decisions: Decisions) -> None:
 
 
 def test_unknown_links_keep_all_decisions_out(decisions: Decisions) -> None:
-    """With a link that is not stored, none of the decisions is kept."""
     with pytest.raises(LinkNotFound, match="reload"):
         decisions.decide([Said(FIRST, "accepted"), Said("0" * 20, "accepted")])
     assert stored(decisions).verdict == ""
@@ -155,7 +151,6 @@ def test_what_somebody_wrote_is_not_replaced_unseen(decisions: Decisions, theirs
 
 
 def test_undo_keeps_what_a_run_found(decisions: Decisions) -> None:
-    """A link that a run found live after its decision loses the decision, and stays live."""
     decisions.decide([Said(FIRST, "rejected")], "Anna")
     mine = decisions.decide([Said(FIRST, "accepted")], "Ben")
     live = replace(stored(decisions), status="live", by="", at="later")

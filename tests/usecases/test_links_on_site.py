@@ -57,7 +57,6 @@ def test_a_link_is_followed_from_accepted_to_live(folders: tuple[Path, Path]) ->
 
 
 def test_a_link_that_was_rejected_later_is_still_applied(folders: tuple[Path, Path]) -> None:
-    """A decision takes no link out of a text, so the list goes on to show that it is there."""
     project, sources = folders
     opened = open_project(project)
     apply(opened, ApplyOptions(files=sources, write=True), Notes())

@@ -21,7 +21,6 @@ def log_text(folder: Path) -> str:
 
 
 def test_each_entry_is_one_line_with_time_level_and_run(tmp_path: Path) -> None:
-    """A title with a line break neither splits an entry nor imitates one."""
     with run_log(tmp_path, "run-1", []):
         LOGGER.info("Input: start")
         LOGGER.warning("page 'a\r\nb\u2028c' has no text")
@@ -88,7 +87,6 @@ def test_the_log_is_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_log_that_cant_be_rotated_grows_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """If another program holds the old file, as on Windows, the log keeps every entry and prints nothing."""
     monkeypatch.setattr(runlog, "MAX_BYTES", 500)
     for number in range(1, runlog.OLD_FILES + 1):
         (tmp_path / f"logfile.txt.{number}").mkdir()
@@ -100,7 +98,6 @@ def test_a_log_that_cant_be_rotated_grows_on(
 
 
 def test_runs_follow_each_other_in_one_file(tmp_path: Path) -> None:
-    """A second run appends to the log, and every entry is written once."""
     for run in ("run-1", "run-2"):
         with run_log(tmp_path, run, []):
             LOGGER.info("here")
@@ -108,7 +105,6 @@ def test_runs_follow_each_other_in_one_file(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_takes_no_log_is_said_at_once(tmp_path: Path) -> None:
-    """A run that can't write its log ends at the start with an error."""
     (tmp_path / LOG_FILE).mkdir()
     with pytest.raises(OutputError, match=r"logfile\.txt can't be written"), run_log(tmp_path, "run-1", []):
         pass
@@ -117,7 +113,6 @@ def test_a_folder_that_takes_no_log_is_said_at_once(tmp_path: Path) -> None:
 def test_outside_a_run_nothing_is_logged_or_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Outside a run the logger writes no file and prints nothing, so a lookup's warning appears once."""
     monkeypatch.setattr(LOGGER, "propagate", True)
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     LOGGER.warning("twice?")
@@ -132,7 +127,6 @@ def test_control_characters_are_shown_in_the_log(tmp_path: Path) -> None:
 
 
 def test_a_key_within_a_longer_key_leaves_no_rest(tmp_path: Path) -> None:
-    """If one key begins with another, the whole longer one is hidden."""
     with run_log(tmp_path, "run-1", [KEY, f"{KEY}-and-more"]):
         LOGGER.info("keys %s-and-more and %s", KEY, KEY)
     assert log_text(tmp_path).endswith("keys *** and ***\n")

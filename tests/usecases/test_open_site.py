@@ -38,7 +38,6 @@ def site(folder: Path) -> Iterator[OpenSite]:
 
 @pytest.mark.long
 def test_it_answers_as_the_functions_do(folder: Path, site: OpenSite) -> None:
-    """Lookups both ways, of queries and of limits, and briefs, in any order and again."""
     asked: list[tuple[str, dict[str, Any]]] = [
         (PAGES[3], {}),
         (QUERY, {}),
@@ -61,7 +60,6 @@ def test_it_answers_as_the_functions_do(folder: Path, site: OpenSite) -> None:
 def test_what_it_read_serves_the_next_lookups(
     folder: Path, site: OpenSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second lookup reads neither tables nor the index."""
     site.lookup(PAGES[3])
     monkeypatch.setattr("internal_linker.adapters.files.index_folder.IndexFolder.read", None)
     monkeypatch.setattr("internal_linker.usecases.index_inputs.FileDigests", None)
@@ -85,7 +83,6 @@ def test_it_notices_changes(folder: Path, site: OpenSite, name: str) -> None:
 
 @pytest.mark.long
 def test_decisions_of_editors_count_at_once(folder: Path, site: OpenSite) -> None:
-    """A link that an editor rejects is gone from the next lookup."""
     first = site.lookup(PAGES[3]).links[0]
     (row,) = (
         link
@@ -100,7 +97,6 @@ def test_decisions_of_editors_count_at_once(folder: Path, site: OpenSite) -> Non
 
 @pytest.mark.long
 def test_several_threads_may_ask(site: OpenSite) -> None:
-    """Answers to threads are those to one."""
     asked = [*PAGES[:4], QUERY, "oat milk"] * 3
     with ThreadPoolExecutor(4) as pool:
         found = [*pool.map(lambda page: repr(list(site.lookup(page).links)), asked)]

@@ -80,7 +80,6 @@ def links(project: Project, name: str = "files/links.csv") -> list[dict[str, str
 
 @pytest.mark.long
 def test_a_run_on_the_same_search_data_changes_nothing(project: Project) -> None:
-    """Two runs in a row write the same links, with the same reasons."""
     before = [(one["Source"], one["Target"], one["Why"]) for one in links(project)]
     assert changes(project) == []
     assert [(one["Source"], one["Target"], one["Why"]) for one in links(project)] == before
@@ -114,7 +113,6 @@ def test_switching_it_on_favours_needy_pages_and_off_restores_the_lists(project:
 
 
 def test_without_search_data_a_run_says_so_and_goes_on(tmp_path: Path) -> None:
-    """With the setting but no data, links are those of relevance alone, and one sentence says why."""
     make_project(tmp_path, {"priority": "search"})
     told = Told()
     assert not run(open_project(tmp_path), RunOptions(), told).failure
@@ -123,7 +121,6 @@ def test_without_search_data_a_run_says_so_and_goes_on(tmp_path: Path) -> None:
 
 
 def test_the_audit_lists_opportunities(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """Sheet, report and DataFrame have the gains, largest first, with sources that don't link there yet."""
     store(project, pd.concat([searched(), earning([4], 900)]))
     result = audit(project, AuditOptions(), Told())
     every = result.audit.opportunities
@@ -159,7 +156,6 @@ def test_the_audit_lists_opportunities(project: Project, capsys: pytest.CaptureF
 
 
 def test_an_audit_without_search_data_has_no_opportunities(tmp_path: Path) -> None:
-    """Without search data there is no sheet, no table and no chapter."""
     result = audit(open_project(make_project(tmp_path)), AuditOptions(), Told())
     assert "opportunities" not in result.tables()
     assert "Opportunities" not in openpyxl.load_workbook(tmp_path / "files/audit.xlsx").sheetnames

@@ -43,7 +43,6 @@ def test_each_step_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_an_error_is_the_end(tmp_path: Path, error: BaseException, code: int, sentence: str) -> None:
-    """An error is told with its exit code before it goes on."""
     with pytest.raises(type(error)), progress_file(tmp_path / "told", Tracker(), []):
         raise error
     last = events(tmp_path / "told")[-1]
@@ -51,7 +50,6 @@ def test_an_error_is_the_end(tmp_path: Path, error: BaseException, code: int, se
 
 
 def test_secrets_are_masked(tmp_path: Path) -> None:
-    """A secret in a note or an error never reaches the file."""
     key = 'sk-"secret"-0123456789'
     with suppress(InputError), progress_file(tmp_path / "told", Tracker(), [key]) as told:
         told.warn(f"The key {key} is wrong.")
@@ -61,7 +59,6 @@ def test_secrets_are_masked(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cant_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file that can't be written ends the run before it begins."""
     with pytest.raises(OutputError, match="check --progress-file"), progress_file(tmp_path, Tracker(), []):
         pass
     folder = make_project(tmp_path / "site")

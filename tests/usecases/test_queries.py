@@ -99,7 +99,6 @@ def test_queries_with_a_name_of_the_site_are_left_out(project: Path) -> None:
 
 
 def test_without_search_data_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project without search data by query says how to get some, in its own folder."""
     told = r"no search data by page and query.*`internal-linker import --search-console PROPERTY"
     root = make_project(tmp_path / "project")
     with pytest.raises(InputError, match=rf"{told} --project {re.escape(str(root))}`"):
@@ -132,7 +131,6 @@ def test_what_somebody_wrote_stays_byte_for_byte(project: Path, capsys: pytest.C
 
 
 def test_a_query_that_google_would_calculate_is_not_proposed(project: Path, google: GoogleStandIn) -> None:
-    """A query like a formula, and a cell with spaces, are said before anything is written, and stay as they are."""
     add_rows(project, [(STORAGE, "=sum(a1)", "9", "90", "2")])
     grid = [["URL", "Main Query"], [BLACK], [POTS, "  "], [STORAGE]]
     google.set_grid("Main", grid)
@@ -147,7 +145,6 @@ def test_a_query_that_google_would_calculate_is_not_proposed(project: Path, goog
 
 
 def test_lists_that_are_cut_say_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of many queries and URLs, the first ones are named, and how many more there are."""
     names = [(f"{SITE}/", f"tiny {word}", "90", "100", "1") for word in "abcdefghijklm"]
     gone = [(f"{SITE}/gone/{number}/", f"x {number}", str(10 + number), "90", "2") for number in range(4)]
     shared = [(page, f"shared {word}", "20", "90", "2") for word in "abcdefghijk" for page in (WHITE, POTS)]

@@ -57,7 +57,6 @@ def test_waiting_links_are_a_table(project: Project) -> None:
 
 
 def test_html_of_a_result_escapes_the_sites_texts(project: Project) -> None:
-    """A notebook shows an anchor with markup as text."""
     html = waiting_links(project)._repr_html_()
     assert "&lt;b&gt;tea&lt;/b&gt;" in html and "<b>tea" not in html
 
@@ -96,13 +95,11 @@ def test_empty_cells_leave_a_link_as_it_is(project: Project) -> None:
 def test_a_status_means_what_it_means_in_the_workbook(
     project: Project, decision: LinkDecision, status: str, counts: ReviewCounts
 ) -> None:
-    """Case and spaces don't matter, and the tool's own statuses count as an editor's."""
     assert decide(project, [decision], by="Ann") == counts
     assert kept(project)[LINK.id].status == status
 
 
 def test_a_link_that_was_decided_meanwhile_keeps_that_decision(project: Project) -> None:
-    """An outdated table overrules another editor's decision only on links that it decides itself."""
     frame = waiting_links(project).to_frame()
     with project.graph(read_only=False) as (edges, _):
         EdgeQueue(edges).decide(Verdict(LINK.id, "edited", "oolong", "", "Bob"))
@@ -131,7 +128,6 @@ def test_a_decision_can_be_taken_back(project: Project) -> None:
 def test_a_wrong_decision_keeps_all_others_out(
     project: Project, decisions: Sequence[LinkDecision], sentence: str
 ) -> None:
-    """An invalid decision raises an error that names it, and changes nothing."""
     before = kept(project)
     with pytest.raises(InputError, match=sentence.replace("(", r"\(").replace(")", r"\)")):
         decide(project, [LinkDecision(LINK.id, "accepted"), *decisions], by="Ann")
@@ -139,18 +135,15 @@ def test_a_wrong_decision_keeps_all_others_out(
 
 
 def test_a_table_without_ids_is_refused(project: Project) -> None:
-    """The error names the missing column."""
     with pytest.raises(InputError, match="no column link_id"):
         decide(project, DataFrame({"status": ["accepted"]}))
 
 
 def test_no_decision_is_no_change(project: Project) -> None:
-    """An empty list and an empty table change nothing."""
     assert decide(project, []) == decide(project, DataFrame({"link_id": []})) == ReviewCounts(left=2)
 
 
 def test_counts_are_a_table() -> None:
-    """The table lists each kind of decision with its number of links."""
     counts = ReviewCounts(accepted=2, left=3)
     assert dict(counts.to_frame().itertuples(index=False, name=None)) == {
         **{"accepted": 2, "rejected": 0, "edited": 0, "skipped": 0, "taken_back": 0, "left": 3},

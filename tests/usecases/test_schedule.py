@@ -77,14 +77,12 @@ def test_a_weekday_field_fires_on_crons_days(parts: list[tuple[str, set[int]]]) 
     ],
 )
 def test_a_wrong_expression_is_a_configuration_error(expression: str, words: str) -> None:
-    """An invalid expression is rejected before the scheduler waits, with the correct syntax."""
     with pytest.raises(ConfigurationError) as caught:
         timetable(expression, "UTC")
     assert words in str(caught.value) and str(caught.value).startswith("schedule_cron: ")
 
 
 def test_times_are_those_of_the_time_zone() -> None:
-    """Three o'clock is three o'clock in Berlin, in summer and in winter."""
     times = timetable("0 3 * * SUN", "Europe/Berlin")
     found = [times.after(datetime(2026, month, 1, tzinfo=UTC)) for month in (1, 7)]
     assert {each.hour for each in found if each} == {1, 2}
@@ -111,7 +109,6 @@ def test_times_are_those_of_the_time_zone() -> None:
 def test_a_time_comes_once_a_day_where_the_clocks_change(
     expression: str, day: str, expected: list[str]
 ) -> None:
-    """A skipped hour's run comes an hour later, a repeated hour's run the first time only, whenever one asks."""
     times, zone = timetable(expression, "Europe/Berlin"), ZoneInfo("Europe/Berlin")
     wanted = [datetime.fromisoformat(each) for each in expected]
     start = datetime.fromisoformat(f"{day}T00:00").replace(tzinfo=zone).astimezone(UTC) - timedelta(days=1)
@@ -204,7 +201,6 @@ EVENING = datetime(2026, 11, 20, 22, 0, tzinfo=UTC)  # 23:00 in Berlin
 
 
 def test_a_run_starts_at_its_time_every_day(tmp_path: Path) -> None:
-    """An awake computer starts each run in the minute it is planned for, once."""
     computer = Computer(tmp_path, EVENING)
     computer.live(*[10 * MINUTE] * (3 * 24 * 6))
     assert computer.times() == ["21 03:30", "22 03:30", "23 03:30"]
@@ -281,7 +277,6 @@ def test_a_time_that_comes_during_a_run_is_skipped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"\xff", b'{"expression": 1}'])
 def test_a_damaged_file_of_times_is_made_anew(content: bytes, tmp_path: Path) -> None:
-    """Whatever stands in the file of times, the scheduler starts and keeps its times again."""
     path = tmp_path / STATE_FILE
     path.parent.mkdir()
     path.write_bytes(content)
@@ -292,7 +287,6 @@ def test_a_damaged_file_of_times_is_made_anew(content: bytes, tmp_path: Path) ->
 
 
 def test_times_that_can_not_be_kept_are_said_once(tmp_path: Path) -> None:
-    """Where the file of times can't be written, the scheduler says so once and runs all the same."""
     (tmp_path / STATE_FILE).mkdir(parents=True)
     computer = Computer(tmp_path, EVENING)
     computer.live(4 * HOUR + 30 * MINUTE, DAY, MINUTE)
@@ -346,7 +340,6 @@ def test_the_end_signal_lets_the_step_in_progress_finish(number: signal.Signals,
 
 
 def test_a_second_ctrl_c_does_not_wait_for_the_step(tmp_path: Path) -> None:
-    """The second Ctrl-C ends the scheduler at once, in the middle of a step."""
     never = threading.Event()
 
     def job(should_stop: Stop) -> None:
@@ -362,7 +355,6 @@ def test_a_second_ctrl_c_does_not_wait_for_the_step(tmp_path: Path) -> None:
 
 
 def test_a_failing_run_does_not_end_the_scheduler(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """After a failed run the scheduler prints one line and the next time, and runs again."""
     runs: list[int] = []
 
     def job(should_stop: Stop) -> None:
@@ -428,7 +420,6 @@ def test_a_scheduled_run_is_stopped_between_two_steps(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_scheduled_run_gives_way_to_another(tmp_path: Path) -> None:
-    """While another run locks the folder, the scheduled run names its process and prints the next time."""
     folder = make_project(tmp_path)
     with open_project(folder).lock():
         process = start("-c", SCHEDULED_RUN, cwd=folder)

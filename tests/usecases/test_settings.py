@@ -37,12 +37,10 @@ def refusal(folder: Path, text: str = "") -> str:
 
 
 def test_an_empty_folder_means_all_defaults(tmp_path: Path) -> None:
-    """A first run needs no settings file."""
     assert load_settings(tmp_path) == Settings.model_validate({})
 
 
 def test_every_setting_says_what_it_is_and_each_number_its_unit() -> None:
-    """Every setting has a description, and every number's description names its unit."""
     for name, field in Settings.model_fields.items():
         assert field.description and field.description.endswith((".", ")")), name
         if field.annotation in (int, float):
@@ -50,7 +48,6 @@ def test_every_setting_says_what_it_is_and_each_number_its_unit() -> None:
 
 
 def test_every_line_of_the_seeds_configuration_has_its_setting() -> None:
-    """The setting names of the original version exist in lower case."""
     seed = ("GOOGLE_SHEET_ID", "GOOGLE_SHEET_NAME", "SEARCH_QUERY_TEMPLATE", "MAX_SERP_PAGES")
     assert {name.lower() for name in seed} <= set(Settings.model_fields)
     files = {"serper_api_key.txt", "openai_api_key.txt", "service_account.txt"}
@@ -68,7 +65,6 @@ def test_every_line_of_the_seeds_configuration_has_its_setting() -> None:
 def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, meant: str
 ) -> None:
-    """A mistyped name in the file or the environment is an error that suggests the nearest right one."""
     said = refusal(tmp_path, f"{given} = 1")
     assert said == f"config/settings.toml: there is no setting '{given}'. Did you mean {meant}?"
     toml(tmp_path, "")
@@ -78,7 +74,6 @@ def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
 
 
 def test_all_mistyped_names_are_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each unknown name of the file and of the environment has its sentence, with the nearest right one."""
     monkeypatch.setenv(f"{ENV_PREFIX}LINK_PER_PAGE", "5")
     said = refusal(tmp_path, "max_serp_page = 1\nlinks_per_page = 5\nzzz = 1\ngoogle_sheet = 'x'")
     assert said.split("config/settings.toml: ") == [
@@ -119,7 +114,6 @@ def test_all_mistyped_names_are_told_at_once(tmp_path: Path, monkeypatch: pytest
 def test_a_wrong_value_is_named_with_its_place_and_what_would_be_right(
     tmp_path: Path, line: str, words: str
 ) -> None:
-    """The message has file, setting, rule and value, and none of the validation library's wording."""
     said = refusal(tmp_path, line)
     assert said.startswith("config/settings.toml")
     assert words in said
@@ -129,13 +123,11 @@ def test_a_wrong_value_is_named_with_its_place_and_what_would_be_right(
 def test_a_list_in_a_variable_is_told_how_to_write_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A variable for a list that is no list is a configuration error, not an unexpected one."""
     monkeypatch.setenv(f"{ENV_PREFIX}SECTIONS_OFF", "/blog")
     assert f'{ENV_PREFIX}SECTIONS_OFF: it must be a list of texts, as in ["/blog"' in refusal(tmp_path)
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """INTERNAL_LINKER_ plus the setting in capitals overrides settings.toml, and an error names the variable."""
     toml(tmp_path, "max_serp_pages = 3\nlinks_per_page = 4")
     monkeypatch.setenv(f"{ENV_PREFIX}MAX_SERP_PAGES", "7")
     found = load_settings(tmp_path)
@@ -148,7 +140,6 @@ def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.
 def test_a_key_comes_from_its_file_the_plain_variable_or_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """SERPER_API_KEY overrides the key file, and INTERNAL_LINKER_SERPER_API_KEY overrides both."""
     file, variable = KEY_FILES[name]
     write_text(tmp_path / file, "from-the-file")
     seen = [getattr(load_settings(tmp_path), name).get_secret_value()]
@@ -178,7 +169,6 @@ def test_a_key_file_may_be_written_by_any_editor(tmp_path: Path, content: bytes)
 
 @pytest.mark.parametrize("content", [f"{KEY}\nanother-key".encode(), b"\xff\xfe\x00", b"k\xe4y"])
 def test_a_key_file_that_holds_more_than_a_key_is_named(tmp_path: Path, content: bytes) -> None:
-    """The message names the file and repeats none of its content."""
     path = tmp_path / "config/openai_api_key.txt"
     write_text(path, "")
     path.write_bytes(content)
@@ -189,7 +179,6 @@ def test_a_key_file_that_holds_more_than_a_key_is_named(tmp_path: Path, content:
 def test_a_bad_key_in_a_variable_is_not_blamed_on_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message names the variable that the key came from."""
     monkeypatch.setenv("SERPER_API_KEY", f"{KEY} {KEY}")
     said = refusal(tmp_path)
     assert said == "environment variable SERPER_API_KEY: it must contain only the key, on one line."
@@ -203,7 +192,6 @@ def test_a_secret_in_settings_toml_is_refused(tmp_path: Path, name: str) -> None
 
 
 def test_no_secret_is_ever_shown(tmp_path: Path) -> None:
-    """repr, str, every dump and every error text hide keys and a database's password."""
     keys = {name: f"{KEY}-{name}" for name in KEY_FILES} | {"service_account": ACCOUNT}
     for name, text in keys.items():
         write_text(tmp_path / KEY_FILES[name][0], text)
@@ -276,7 +264,6 @@ def test_a_template_names_the_site_with_or_without_a_path(tmp_path: Path, templa
     ],
 )
 def test_a_template_that_would_waste_credits_is_refused(tmp_path: Path, template: str, words: str) -> None:
-    """A template without the query, or without one site, is rejected."""
     said = refusal(tmp_path, f'search_query_template = "{template}"')
     assert words in said and "site:yoursite.com {main_query}" in said
 

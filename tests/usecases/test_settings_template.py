@@ -10,7 +10,6 @@ from tests.support.small_project import REPOSITORY, write_text
 
 
 def test_the_file_holds_every_setting_with_its_default() -> None:
-    """The file contains every setting and no key."""
     written = tomllib.loads(render_settings())
     wanted = {name: field.default for name, field in Settings.model_fields.items() if name not in KEY_FILES}
     assert written == {
@@ -19,13 +18,11 @@ def test_the_file_holds_every_setting_with_its_default() -> None:
 
 
 def test_the_file_read_back_changes_nothing(tmp_path: Path) -> None:
-    """A project with the unedited file behaves like one without it."""
     write_text(tmp_path / "config/settings.toml", render_settings())
     assert load_settings(tmp_path) == Settings.model_validate({})
 
 
 def test_each_setting_is_explained_above_it_with_default_and_range() -> None:
-    """The comment above each setting gives its meaning, default and range."""
     lines = render_settings().splitlines()
     for name, field in Settings.model_fields.items():
         if name in KEY_FILES:
@@ -40,7 +37,6 @@ def test_each_setting_is_explained_above_it_with_default_and_range() -> None:
 
 
 def test_no_line_is_longer_than_an_editors_window() -> None:
-    """Long comments are wrapped."""
     assert max(map(len, render_settings().splitlines())) <= 110
 
 
@@ -51,6 +47,5 @@ def test_given_values_stand_in_the_place_of_defaults() -> None:
 
 
 def test_the_repositorys_file_is_the_one_that_would_be_written() -> None:
-    """config/settings.toml matches the code, except for the sample's own host."""
     tracked = (REPOSITORY / "config/settings.toml").read_text(encoding="utf-8")
     assert tracked == sample_settings()

@@ -39,7 +39,6 @@ def view_of(n: int, seed: int = 0) -> tuple[SimilarityView, np.ndarray]:
 
 
 def test_each_cut_off_answers_as_the_full_matrix() -> None:
-    """At each cut-off, the pairs, and the pages without one, are those of all pages compared with each other."""
     view, matrix = view_of(200)
     np.fill_diagonal(matrix, -1)
     steps = np.clip(matrix * np.float32(STEPS), 0, STEPS - 1).astype(int)
@@ -53,7 +52,6 @@ def test_each_cut_off_answers_as_the_full_matrix() -> None:
 
 
 def test_off_topic_pages_name_their_best_match() -> None:
-    """The most isolated page comes first, each with its best match and similarity."""
     view, matrix = view_of(300)
     np.fill_diagonal(matrix, -1)
     alone = view.at(0.99).alone
@@ -84,7 +82,6 @@ def test_a_cut_off_answers_within_a_fifth_of_a_second() -> None:
 
 
 def test_the_result_is_kept_and_equals_that_of_pairs(project: Project) -> None:
-    """The result can be loaded again, and lists what the command pairs lists at the same similarity."""
     made = find_similar(project, CompareOptions(), Told())
     loaded = similar_pages(project)
     assert loaded is not None and list(loaded.at(0.3).shown) == list(made.at(0.3).shown)
@@ -97,7 +94,6 @@ def test_the_result_is_kept_and_equals_that_of_pairs(project: Project) -> None:
 
 
 def test_linked_pairs_can_be_left_out() -> None:
-    """Only pairs without a link in either direction are listed, if that is asked for."""
     view, _ = view_of(100)
     links, linked = view.links.copy(), view.linked.copy()
     links[0], linked[2] = True, True
@@ -107,7 +103,6 @@ def test_linked_pairs_can_be_left_out() -> None:
 
 
 def test_the_workbook_has_pairs_and_off_topic_pages(project: Project, tmp_path: Path) -> None:
-    """The download holds what the cut-off shows."""
     view = find_similar(project, CompareOptions(), Told())
     found = view.at(0.3)
     assert write_similar(view, tmp_path / "similar.xlsx", 0.3) == []
@@ -126,7 +121,6 @@ def test_a_cut_off_out_of_range_is_refused(cut_off: float) -> None:
 
 
 def test_a_comparison_can_be_cancelled(project: Project) -> None:
-    """A cancelled comparison leaves the earlier result."""
     made = find_similar(project, CompareOptions(), Told())
     with pytest.raises(Interrupted, match="the earlier result stays"):
         find_similar(project, CompareOptions(by="title"), Told(), lambda: True)
@@ -135,7 +129,6 @@ def test_a_comparison_can_be_cancelled(project: Project) -> None:
 
 
 def test_a_damaged_result_counts_as_none(project: Project) -> None:
-    """A file that is damaged or of another version is not shown, and can be computed again."""
     assert similar_pages(project) is None
     path = project.file("similar_pages.npz")
     path.write_bytes(b"PK\x03\x04 no")

@@ -29,14 +29,12 @@ def absent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_foreign_site_gets_the_multilingual_model(tmp_path: Path) -> None:
-    """If most pages are in a language that only the multilingual model knows, it is used, and a hint says so."""
     hints: list[str] = []
     assert isinstance(site(tmp_path, 3, 1).encoder([], hints=hints), MultilingualEncoder)
     assert "75% of the pages are in de" in hints[0] and 'embedding_provider = "fast"' in hints[0]
 
 
 def test_without_it_a_hint_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package, the English model is used, and the hint is a command that works."""
     absent(monkeypatch)
     hints: list[str] = []
     assert isinstance(site(tmp_path, 3, 1).encoder([], hints=hints), LocalEncoder)
@@ -70,7 +68,6 @@ def test_a_new_project_reads_first_words_and_an_old_one_stays_with_whole_pages(t
 
 
 def test_a_model_that_the_settings_name_stays(tmp_path: Path) -> None:
-    """A named model is used whatever the pages' language."""
     hints: list[str] = []
     assert isinstance(site(tmp_path, 3, 0, embedding_provider="local").encoder([], hints=hints), LocalEncoder)
     assert not hints
@@ -93,7 +90,6 @@ def test_run_and_check_give_the_hint_and_lookup_does_not(
 
 
 def test_a_sample_reaches_beyond_the_first_folder(tmp_path: Path) -> None:
-    """A table whose first pages are English is sampled further down."""
     project = site(tmp_path, 0, 0)
     rows = [(f"https://a.example/en/{at}/", "Tea", ENGLISH, "en") for at in range(40)]
     rows += [(f"https://a.example/de/{at}/", "Tee", GERMAN, "de") for at in range(1_400)]

@@ -59,7 +59,6 @@ def test_columns_are_recognised(project: Project, tmp_path: Path) -> None:
 
 
 def test_a_preview_has_twenty_rows_and_changes_nothing(project: Project, tmp_path: Path) -> None:
-    """Only the head of a table is shown, long cells are cut, and nothing in the project changes."""
     rows = [(f"{SITE}/{number}/", "x" * 5000) for number in range(1000)]
     choice = put_rows(project, tmp_path, [("URL", "Copy of it"), *rows])
     before = snapshot(project.root)
@@ -70,7 +69,6 @@ def test_a_preview_has_twenty_rows_and_changes_nothing(project: Project, tmp_pat
 
 
 def test_unknown_columns_can_be_chosen(project: Project, tmp_path: Path) -> None:
-    """A table without known names is previewed with its problem, and imported with the columns that a person chose."""
     rows = [("wo", "was", "text"), (f"{SITE}/a/", "Tee", TEXT)]
     choice = put_rows(project, tmp_path, rows)
     (shown,) = preview(project, [choice])
@@ -99,14 +97,12 @@ def test_unknown_columns_can_be_chosen(project: Project, tmp_path: Path) -> None
 def test_impossible_columns_are_a_problem(
     project: Project, tmp_path: Path, columns: dict[str, int], rows_are: str, words: str
 ) -> None:
-    """A choice of columns that can't be imported says why."""
     choice = put_rows(project, tmp_path, [("a", "b", "c"), ("1", "2", "3")])
     wrong = replace(choice, columns=columns, rows_are=rows_are)  # type: ignore[arg-type]
     assert words in preview(project, [wrong])[0].problem
 
 
 def test_another_sheet_can_be_chosen(project: Project, tmp_path: Path) -> None:
-    """Each sheet of a workbook can be previewed and imported."""
     other = [("URL", "Title"), (f"{SITE}/z/", "Z")]
     choice = put(project, Path(workbook(tmp_path / "b.xlsx", PAGES, other)))
     assert preview(project, [choice])[0].sheet == "Sheet1"
@@ -117,7 +113,6 @@ def test_another_sheet_can_be_chosen(project: Project, tmp_path: Path) -> None:
 
 
 def test_filters_say_what_they_would_leave_out(project: Project, tmp_path: Path) -> None:
-    """Each switch has its own count, and together they give exactly what the import then does."""
     choice = put_rows(project, tmp_path, SITE_PAGES)
     found = survey(project, [choice], ImportOptions(), Told())
     assert (found.rows, len(found.pages), sum(found.rejected.values())) == (7, 6, 1)
@@ -167,7 +162,6 @@ def test_saved_pages_are_imported_with_their_links(project: Project, tmp_path: P
 
 
 def test_an_import_can_be_cancelled(project: Project, tmp_path: Path) -> None:
-    """Cancelling before everything is read changes nothing, and the uploads stay for another attempt."""
     choice = put_rows(project, tmp_path, [("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(5000))])
     before, looks = snapshot(project.root), iter([False, False, False])
     with pytest.raises(Interrupted, match="nothing was changed"):
@@ -180,7 +174,6 @@ def test_an_import_can_be_cancelled(project: Project, tmp_path: Path) -> None:
 
 
 def test_nothing_to_import_is_an_error(project: Project) -> None:
-    """Without uploads and sitemap there is nothing to do, and an upload that is gone is named."""
     with pytest.raises(InputError, match="upload a file, or name a sitemap or a WordPress site"):
         import_uploads(project, [], ImportOptions(), Told())
     with pytest.raises(InputError, match="Upload it again"):

@@ -45,7 +45,6 @@ def put(links: StoredLinks, *edges: object) -> None:
     ],
 )
 def test_filters_take_their_links(links: StoredLinks, wanted: LinkFilter, count: int) -> None:
-    """Each filter takes the links that it names, and several take those that fit all."""
     assert links.part(wanted).total == count
 
 
@@ -59,7 +58,6 @@ def test_a_list_is_cut_after_it_is_sorted(links: StoredLinks) -> None:
 
 
 def test_what_others_store_is_seen(links: StoredLinks) -> None:
-    """A decision from elsewhere, a new link, a removed one and new titles are in the next list."""
     assert links.part(LinkFilter()).total == 7
     put(links, replace(EDGES[0], status="accepted", verdict="accepted", by="Sheet"))
     assert [row.by for row in links.part(LinkFilter(status="accepted")).rows] == ["Sheet"]
@@ -77,7 +75,6 @@ def test_what_others_store_is_seen(links: StoredLinks) -> None:
 
 
 def test_a_link_has_its_place(links: StoredLinks) -> None:
-    """A link's detail has the sentence in its paragraph, its anchors, and the target's first lines."""
     detail = links.detail(EDGES[0].id)
     passage = detail.passage
     assert (passage.before, passage.lead, passage.anchor) == (
@@ -95,7 +92,6 @@ def test_a_link_has_its_place(links: StoredLinks) -> None:
 
 
 def test_words_are_looked_for_in_the_page(links: StoredLinks) -> None:
-    """Words that an editor selects are placed in the text, or there is a warning."""
     placed = links.place(EDGES[0].id, "soft  water")
     assert (placed.text, placed.warning, placed.passage.anchor) == ("soft water", "", "soft water")
     assert "not in the text" in links.place(EDGES[0].id, "no such words").warning
@@ -119,7 +115,6 @@ def test_a_page_has_links_in_both_directions(links: StoredLinks) -> None:
 
 
 def test_a_site_without_pages_has_its_links(links: StoredLinks) -> None:
-    """Without a table of pages, links are listed without titles, and the list says why."""
     (links.root / "files/urls_rawdata.csv").unlink()
     found = links.part(LinkFilter())
     assert found.total == 7 and "urls_rawdata.csv not found" in found.problem
@@ -129,7 +124,6 @@ def test_a_site_without_pages_has_its_links(links: StoredLinks) -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
 def test_a_file_has_the_filtered_links(links: StoredLinks, tmp_path: Path, kind: str) -> None:
-    """A downloaded file has the rows of the filter, and no text in it is a formula."""
     put(links, replace(EDGES[0], notes="=1+1"))
     file = tmp_path / f"links.{kind}"
     write_links(links.filtered(LinkFilter(section="/blog")), file, kind)  # type: ignore[arg-type]

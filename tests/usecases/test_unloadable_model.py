@@ -41,7 +41,6 @@ def test_a_first_run_without_the_model_uses_word_statistics(tmp_path: Path) -> N
 
 @pytest.mark.long
 def test_where_every_vector_is_known_nobody_needs_the_model(tmp_path: Path) -> None:
-    """A later run over the same texts, and a lookup, never import the model's runtime."""
     folder = make_project(tmp_path, {"embedding_provider": "fast"})
     assert command("run", "--project", str(folder)) == 0
     links = (folder / "files/Output.csv").read_bytes()

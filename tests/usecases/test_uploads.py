@@ -46,7 +46,6 @@ def zipped(parts: dict[str, bytes]) -> bytes:
 
 
 def test_an_upload_survives_and_says_what_it_is(project: Project) -> None:
-    """An upload is listed until it is deleted, with its name, kind and size."""
     given = put(project, "crawl.csv", CSV)
     assert (given.name, given.kind, given.size) == ("crawl.csv", "csv", len(CSV))
     assert uploads(project) == [given] and path_of(project, given).read_bytes() == CSV
@@ -66,12 +65,10 @@ def test_an_upload_survives_and_says_what_it_is(project: Project) -> None:
     ],
 )
 def test_content_decides_not_the_name(project: Project, name: str, content: bytes, kind: str) -> None:
-    """A wrong suffix misleads nobody."""
     assert put(project, name, content).kind == kind
 
 
 def test_a_workbook_names_its_sheets(project: Project, tmp_path: Path) -> None:
-    """The sheets with cells can be chosen, and the one with pages comes first."""
     book = Path(workbook(tmp_path / "b.xlsx", [["Notes"], ["none"]], PAGES, []))
     given = put(project, "b.xlsx", book.read_bytes())
     assert (given.kind, given.sheets, given.sheet) == ("xlsx", ("Sheet1", "Sheet2"), "Sheet2")
@@ -93,7 +90,6 @@ def test_a_workbook_names_its_sheets(project: Project, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_imported_leaves_nothing_behind(project: Project, content: bytes, words: str) -> None:
-    """A refused upload says why, under its own name, and its bytes are deleted."""
     before = snapshot(project.root)
     with pytest.raises(InputError, match=words) as caught:
         put(project, "thing.bin", content)
@@ -105,7 +101,6 @@ def test_what_cannot_be_imported_leaves_nothing_behind(project: Project, content
     "name", ["../../../evil.html", "/etc/evil.html", "C:\\evil.html", "a/../../evil.html"]
 )
 def test_no_name_leads_out_of_the_folder(project: Project, name: str) -> None:
-    """Neither an upload's name nor the names in a zip decide where something is written."""
     given = put(project, name, zipped({name: HTML}))
     written = [path for path in project.root.parent.rglob("*evil*") if path.is_file()]
     assert written and all(path.is_relative_to(path_of(project, given)) for path in written)
@@ -141,7 +136,6 @@ def listed(entries: int) -> bytes:
 def test_a_zip_that_lists_too_many_files_is_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A long list of files is refused before its entries are kept, whatever count it declares."""
     before = snapshot(project.root)
     monkeypatch.setattr(module, "_MOST_ENTRIES", 100)
     with pytest.raises(InputError, match="lists more than 100 files"):
@@ -174,7 +168,6 @@ def test_waiting_uploads_are_bounded_together(project: Project, monkeypatch: pyt
 
 
 def test_forgotten_uploads_are_deleted(project: Project) -> None:
-    """What nobody imported for a day makes room when the next upload comes."""
     old = put(project, "old.csv", CSV)
     a_day_ago = time.time() - 90_000
     os.utime(path_of(project, old).parent, (a_day_ago, a_day_ago))
@@ -183,8 +176,6 @@ def test_forgotten_uploads_are_deleted(project: Project) -> None:
 
 
 def test_a_broken_upload_is_deleted(project: Project) -> None:
-    """An upload whose connection broke leaves nothing behind."""
-
     def broken() -> None:
         with received(project, "x.csv") as receiver:
             receiver.write(CSV)

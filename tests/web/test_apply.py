@@ -83,7 +83,6 @@ def test_a_script_applies_and_takes_back(app: RunningApp, folders: tuple[Path, P
 
 
 def test_only_what_was_shown_last_is_applied(app: RunningApp, folders: tuple[Path, Path]) -> None:
-    """Without changes that were shown, or with older ones, nothing begins."""
     api, before = f"/api/projects/{app.open(chosen(folders)[0]).key}", contents(folders[1])
     assert app.client.post(f"{api}/apply", json={"changes": "x"}).status_code == 409
     assert app.client.get(f"{api}/apply/changes/links").status_code == 409
@@ -95,7 +94,6 @@ def test_only_what_was_shown_last_is_applied(app: RunningApp, folders: tuple[Pat
 
 
 def test_no_request_says_where_it_writes(app: RunningApp, folders: tuple[Path, Path]) -> None:
-    """Requests of other sites are refused, and a folder in the body of a request that applies is no field of it."""
     api = f"/api/projects/{app.open(chosen(folders)[0]).key}"
     found, before = looked(app, api), contents(folders[1])
     body = {"changes": found["id"]}
@@ -113,7 +111,6 @@ def test_no_request_says_where_it_writes(app: RunningApp, folders: tuple[Path, P
 def test_colleagues_apply_into_the_folder_of_the_settings_only(
     tmp_path: Path, folders: tuple[Path, Path]
 ) -> None:
-    """With a password nobody chooses the folder, and whoever applies links says their name."""
     chosen(folders)
     with shared_app(tmp_path) as app:
         api = f"/api/projects/{app.open(folders[0]).key}"
@@ -129,7 +126,6 @@ def test_colleagues_apply_into_the_folder_of_the_settings_only(
 def test_an_editor_goes_from_the_review_to_the_site_and_back(
     app: RunningApp, browser: AppBrowser, folders: tuple[Path, Path]
 ) -> None:
-    """Accept a link, see the diff, apply it, see it applied among the links, and take it back byte by byte."""
     with open_project(folders[0]).graph(read_only=False) as (edges, _):
         edges.put([replace(BLACK_POT, status="proposed", verdict=""), replace(MISSING, status="rejected")])
     before = contents(folders[1])
@@ -189,7 +185,6 @@ def test_what_could_not_be_taken_back_is_listed(app: RunningApp, folders: tuple[
 
 @pytest.mark.long
 def test_hostile_texts_stay_texts(app: RunningApp, browser: AppBrowser, folders: tuple[Path, Path]) -> None:
-    """Markup, right-to-left texts and characters that can't be seen are shown as what they are."""
     text = f"{PERSIAN} چای را گرم نگه می‌دارد {SCRIPT}\u202e، a dark tin\u200b too."
     write(folders[1] / "blog/green.md", f"---\ntitle: {SCRIPT}\n---\n\n--- a/x {SCRIPT}\n{text}\n".encode())
     persian = link("blog/green", "shop/pot", PERSIAN, text)
@@ -219,7 +214,6 @@ def site() -> Iterator[WordPressStandIn]:
 
 @pytest.mark.long
 def test_links_go_into_posts(app: RunningApp, site: WordPressStandIn, tmp_path: Path) -> None:
-    """With an account in config/wordpress.txt, its posts are changed and changed back, and no others."""
     ends = f"{site.url}/green/", f"{site.url}/pot/"
     pages = [(page, page, post.content) for page, post in zip(ends, site.posts.values(), strict=True)]
     project = make_project(tmp_path / "project", pages, [accepted(*ends, "clay pot")])
@@ -238,7 +232,6 @@ def test_links_go_into_posts(app: RunningApp, site: WordPressStandIn, tmp_path: 
 
 
 def test_no_option_of_the_command_line_is_named_on_the_page() -> None:
-    """Reasons that tell a person at a terminal what to type have other words on the page."""
     script = (STATIC / "apply.js").read_text(encoding="utf-8")
     words = re.findall(r'^  "(.+?)": ', script, re.MULTILINE)
     typed = [

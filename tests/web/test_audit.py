@@ -80,7 +80,6 @@ def test_each_number_of_the_api_leads_to_its_rows(app: RunningApp, shop: Path) -
 
 
 def test_each_state_can_be_downloaded(app: RunningApp, shop: Path) -> None:
-    """The workbook of a state has its findings, pages and new links, as many as the page says."""
     api = f"/api/projects/{app.open(shop).key}/audit"
     assert app.client.get(f"{api}/workbook", params={"of": "today"}).status_code == 409
     audited(app, shop)
@@ -144,7 +143,6 @@ def test_wrong_questions_are_refused(app: RunningApp, shop: Path) -> None:
 
 
 def test_a_person_follows_a_number(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """Auditing, opening an action, a figure, a finding and a cell of the matrix, by mouse and keyboard."""
     page = browser.page(app, f"/p/{app.open(shop).key}/audit")
     page.get_by_text("has not been audited yet").wait_for()
     page.get_by_role("button", name="Audit the site").click()

@@ -102,7 +102,6 @@ class Chart:
 def test_the_chart_of_links_tells_scores_and_leads_to_pages(
     app: RunningApp, browser: AppBrowser, linked: str, layout: str
 ) -> None:
-    """In both shapes, pointing at a page tells title and score, and a click shows that page's links."""
     page = browser.page(app, f"/p/{linked}/links?page={EDGES[0].source}")
     page.get_by_role("button", name=layout).click()
     page.get_by_role("button", name=layout, pressed=True).wait_for()
@@ -120,7 +119,6 @@ def test_the_chart_of_links_tells_scores_and_leads_to_pages(
 
 @pytest.mark.long
 def test_the_cut_off_is_dragged_live(app: RunningApp, browser: AppBrowser, similar: str) -> None:
-    """While the mouse is still down, numbers, lists and the workbook's address follow the cut-off."""
     page = browser.page(app, f"/p/{similar}/similar")
     chart = Chart(page, "histogram")
     for value in (0.95, 0.5):
@@ -151,7 +149,6 @@ def opened(page: Page, chart: Chart, at: tuple[float, float]) -> str:
 
 @pytest.mark.long
 def test_the_map_of_clusters(app: RunningApp, browser: AppBrowser, similar: str) -> None:
-    """A page of the map tells its title and cluster, opens on a click, and the wheel zooms while Shift is held."""
     page = browser.page(app, f"/p/{similar}/clusters")
     chart = Chart(page, "map")
     lone = f"item[4] === {json.dumps(f'{SITE}/8/')}"

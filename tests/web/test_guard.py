@@ -33,7 +33,6 @@ def shared_app(tmp_path: Path) -> Iterator[RunningApp]:
 
 
 def test_the_start_address_opens_a_session(app: RunningApp) -> None:
-    """The token becomes a cookie that scripts and other sites can't use, and leaves the address."""
     client = app.stranger()
     answer = client.get(f"/?token={app.access.token}&a=b")
     assert (answer.status_code, answer.headers["location"]) == (303, "/?a=b")
@@ -82,7 +81,6 @@ def test_the_browser_gets_no_token(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_start_code_opens_one_session(app: RunningApp) -> None:
-    """The code becomes a cookie, is no key for scripts, and is not used up by a program that only looks."""
     code = app.access.start_code()
     assert app.stranger().head(f"/?start={code}").headers["location"] == "/login"
     wrong = {"Authorization": f"Bearer {code}"}
@@ -98,7 +96,6 @@ def test_the_start_code_opens_one_session(app: RunningApp) -> None:
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user")
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a connection is")
 def test_another_user_can_not_use_the_start_code(app: RunningApp) -> None:
-    """Whoever reads the code in the list of processes gets no session, and the browser still does."""
     code = app.access.start_code()
     taken = (
         "import encodings.idna, http.client, os, sys; "
@@ -140,7 +137,6 @@ def test_other_host_names_are_refused(app: RunningApp, host: str) -> None:
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1", None])
 def test_other_sites_change_nothing(app: RunningApp, origin: str | None, tmp_path: Path) -> None:
-    """A request that changes something must come from the app's own pages, even with a session."""
     client = app.stranger()
     assert client.get(f"/?token={app.access.token}").status_code == 303
     headers = {"Origin": origin} if origin else {}
@@ -152,7 +148,6 @@ def test_other_sites_change_nothing(app: RunningApp, origin: str | None, tmp_pat
 
 @pytest.mark.parametrize("path", ["/", "/static/shared.js", "/nowhere", "/api/nowhere"])
 def test_every_answer_is_fenced_in(app: RunningApp, path: str) -> None:
-    """All answers forbid inline scripts, other sites' resources and frames."""
     headers = app.client.get(path).headers
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
@@ -161,7 +156,6 @@ def test_every_answer_is_fenced_in(app: RunningApp, path: str) -> None:
 
 @pytest.mark.parametrize("declared", [True, False])
 def test_bodies_are_bounded(app: RunningApp, declared: bool) -> None:
-    """A body beyond a megabyte is refused, also one that doesn't tell its length."""
     text = b'{"folder": "' + b"x" * MOST_BYTES + b'"}'
     content = text if declared else iter([text[:100], text[100:]])
     headers = {"Content-Type": "application/json"}
@@ -172,12 +166,10 @@ def test_bodies_are_bounded(app: RunningApp, declared: bool) -> None:
     "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/vendor/echarts/..%2f..%2fdocument.py"]
 )
 def test_static_files_stay_in_their_folder(app: RunningApp, path: str) -> None:
-    """No address leads out of the folder of static files."""
     assert app.client.get(path).status_code == 404
 
 
 def test_a_shared_app_needs_its_password(shared_app: RunningApp, tmp_path: Path) -> None:
-    """Beyond this computer the password opens a session, the token nothing, and no other folder can be reached."""
     with shared_app.stranger(headers={"Origin": shared_app.url}) as client:
         for key in (f"token={shared_app.access.token}", f"start={shared_app.access.start_code()}"):
             assert client.get(f"/?{key}").headers["location"] == "/login"
@@ -195,7 +187,6 @@ def test_a_shared_app_needs_its_password(shared_app: RunningApp, tmp_path: Path)
 
 @pytest.mark.long
 def test_a_person_signs_in_and_out(shared_app: RunningApp, browser: AppBrowser) -> None:
-    """A colleague signs in with the password, signs out, and then nothing is open any more."""
     page = browser.page(shared_app)
     require_sound(page, browser)
     page.get_by_label("Password").fill("wrong")
@@ -243,7 +234,6 @@ def test_sessions_of_this_computer_last(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_guesses_are_limited(shared_app: RunningApp) -> None:
-    """After five wrong passwords in a minute even the right one waits."""
     with shared_app.stranger(headers={"Origin": shared_app.url}) as client:
         answers = [client.post("/api/login", json={"password": f"wrong {n}"}).status_code for n in range(5)]
         assert answers == [401] * 5
@@ -252,7 +242,6 @@ def test_guesses_are_limited(shared_app: RunningApp) -> None:
 
 
 def test_others_never_get_in_without_a_password() -> None:
-    """Another address than this computer's needs a password of some length."""
     with pytest.raises(ConfigurationError, match="needs a password"):
         serve(print, host="0.0.0.0", browser=False)
     with pytest.raises(ConfigurationError, match="12 characters or more"):
@@ -260,7 +249,6 @@ def test_others_never_get_in_without_a_password() -> None:
 
 
 def test_a_taken_port_is_named() -> None:
-    """A port that is taken ends the command with one sentence."""
     with listening("127.0.0.1", range(1)) as sock:
         port = sock.getsockname()[1]
         with pytest.raises(ConfigurationError, match=f"Port {port} of 127.0.0.1 can't be used"):

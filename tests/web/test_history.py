@@ -67,7 +67,6 @@ def test_runs_are_listed_compared_and_put_back(app: RunningApp, shop: Path) -> N
 
 
 def test_a_run_that_is_not_kept_is_named(app: RunningApp, shop: Path) -> None:
-    """A wrong run is one sentence, for a comparison and a rollback."""
     api = f"/api/projects/{app.open(shop).key}"
     answers = [
         app.client.get(f"{api}/history/difference", params={"before": "x", "after": "last"}),

@@ -82,7 +82,6 @@ def test_what_is_no_table_is_refused(app: RunningApp, shop: Path) -> None:
 
 
 def test_a_failed_import_tells_why(app: RunningApp, shop: Path) -> None:
-    """An import that can't be done ends as failed with its sentence, and keeps the uploads."""
     api = f"/api/projects/{app.open(shop).key}"
     upload = put(app, api, "c.csv", b"URL,Title\nno url,x\n").json()
     app.client.post(f"{api}/import", json={"tables": [{"upload": upload["id"]}]})
@@ -105,7 +104,6 @@ def test_counts_belong_to_the_files_that_were_read(app: RunningApp, shop: Path) 
 
 
 def test_the_end_of_the_app_cuts_no_import_in_two(shop: Path, tmp_path: Path) -> None:
-    """When the server ends, a running import has ended, too, and the tables are whole or as they were."""
     text = io.StringIO()
     csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(20_000))])
     with running_app(tmp_path) as app:
@@ -118,7 +116,6 @@ def test_the_end_of_the_app_cuts_no_import_in_two(shop: Path, tmp_path: Path) ->
 
 
 def test_a_large_upload_is_cancelled(app: RunningApp, shop: Path) -> None:
-    """A running survey ends when it is cancelled."""
     api = f"/api/projects/{app.open(shop).key}"
     text = io.StringIO()
     csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(100_000))])
@@ -129,7 +126,6 @@ def test_a_large_upload_is_cancelled(app: RunningApp, shop: Path) -> None:
 
 
 def test_a_person_imports_a_crawl(app: RunningApp, browser: AppBrowser, shop: Path, tmp_path: Path) -> None:
-    """Dropping files, choosing columns, seeing what filters leave out, and importing."""
     write_csv(tmp_path / "seiten.csv", ROWS)
     page = browser.page(app, f"/p/{app.open(shop).key}/import")
     page.get_by_label("Drop files here").set_input_files(tmp_path / "seiten.csv")
@@ -190,7 +186,6 @@ def test_a_wordpress_site_is_imported(app: RunningApp, shop: Path) -> None:
 
 
 def test_a_fetch_is_cancelled(app: RunningApp, shop: Path) -> None:
-    """Cancelling while pages are fetched ends the import, and the tables stay as they were."""
     asked, cancelled = threading.Event(), threading.Event()
 
     def late() -> Reply:
@@ -212,7 +207,6 @@ def test_a_fetch_is_cancelled(app: RunningApp, shop: Path) -> None:
 
 
 def test_a_shared_app_fetches_nothing_private(tmp_path: Path, shop: Path) -> None:
-    """Whoever has only the password can't look into the network of the app's computer."""
     with shop_site() as site, shared_app(tmp_path) as app:
         body = {"sitemap": f"{site.url}/sitemap.xml", "allow_private": True}
         answer = app.client.post(f"/api/projects/{app.open(shop).key}/import", json=body)

@@ -38,7 +38,6 @@ def test_unknown_links_are_not_found(app: RunningApp, key: str) -> None:
 
 @pytest.mark.parametrize(("kind", "begins"), [("xlsx", b"PK"), ("csv", b"\xef\xbb\xbfSource")])
 def test_a_download_is_a_file(app: RunningApp, key: str, kind: str, begins: bytes) -> None:
-    """The filtered links come as a file with a name."""
     answer = app.client.get(f"/api/projects/{key}/links/file", params={"kind": kind, "section": "/shop"})
     assert answer.content.startswith(begins)
     assert answer.headers["content-disposition"] == f'attachment; filename="site-links.{kind}"'

@@ -31,7 +31,6 @@ def test_a_new_project_heads_the_list(app: RunningApp, tmp_path: Path) -> None:
 
 
 def test_the_sample_is_a_project_of_its_own(app: RunningApp, tmp_path: Path) -> None:
-    """The tour gets the sample site, and never over pages of somebody's own."""
     answer = app.client.post("/api/projects", json={"folder": str(tmp_path / "tour"), "sample": True})
     assert answer.status_code == 201 and answer.json()["has_pages"]
     made = make_project(tmp_path / "shop")
@@ -44,14 +43,12 @@ def test_the_sample_is_a_project_of_its_own(app: RunningApp, tmp_path: Path) -> 
     ["relative/path", "", "a\0b", "/nowhere/at/all", "~nosuchuser/x", f"/tmp/{'x' * 300}/y"],
 )
 def test_a_folder_that_cant_be_opened_is_named(app: RunningApp, folder: str) -> None:
-    """A wrong path is answered with one sentence, and nothing is created."""
     for path in ("/api/projects/open", *(["/api/projects"] if "nowhere" not in folder else [])):
         answer = app.client.post(path, json={"folder": folder})
         assert answer.status_code == 422 and len(answer.json()["error"]) > 10
 
 
 def test_only_known_folders_can_be_reached(app: RunningApp, tmp_path: Path) -> None:
-    """The key of a folder that was not opened leads nowhere, nor does anything else in its place."""
     for key in ("0123456789", "..%2f..%2fetc", "x"):
         assert app.client.delete(f"/api/projects/{key}").status_code in (200, 404, 422)
     assert app.client.get("/p/0123456789/links").status_code in (303, 404)

@@ -65,7 +65,6 @@ def test_the_api_has_what_the_command_says(app: RunningApp, shop: Path) -> None:
 
 
 def test_a_person_fills_main_queries(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """Empty ones are filled after a look at them, a written one stays, and hostile queries stay text."""
     page = browser.page(app, f"/p/{app.open(shop).key}/queries", width=390, scheme="dark")
     page.get_by_text("No main queries have been chosen").wait_for()
     page.get_by_role("button", name="Choose main queries").click()
@@ -89,7 +88,6 @@ def test_a_person_fills_main_queries(app: RunningApp, browser: AppBrowser, shop:
 
 
 def test_without_search_data_the_task_says_so(app: RunningApp, tmp_path: Path) -> None:
-    """The sentence of the use case is the answer."""
     api = f"/api/projects/{app.open(make_project(tmp_path / 'bare')).key}"
     app.client.post(f"{api}/queries", json={})
     assert "There are no search data by page and query" in ended(app, api, "queries")["error"]

@@ -48,7 +48,6 @@ def begin(app: RunningApp, browser: AppBrowser, key: str, **more: Any) -> Page:
 
 @pytest.mark.long
 def test_the_page_is_sound(app: RunningApp, browser: AppBrowser, key: str) -> None:
-    """Both views and their dialogs have no finding of axe, with hostile and right-to-left texts, on a phone."""
     page = begin(app, browser, key, width=390, scheme="dark")
     for number in range(2, 8):
         page.keyboard.press("j")
@@ -103,7 +102,6 @@ def test_a_review_by_keyboard(app: RunningApp, browser: AppBrowser, folder: Path
 
 @pytest.mark.long
 def test_another_anchor(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
-    """Other words are typed or selected in the text, with a warning where they can't be linked."""
     page = begin(app, browser, key)
     page.locator("#passage mark", has_text="clay pot").wait_for()
     page.keyboard.press("e")
@@ -126,7 +124,6 @@ def test_another_anchor(app: RunningApp, browser: AppBrowser, folder: Path, key:
 
 @pytest.mark.long
 def test_a_filter_is_decided_and_undone(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
-    """All links of a filter are rejected after a question, and undone with one click."""
     page = begin(app, browser, key)
     page.keyboard.press("/")
     page.keyboard.type("tin")
@@ -221,7 +218,6 @@ def test_every_waiting_link_is_shown(app: RunningApp, browser: AppBrowser, folde
 
 @pytest.mark.long
 def test_a_key_decides_once(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
-    """A key that is held down, or pressed again before the answer came, decides once."""
     page = begin(app, browser, key)
     asked: list[Route] = []
 
@@ -248,7 +244,6 @@ def test_a_key_decides_once(app: RunningApp, browser: AppBrowser, folder: Path, 
 
 
 def test_colleagues_decide_by_name(tmp_path: Path, folder: Path) -> None:
-    """Where several people use the app, a decision without a name is refused, with what to do."""
     with shared_app(tmp_path) as app:
         api = f"/api/projects/{app.open(folder).key}"
         one = {"decisions": [{"id": EDGES[0].id, "status": "accepted"}]}

@@ -85,7 +85,6 @@ def embedding(folder: Path) -> int:
 
 
 def test_a_plan_spends_nothing(app: RunningApp, folder: Path) -> None:
-    """The plan tells time, cost and texts, and writes no links."""
     key = app.open(folder).key
     plan = app.client.post(f"/api/projects/{key}/plan", json={"limit": 3}).json()
     assert plan["seconds"] > 0 and plan["cost_usd"] == 0 and plan["texts"] > 0
@@ -93,7 +92,6 @@ def test_a_plan_spends_nothing(app: RunningApp, folder: Path) -> None:
 
 
 def test_a_run_is_a_job(app: RunningApp, folder: Path) -> None:
-    """A started run delivers its links and tells each step, its notes and its summary, also to who watches it."""
     api = f"/api/projects/{app.open(folder).key}"
     started = app.client.post(f"{api}/job", json={"search": False})
     assert started.status_code == 201 and started.json()["state"] == "running"
@@ -110,7 +108,6 @@ def test_a_run_is_a_job(app: RunningApp, folder: Path) -> None:
 
 
 def test_options_reach_the_run() -> None:
-    """A job gets the options that it was started with as words, and none of them is taken for another."""
     options = RunOptions(limit=2, only=("--dry-run",), search=False, sections=("/tea=off", "a b"))
     assert jobs.words(options) == [
         "--limit=2",
@@ -123,7 +120,6 @@ def test_options_reach_the_run() -> None:
 
 @pytest.mark.long
 def test_a_run_that_fails_says_why(folder: Path) -> None:
-    """An error is the last sentence, also one that comes before the run begins."""
     write_settings(folder, {"links_per_page": "many"})
     jobs.start_run(folder, RunOptions())
     job = ended(folder)
@@ -162,7 +158,6 @@ def test_a_start_that_fails_leaves_nothing(
 
 
 def test_only_what_is_new_is_read(folder: Path) -> None:
-    """What a run told before is not read again, and a line counts as soon as it is whole."""
     kept_job(folder, os.getpid())
     progress, at = folder / "files/job/loading.jsonl", "2026-01-01T00:00:00+00:00"
     lines = [{"event": "start", "at": at, "step": "Input", "total": 4, "unit": "pages"}]
@@ -186,7 +181,6 @@ def test_only_what_is_new_is_read(folder: Path) -> None:
 class TestWaitingRun:
     @pytest.mark.long
     def test_one_job_at_a_time(self, app: RunningApp, waiting: Path) -> None:
-        """A second run is refused while one is active, and cancelling ends the first in order."""
         jobs.start_run(waiting, RunOptions())
         embedding(waiting)
         key = app.open(waiting).key
@@ -200,7 +194,6 @@ class TestWaitingRun:
         assert app.client.post(f"/api/projects/{key}/job/cancel").status_code == 422
 
     def test_a_loading_run_is_cancelled(self, folder: Path) -> None:
-        """A run that has told nothing yet can be cancelled, and is then shown as cancelled, not as lost."""
         jobs.start_run(folder, RunOptions())
         assert jobs.cancel_job(folder).cancelling
         job = ended(folder)
@@ -209,7 +202,6 @@ class TestWaitingRun:
     def test_a_run_that_cant_be_reached_is_not_stopping(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """If the system refuses the signal, the answer says so, and the run is shown as running."""
         kept_job(folder, os.getpid())
 
         def refuse(*_: object) -> None:
@@ -225,7 +217,6 @@ class TestWaitingRun:
 
     @pytest.mark.long
     def test_a_killed_job_is_lost(self, waiting: Path) -> None:
-        """A job that is killed leaves a state that says so, and the next one can start."""
         jobs.start_run(waiting, RunOptions())
         os.kill(embedding(waiting), signal.SIGKILL)
         job = ended(waiting)
@@ -269,7 +260,6 @@ class TestWaitingRun:
 
 
 def test_the_page_plans_and_runs(app: RunningApp, browser: AppBrowser, folder: Path) -> None:
-    """A person sees the plan, starts the run, sees its steps and its end."""
     page = browser.page(app, f"/p/{app.open(folder).key}/run", width=390, scheme="dark")
     page.get_by_text("about 1 s").or_(page.get_by_text("about 2 s")).first.wait_for()
     require_sound(page, browser)
@@ -281,7 +271,6 @@ def test_the_page_plans_and_runs(app: RunningApp, browser: AppBrowser, folder: P
 
 @pytest.mark.long
 def test_a_late_plan_starts_nothing(app: RunningApp, browser: AppBrowser, folder: Path) -> None:
-    """A plan that comes after the options were changed is not shown, and the run can't be started with it."""
     late: list[Any] = []
     page = browser.page(app)
     page.route("**/plan", lambda route: late.append(route) if not late else route.continue_())
@@ -328,7 +317,6 @@ def test_a_run_that_was_started_is_not_taken_for_the_last_one(
 
 @pytest.mark.long
 def test_a_refused_stream_is_told(app: RunningApp, browser: AppBrowser, folder: Path) -> None:
-    """A page that watches a run of an app that was restarted, and knows no session, says how to get in again."""
     job = asdict(jobs.Job("a", "run", {}, "2026-01-01T00:00:00+00:00"))
     told = f"retry: 100\ndata: {json.dumps({'job': job})}\n\n"
     page = browser.page(app)

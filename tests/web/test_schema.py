@@ -18,7 +18,6 @@ _NOT_CHECKED = "unsupported_method,positive_data_acceptance"
 
 
 def test_the_description_has_every_failure(app: RunningApp) -> None:
-    """Each status that an error is answered with, also an unexpected one, is described for every route."""
     paths = app.client.get("/api/openapi.json").json()["paths"]
     statuses = {str(status) for _, status in STATUSES} | {"500"}
     operations = [operation for path in paths.values() for operation in path.values()]
@@ -29,7 +28,6 @@ def test_the_description_has_every_failure(app: RunningApp) -> None:
 
 @pytest.mark.long
 def test_the_api_is_as_described(app: RunningApp, tmp_path: Path) -> None:
-    """Any request, valid or not, gets an answer that the description has, and never an unexpected error."""
     key = app.open(make_linked(tmp_path / "site")).key
     # A list that is too long may make the whole body too large: 413.
     lines = [

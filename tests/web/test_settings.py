@@ -36,7 +36,6 @@ def test_a_change_through_the_api_is_whole_or_nothing(app: RunningApp, shop: Pat
 
 
 def test_no_answer_contains_a_key(app: RunningApp, shop: Path) -> None:
-    """Keys go in and never out, in no answer of any route of this page."""
     api = f"/api/projects/{app.open(shop).key}"
     answers = [
         app.client.put(f"{api}/keys/serper_api_key", json={"text": SECRET}),
@@ -53,7 +52,6 @@ def test_no_answer_contains_a_key(app: RunningApp, shop: Path) -> None:
 
 
 def test_a_shared_app_changes_no_settings(tmp_path: Path, shop: Path) -> None:
-    """Whoever has only the password can neither change an address that keys are sent to nor set keys."""
     with shared_app(tmp_path) as app:
         api, client = f"/api/projects/{app.open(shop).key}", app.client
         assert client.get(f"{api}/settings").status_code == 200
@@ -134,7 +132,6 @@ def test_a_person_sets_a_key_and_patterns(app: RunningApp, browser: AppBrowser, 
 
 @pytest.mark.long
 def test_saving_one_thing_drops_no_other_text(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
-    """Text that is not saved stays when a key, a setting or the patterns are saved."""
     page = browser.page(app, f"/p/{app.open(shop).key}/settings")
     patterns = page.get_by_label("Patterns of URLs")
     other, links = (
@@ -162,7 +159,6 @@ def test_saving_one_thing_drops_no_other_text(app: RunningApp, browser: AppBrows
 
 @pytest.mark.long
 def test_the_command_of_the_schedule_works_anywhere(shop: Path, tmp_path: Path) -> None:
-    """What the settings of a started app show can be typed as it is, in any folder."""
     process = start("-m", "internal_linker", "app", "--no-browser", cwd=shop, XDG_DATA_HOME=str(tmp_path))
     assert process.stdout is not None
     url, _, token = process.stdout.readline().split()[-1].partition("?token=")

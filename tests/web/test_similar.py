@@ -42,7 +42,6 @@ def compared(app: RunningApp, shop: Path) -> str:
 
 
 def test_a_cut_off_through_the_api(app: RunningApp, shop: Path) -> None:
-    """The overview, a cut-off and its workbook agree, page by page."""
     api = f"/api/projects/{app.open(shop).key}"
     assert app.client.get(f"{api}/similar").json() is None
     assert app.client.get(f"{api}/similar/cut-off", params={"value": 0.5}).status_code == 409
@@ -84,7 +83,6 @@ def test_clusters_through_the_api(app: RunningApp, shop: Path) -> None:
 
 
 def test_a_task_runs_once(app: RunningApp, shop: Path) -> None:
-    """A second comparison is refused while one is running."""
     api = f"/api/projects/{app.open(shop).key}"
     answers = [app.client.post(f"{api}/similar", json={}).status_code for _ in range(3)]
     assert answers[0] == 202 and set(answers) <= {202, 409}

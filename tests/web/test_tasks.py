@@ -21,7 +21,6 @@ def wait_for_end(tasks: Tasks, folder: Path, kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", ["import", "rollback"])
 def test_the_end_of_the_app_cuts_nothing_in_two(tmp_path: Path, kind: Kind) -> None:
-    """When the server ends, it waits for an import and a rollback, and asks them to stop where they can."""
     tasks, stop_seen, release = Tasks(), threading.Event(), threading.Event()
 
     def work(_: Progress, stop: Callable[[], bool]) -> None:
@@ -41,7 +40,6 @@ def test_the_end_of_the_app_cuts_nothing_in_two(tmp_path: Path, kind: Kind) -> N
 
 
 def test_the_end_of_the_app_waits_for_nothing_else(tmp_path: Path) -> None:
-    """What can be computed again is only asked to stop."""
     tasks, release = Tasks(), threading.Event()
 
     def work(_: Progress, stop: Callable[[], bool]) -> None:

@@ -103,13 +103,11 @@ def test_workers_in_threads_find_what_one_computer_finds() -> None:
 
 @pytest.mark.long
 def test_exact_lists_are_those_of_one_computer(cluster: "LocalCluster", here: Joined) -> None:
-    """An exact join by two workers gives the same lists as one computer."""
     assert_equal(joined(VECTORS, DaskCompute(cluster.scheduler_address)), here)
 
 
 @pytest.mark.long
 def test_columns_that_blocks_share_travel_by_themselves(cluster: "LocalCluster") -> None:
-    """Columns that blocks share are sent once if they take a megabyte or more, and the results stay the same."""
     vectors, languages = random_vectors(140_000, 2), one_language(140_000)
     columns = np.arange(len(vectors))
     blocks = [Block(f"rows-{at}", np.arange(at, at + 9), columns, 3) for at in range(0, 90, 9)]
@@ -150,7 +148,6 @@ def test_a_killed_workers_blocks_are_done_by_the_others(
 
 @pytest.mark.long
 def test_vectors_that_were_lost_are_sent_again(cluster: "LocalCluster", here: Joined, tmp_path: Path) -> None:
-    """When both workers die with all vectors, new workers receive the vectors and finish the join."""
     watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path)
     store = StoreThatActs(4, lambda: kill(cluster, 2))
     assert_equal(joined(VECTORS, watched, store), here)
@@ -159,7 +156,6 @@ def test_vectors_that_were_lost_are_sent_again(cluster: "LocalCluster", here: Jo
 
 @pytest.mark.long
 def test_a_worker_that_comes_late_gets_work(here: Joined, tmp_path: Path) -> None:
-    """A join that began with one worker gives blocks to a second one that joins later without vectors."""
     with local_cluster(1) as cluster:
         watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path, seconds=0.5)
         store = StoreThatActs(1, lambda: cluster.scale(2))
@@ -169,7 +165,6 @@ def test_a_worker_that_comes_late_gets_work(here: Joined, tmp_path: Path) -> Non
 
 @pytest.mark.long
 def test_a_block_that_kills_its_workers_ends_the_join(tmp_path: Path) -> None:
-    """A block that kills its workers is retried, at last alone, and ends the join with an error that names it."""
     with local_cluster(2) as cluster:
         cluster.scheduler.allowed_failures = 0  # the default of three means four deaths, then four more alone
         watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path, deadly="-3")
@@ -204,7 +199,6 @@ def test_a_killed_scheduler_loses_what_was_in_flight(here: Joined, tmp_path: Pat
 
 
 def test_no_scheduler_is_one_sentence() -> None:
-    """If no scheduler answers at the address, the join ends within seconds with a sentence that says so."""
     with pytest.raises(ServiceError, match="Dask: no scheduler answers at tcp://127.0.0.1:1. Start it, or"):
         joined(VECTORS, DaskCompute("tcp://127.0.0.1:1", patience=1))
 
@@ -221,7 +215,6 @@ def test_no_worker_is_one_sentence() -> None:
 
 @pytest.mark.long
 def test_workers_that_all_go_are_one_sentence(tmp_path: Path) -> None:
-    """If the only worker dies and no other comes, the join ends with its finished blocks in the store."""
     with local_cluster(1) as cluster:
         watched = Watched(DaskCompute(cluster.scheduler_address, patience=2), tmp_path)
         store = StoreThatActs(3, lambda: cluster.scale(0))
@@ -232,7 +225,6 @@ def test_workers_that_all_go_are_one_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
-    """A worker whose version of a package differs is refused, with both versions in the error."""
     told = tmp_path / "internal_linker-0.0.1.dist-info/METADATA"
     write_text(told, "Metadata-Version: 2.1\nName: internal-linker\nVersion: 0.0.1\n")
     with (
@@ -287,7 +279,6 @@ def test_vectors_are_those_of_the_local_encoder(cluster: "LocalCluster") -> None
 
 @pytest.mark.long
 def test_closing_early_cancels_the_texts(cluster: "LocalCluster", tmp_path: Path) -> None:
-    """Closing the iterator early cancels all texts except those in flight."""
     encoder = DaskEncoder(cluster.scheduler_address, LeavesAFile)
     batches = encoder.encode([Text(str(tmp_path), "")] * (40 * TEXTS_A_TASK))
     next(batches)
@@ -298,7 +289,6 @@ def test_closing_early_cancels_the_texts(cluster: "LocalCluster", tmp_path: Path
 
 @pytest.mark.long
 def test_a_worker_without_the_model_is_one_sentence(cluster: "LocalCluster") -> None:
-    """If a worker can't build the encoder, the error has the encoder's message and says that it comes from a worker."""
     encoder = DaskEncoder(cluster.scheduler_address, unfit_encoder)
     with pytest.raises(ConfigurationError, match="On a Dask worker: the local embedding model can't be read"):
         list(encoder.encode(TEXTS))

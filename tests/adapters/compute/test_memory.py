@@ -18,7 +18,6 @@ def resident() -> int:
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is asked to return free memory")
 def test_what_lies_between_blocks_in_use_goes_back() -> None:
-    """A process that keeps every tenth of many blocks doesn't occupy the memory of the others."""
     blocks = [bytearray(BLOCK) for _ in range(BLOCKS)]
     kept = blocks[::10]
     del blocks

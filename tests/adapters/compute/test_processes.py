@@ -56,7 +56,6 @@ def processes(tmp_path: Path, told: list[str]) -> Iterator[Processes]:
 def test_results_come_in_the_order_of_the_tasks_from_other_processes(
     processes: Processes, tmp_path: Path, told: Sequence[str]
 ) -> None:
-    """Other processes return each result in the order of the tasks, and no file stays."""
     parts = [(first, first + 1000) for first in range(0, 100_000, 1000)]
 
     found = list(processes.run(summed, parts))
@@ -77,7 +76,6 @@ def test_tasks_are_taken_a_few_ahead(processes: Processes) -> None:
 
 
 def test_what_is_shared_can_not_be_changed(processes: Processes) -> None:
-    """The shared data are read-only, and an error in a task is raised where its result is read."""
     with pytest.raises(ValueError, match="read-only"):
         list(processes.run(changed, [()]))
 
@@ -92,7 +90,6 @@ def test_a_lost_process_costs_time_only(processes: Processes, told: Sequence[str
 
 
 def test_without_room_for_the_file_the_work_is_done_here(tmp_path: Path, told: list[str]) -> None:
-    """If the shared file can't be written, this process does the work."""
     with Processes(2, tmp_path / "none" / "shared.tmp", told.append) as alone:
         alone.share(SimpleNamespace(numbers=NUMBERS))
         assert list(alone.run(summed, [(0, 10)])) == [(45, os.getpid())]
@@ -102,8 +99,6 @@ def test_without_room_for_the_file_the_work_is_done_here(tmp_path: Path, told: l
 def test_a_file_that_serves_nobody_is_removed_at_once(
     tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a system without semaphores, this process does the work and removes the shared file at once."""
-
     def none(*_: object) -> None:
         raise NotImplementedError("no semaphores")
 
@@ -135,7 +130,6 @@ if __name__ == "__main__":
 )
 @pytest.mark.parametrize("sent", ["SIGINT", pytest.param("SIGKILL", marks=pytest.mark.long)])
 def test_no_process_outlives_its_parent(tmp_path: Path, sent: str) -> None:
-    """When their parent is killed or stopped with Ctrl-C, the worker processes end soon after."""
     program = tmp_path / "parent.py"
     program.write_text(PARENT)
     parent = subprocess.Popen(

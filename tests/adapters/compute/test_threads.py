@@ -11,7 +11,6 @@ from tests.support.vector_sites import one_language, random_vectors
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_every_block_is_done_once(count: int) -> None:
-    """With any number of threads, each block comes once, with the same result as when it runs alone."""
     vectors, languages = random_vectors(300, 8), one_language(300)
     blocks = [Block(str(at), np.arange(at, at + 30), np.arange(300), 5) for at in range(0, 300, 30)]
 
@@ -25,8 +24,6 @@ def test_every_block_is_done_once(count: int) -> None:
 
 
 def test_a_block_that_fails_ends_the_join() -> None:
-    """An error in a block is raised where the blocks are read."""
-
     def failing(vectors: Vectors, languages: Ints, block: Block) -> Nearest:
         raise MemoryError(block.name)
 

@@ -24,7 +24,6 @@ def engine(store_url: str, tmp_path: Path) -> Iterator[Engine]:
 
 
 def test_a_page_comes_back_as_it_was_put(engine: Engine) -> None:
-    """A page comes back byte for byte, under an address of any length, and a later one replaces it."""
     cache, long = StoredPages(engine), URL + "x" * 5000
     cache.put(TAGGED)
     cache.put(FetchedPage(long, {}, b""))

@@ -38,7 +38,6 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 
 def test_a_write_and_its_former_text_come_back_as_they_were(engine: Engine) -> None:
-    """Writes come back in order with all facts, and former texts byte by byte."""
     store = AppliedLinks(engine, "a.example")
     [first] = store.begin([(WRITE, FORMER)])
     [second] = store.begin([(replace(WRITE, application="later", page="https://a.example/pot"), FORMER)])
@@ -50,7 +49,6 @@ def test_a_write_and_its_former_text_come_back_as_they_were(engine: Engine) -> N
 
 
 def test_a_write_is_marked_or_forgotten_alone(engine: Engine) -> None:
-    """What became of one write changes no other."""
     store = AppliedLinks(engine, "a.example")
     first, second, third = store.begin([(WRITE, FORMER)] * 3)
     store.mark([second], "applied")
@@ -92,7 +90,6 @@ def test_only_old_undone_writes_are_waste(engine: Engine) -> None:
 
 
 def test_the_latest_state_of_a_link_counts() -> None:
-    """A link that was undone and applied again is applied, and live once a run found it on the site."""
     a, b = "a" * 20, "b" * 20
     writes = [replace(WRITE, links=(a, b), status="applied"), replace(WRITE, links=(a,), status="undone")]
     assert link_states(writes, []) == {a: "undone", b: "applied"}
@@ -112,7 +109,6 @@ def drawn(target: str, **more: object) -> DrawnTarget:
 
 
 def test_targets_are_kept_by_site(engine: Engine) -> None:
-    """In the order of experiments, and of targets as they were given."""
     store, other = Experiments(engine, "a.example"), Experiments(engine, "b.example")
     later = [drawn("c", experiment="two", first=date(2026, 7, 1), until=date(2026, 7, 29))]
     store.put(later)
@@ -132,7 +128,6 @@ def test_release_ends_what_is_running(engine: Engine) -> None:
 
 
 def test_targets_are_held_until_the_last_day() -> None:
-    """From the first day on, and not those that were drawn to go live."""
     some = [drawn("a"), drawn("b", held=False)]
     assert held_targets(some, date(2026, 5, 31)) == {}
     assert held_targets(some, FIRST) == {"a": UNTIL}

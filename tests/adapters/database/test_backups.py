@@ -45,7 +45,6 @@ def names(folder: Path) -> list[str]:
 def test_runs_make_a_backup_a_week_and_keep_four(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run makes the week's first backup, goes on where the disk has no room for two copies, and keeps four."""
     folder = make_project(tmp_path)
     where, databases = ("--project", str(folder)), open_project(folder).databases
     with time_machine.travel(SUNDAY, tick=False) as clock:
@@ -89,7 +88,6 @@ def test_backups_can_be_switched_off(tmp_path: Path) -> None:
 def test_a_backup_is_whole_while_others_write(
     project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A backup made in the middle of a transaction has what was committed, in one file, and is restored as it was."""
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         other.execute("DELETE FROM edges")
@@ -152,7 +150,6 @@ def test_damage_is_never_backed_up_or_restored(
 
 
 def test_a_run_is_not_disturbed(project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A cache that a run of any folder is using is not replaced."""
     where = ("--project", str(tmp_path))
     assert command("store", "backup", *where) == 0
     assert project.databases.file

@@ -64,7 +64,6 @@ def copy(way: tuple[str, str], folder: Path) -> int:
 def test_everything_arrives_as_it_was(
     way: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Vectors, search results and joins arrive, once, and the output gives the counts for each table."""
     old = Cache(way[0], tmp_path)
     old.fill()
     assert copy(way, tmp_path) == 0
@@ -87,7 +86,6 @@ def test_everything_arrives_as_it_was(
 
 
 def test_of_two_answers_the_newer_stays(way: tuple[str, str], tmp_path: Path) -> None:
-    """The newer answer and join win in either direction, and rows that only one side has are kept."""
     old, new = Cache(way[0], tmp_path), Cache(way[1], tmp_path)
     old.fill("old")
     new.fill("new")

@@ -89,7 +89,6 @@ UNREADABLE_CACHES = (
 
 
 def test_a_row_of_a_cache_is_missing(engine: Engine) -> None:
-    """A cached row that can't be read is counted and reads as missing, and what is stored in its place is read."""
     assert noted_damage(engine) == {}
     for table, damage in UNREADABLE_CACHES:
         fill(engine)
@@ -269,7 +268,6 @@ def test_a_copy_leaves_damaged_rows_out(tmp_path: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("url", ["postgresql+psycopg://ann@127.0.0.1:1/x", "sqlite:///files/cache.sqlite3"])
 def test_no_advice_gives_the_cache_away(url: str, tmp_path: Path) -> None:
-    """For a refused server and for a damaged file, the message advises nothing that loses decisions and runs."""
     (tmp_path / "files").mkdir()
     (tmp_path / FILE).write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
     with pytest.raises(ConfigurationError) as caught:

@@ -108,7 +108,6 @@ def test_edges_are_found_by_status_and_verdict(engine: Engine) -> None:
 
 
 def test_the_sites_of_a_team_do_not_mix(engine: Engine) -> None:
-    """The same query with the same target on two sites gives two edges."""
     one, other = EdgeStore(engine, "a.example"), EdgeStore(engine, "b.example")
     one.put([bare("t", "query")])
     other.put([replace(bare("t", "query"), status="live")])
@@ -118,7 +117,6 @@ def test_the_sites_of_a_team_do_not_mix(engine: Engine) -> None:
 
 
 def test_what_a_later_version_keeps_is_read_over(engine: Engine) -> None:
-    """Reading an edge ignores a field that this version does not know, and gives a missing field its default."""
     store = EdgeStore(engine, "a.example")
     store.put([FULL])
     with engine.begin() as connection:
@@ -131,7 +129,6 @@ def test_what_a_later_version_keeps_is_read_over(engine: Engine) -> None:
 
 
 def test_an_edge_of_a_version_without_evidence_is_read(engine: Engine) -> None:
-    """The edge has no evidence, and nothing else is lost."""
     store = EdgeStore(engine, "a.example")
     store.put([FULL])
     with engine.begin() as connection:
@@ -159,7 +156,6 @@ def test_the_state_shows_every_change_of_a_stored_edge(engine: Engine) -> None:
 
 
 def test_a_trial_stores_nothing(engine: Engine) -> None:
-    """A store for a trial reads like any other, and leaves the links as they are."""
     EdgeStore(engine, "a.example").put([FULL])
     trial = EdgeStore(engine, "a.example", writes=False)
     state = trial.state()
@@ -170,7 +166,6 @@ def test_a_trial_stores_nothing(engine: Engine) -> None:
 
 
 def test_decided_links_are_found_by_their_index(tmp_path: Path) -> None:
-    """SQLite reads the few links that editors decided, not all of a large site's."""
     engine = open_database("sqlite:///cache.sqlite3", tmp_path)
     EdgeStore(engine, "a").put([FULL, bare("https://a.example/u")])
     plans = list[str]()

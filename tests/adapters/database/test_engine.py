@@ -51,7 +51,6 @@ def test_a_vector_comes_back_as_it_was(storage: str) -> None:
 
 
 def test_what_is_kept_outlives_the_process(store_url: str, tmp_path: Path) -> None:
-    """A reopened cache has the former contents, and reads vectors that were stored with the other dtype."""
     first = open_database(store_url, tmp_path)
     EmbeddingCache(first, "float16").put(encoder(), {"h": np.array([0.5, 0, 1], np.float32)})
     serp(first).put("tea", 1, US, answer("a"))
@@ -62,7 +61,6 @@ def test_what_is_kept_outlives_the_process(store_url: str, tmp_path: Path) -> No
 
 
 def test_vectors_of_two_makers_are_never_mixed(store_url: str, tmp_path: Path) -> None:
-    """A cache never returns a vector for another model, another number of dimensions or another recipe."""
     cache = EmbeddingCache(open_database(store_url, tmp_path), "float32")
     cache.put(encoder(), {"h": np.ones(3, np.float32)})
     for other in (encoder(model="n"), encoder(dimensions=4), encoder(recipe="v2")):
@@ -72,7 +70,6 @@ def test_vectors_of_two_makers_are_never_mixed(store_url: str, tmp_path: Path) -
 
 
 def test_more_keys_than_a_query_takes_are_all_found(store_url: str, tmp_path: Path) -> None:
-    """A lookup of more keys than one query takes is split into parts, and all keys are found."""
     cache, count = EmbeddingCache(open_database(store_url, tmp_path), "float16"), 2 * KEYS_A_QUERY + 1
     cache.put(encoder(), {f"h{n}": np.full(3, n, np.float32) for n in range(count)})
     found = cache.get(encoder(), [f"h{n}" for n in range(count)])
@@ -86,7 +83,6 @@ def test_more_keys_than_a_query_takes_are_all_found(store_url: str, tmp_path: Pa
 
 
 def test_a_new_answer_replaces_the_old(store_url: str, tmp_path: Path) -> None:
-    """A second put of the same key replaces the first."""
     engine = open_database(store_url, tmp_path)
     vectors, results = EmbeddingCache(engine, "float32"), serp(engine)
     for value in (1, 2):
@@ -134,7 +130,6 @@ def test_reading_only_creates_nothing(tmp_path: Path) -> None:
 
 
 def test_reading_only_changes_nothing(tmp_path: Path) -> None:
-    """A read-only cache can be read, refuses a write, and leaves the file's bytes unchanged."""
     first = open_database(URL, tmp_path)
     serp(first).put("tea", 1, US, answer("a"))
     first.dispose()
@@ -148,7 +143,6 @@ def test_reading_only_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_reading_only_takes_a_database_without_tables_for_an_empty_one(tmp_path: Path) -> None:
-    """A read-only start takes a database without tables, as a killed run leaves it, for an empty one and keeps it."""
     (tmp_path / "files").mkdir()
     other = sqlite3.connect(tmp_path / FILE)
     other.execute("PRAGMA journal_mode=WAL")
@@ -167,7 +161,6 @@ def test_reading_only_takes_a_database_without_tables_for_an_empty_one(tmp_path:
     "content", [b"URL,Main Query\nhttps://e.example/,tea\n" * 50, b"SQLite format 3\x00" + b"\xff" * 4096]
 )
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes, read_only: bool) -> None:
-    """A text file or a damaged header in place of the cache raises a ConfigurationError and stays unchanged."""
     (tmp_path / "files").mkdir()
     (tmp_path / FILE).write_bytes(content)
     with pytest.raises(ConfigurationError, match=r"store_url: .*`store restore` puts its newest backup back"):
@@ -179,7 +172,6 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes, r
     "url", ["", "no url", "nosuchdb://x", "sqlite:///files", "postgresql+nosuchdriver://localhost/x"]
 )
 def test_an_address_that_can_not_work_is_a_configuration_error(tmp_path: Path, url: str) -> None:
-    """The error for an invalid store_url names the setting."""
     (tmp_path / "files").mkdir()
     with pytest.raises(ConfigurationError, match="store_url: "):
         open_database(url, tmp_path)
@@ -222,7 +214,6 @@ def test_threads_read_while_others_write(store_url: str, tmp_path: Path) -> None
 
 
 def test_a_second_process_waits_for_its_turn(tmp_path: Path) -> None:
-    """A writer that finds the file locked waits and then writes."""
     cache = serp(open_database(URL, tmp_path))
     other = sqlite3.connect(tmp_path / FILE, check_same_thread=False, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -103,7 +103,6 @@ def test_what_nobody_needs_goes(project: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_what_was_needed_stays(project: Path) -> None:
-    """A vector that a run has used counts as new, even under a limit of one day."""
     opened = open_project(project)
     engine = opened.databases.store()
     EmbeddingCache(engine, "float16").note_used(Letters(), TEXTS[:5])
@@ -129,7 +128,6 @@ def test_a_use_is_noted_once_a_month(store_url: str, tmp_path: Path) -> None:
 
 
 def test_the_room_is_given_back(tmp_path: Path) -> None:
-    """Pruning shrinks the file."""
     opened = open_project(tmp_path)
     engine = opened.databases.store()
     many = {f"{n:064x}": np.ones(26, np.float32) for n in range(5_000)}

@@ -56,7 +56,6 @@ def run_sql(engine: Engine, *lines: str) -> None:
     ("texts", "neighbours"), [(0, 5), (1, 1), (7, 0), (40, 5), (TEXTS, NEIGHBOURS)], ids=str
 )
 def test_a_result_comes_back_bit_by_bit(engine: Engine, texts: int, neighbours: int) -> None:
-    """Digests, rows, scores and floors of any size come back unchanged, from one chunk or several."""
     whole = neighbourhood(texts, neighbours)
     assert StoredJoins(engine).get("j") is None
     StoredJoins(engine).put("j", whole)
@@ -79,7 +78,6 @@ def test_a_new_result_replaces_the_old_and_drops_the_blocks_of_its_join(engine: 
 
 
 def test_finished_blocks_come_back_by_name(engine: Engine) -> None:
-    """Blocks of different sizes come back by name, and a second put of a name replaces the first."""
     joins = StoredJoins(engine)
     assert joins.blocks("j") == {}
     given = {"0": nearest(3, 2), "1": nearest(0, 2), "2": nearest(5, 4, seed=2)}
@@ -107,7 +105,6 @@ def test_finished_blocks_come_back_by_name(engine: Engine) -> None:
     ],
 )
 def test_a_result_that_was_tampered_with_is_none(engine: Engine, damage: str) -> None:
-    """With a missing, swapped, renamed or foreign chunk, the whole result reads as missing, never as a wrong list."""
     joins = StoredJoins(engine)
     joins.put("j", neighbourhood(TEXTS, NEIGHBOURS))
     run_sql(engine, damage)
@@ -117,7 +114,6 @@ def test_a_result_that_was_tampered_with_is_none(engine: Engine, damage: str) ->
 
 
 def test_one_changed_byte_is_found(engine: Engine) -> None:
-    """With one changed byte, a result reads as missing, and so does a block."""
     joins = StoredJoins(engine)
     joins.put("j", neighbourhood())
     joins.put_block("j", "b", nearest(3, 2))
@@ -130,7 +126,6 @@ def test_one_changed_byte_is_found(engine: Engine) -> None:
 
 
 def test_a_result_is_written_whole_or_not_at_all(engine: Engine) -> None:
-    """A put that fails in the middle leaves the last result unchanged."""
     joins = StoredJoins(engine)
     joins.put("j", neighbourhood())
     broken = neighbourhood(TEXTS, NEIGHBOURS)

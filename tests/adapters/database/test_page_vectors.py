@@ -74,7 +74,6 @@ def table(postgres: str, tmp_path: Path) -> PageVectorTable:
 
 
 def test_only_changed_rows_are_written(table: PageVectorTable, postgres: str) -> None:
-    """A second run writes the rows whose vectors changed, and removes pages that are gone."""
     pages = vectors(20)
     assert table.refresh("m", pages) == 20
     halves = {url: vector.astype(np.float16) for url, vector in stored(postgres).items()}
@@ -113,7 +112,6 @@ def test_another_encoder_replaces_all_rows_and_the_index(table: PageVectorTable,
 
 
 def test_runs_that_end_at_once_do_not_mix(table: PageVectorTable, postgres: str, tmp_path: Path) -> None:
-    """Of several runs that store vectors at once, one is the last, and all rows are its rows."""
     given = [vectors(300 + 10 * seed, seed=seed) for seed in range(4)]
     with ThreadPoolExecutor(4) as threads:
         written = threads.map(lambda pages: table_of(postgres, tmp_path).refresh("m", pages), given)
@@ -124,7 +122,6 @@ def test_runs_that_end_at_once_do_not_mix(table: PageVectorTable, postgres: str,
 
 
 def test_sites_share_the_table(table: PageVectorTable, postgres: str, tmp_path: Path) -> None:
-    """A site's run leaves the rows and the index of another site as they are, whatever their dimensions."""
     table.refresh("m", vectors(5))
     other = table_of(postgres, tmp_path, "coffee.example")
     assert other.prepare() and other.refresh("m", vectors(4, 12)) == 4
@@ -133,7 +130,6 @@ def test_sites_share_the_table(table: PageVectorTable, postgres: str, tmp_path: 
 
 
 def test_the_index_answers_the_documented_query(table: PageVectorTable, postgres: str) -> None:
-    """With enough pages, the server reads the nearest ones from the index."""
     table.refresh("m", vectors(2000, 64))
     query = documented("https://tea.example/7", SITE.replace("'", "''"))
     plan = "\n".join(line for (line,) in rows(postgres, f"EXPLAIN {query}"))
@@ -141,7 +137,6 @@ def test_the_index_answers_the_documented_query(table: PageVectorTable, postgres
 
 
 def test_a_vector_of_a_text_takes_the_place_of_a_page(table: PageVectorTable, postgres: str) -> None:
-    """The documented query with a vector in place of the page's finds the pages nearest to it."""
     pages = vectors(50, 64)
     table.refresh("m", pages)
     asked = vectors(1, 64, seed=9)["https://tea.example/0"]
@@ -273,7 +268,6 @@ def test_a_run_writes_what_the_documented_query_reads(
 def test_a_table_that_cannot_be_written_is_a_gap(
     postgres: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """If the vectors can't be stored, the run still publishes its links, says why and ends with the code of gaps."""
     assert table_of(postgres, tmp_path).prepare()
     statements(postgres, "ALTER TABLE page_vectors ADD CHECK (url = '')")
     project = make_project(tmp_path, PAGES)

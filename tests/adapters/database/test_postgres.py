@@ -58,7 +58,6 @@ def close(url: str, *, allow: bool) -> None:
     ids=["NUL", "surrogate", "long Persian", "just too long"],
 )
 def test_an_answer_to_any_query_is_kept(store_url: str, tmp_path: Path, query: str) -> None:
-    """A search result comes back under its exact query, beside a query that differs only at its end."""
     cache = SerpResultCache(open_database(store_url, tmp_path), 7)
     market = SerpMarket("serper", "us", location=query)
     for asked in (query, f"{query}."):
@@ -110,7 +109,6 @@ def test_a_cache_without_the_tables_of_later_versions_is_read(store_url: str, tm
 
 @pytest.mark.long
 def test_another_encoding_is_refused_before_anything_is_paid(postgres: str, tmp_path: Path) -> None:
-    """A database whose encoding lacks some scripts is refused with the command that creates a suitable one."""
     latin = f"{name(postgres)}_latin"
     statements(others(postgres), f"CREATE DATABASE {latin} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
     try:
@@ -139,7 +137,6 @@ def test_another_encoding_is_refused_before_anything_is_paid(postgres: str, tmp_
     ],
 )
 def test_no_error_shows_a_password(url: str, tmp_path: Path) -> None:
-    """The error for an unusable store_url repeats no part of its password."""
     with pytest.raises(ConfigurationError, match=r"store_url: the database.*can't be opened") as caught:
         open_database(url.format(PASSWORD), tmp_path)
     assert PASSWORD not in str(caught.value)
@@ -181,7 +178,6 @@ def test_the_password_has_a_file_of_its_own(
 
 @pytest.mark.long
 def test_a_restart_of_the_server_loses_nothing(postgres: str, tmp_path: Path) -> None:
-    """A search result that arrives while all connections are cut is stored over a new one."""
     cache = SerpResultCache(open_database(postgres, tmp_path), 7)
     cache.put("tea", 1, US, SerpPage(("a",), 1))
     close(postgres, allow=True)
@@ -221,7 +217,6 @@ def test_the_extra_that_is_not_installed_is_named(tmp_path: Path) -> None:
 def test_times_mean_the_same_in_every_zone(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An answer stored in Auckland is seconds old in Los Angeles, and the other way round."""
     zones = ["Pacific/Auckland", "America/Los_Angeles"]
     for zone in zones:
         monkeypatch.setenv("PGTZ", zone)

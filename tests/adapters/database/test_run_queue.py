@@ -122,7 +122,6 @@ def embedded(server: OpenAIStandIn) -> int:
 def test_two_runs_at_once_pay_for_one(
     shared: str, tmp_path: Path, gate: Gate, serper: SerperStandIn, openai: OpenAIStandIn
 ) -> None:
-    """Two runs from two folders pay for each search and text once, and both have all links."""
     folders = [project(tmp_path / name, shared, serper, openai) for name in ("ann", "bob")]
     runs = two_runs(folders, gate)
     gate.open()
@@ -138,7 +137,6 @@ def test_two_runs_at_once_pay_for_one(
 def test_a_killed_run_leaves_its_turn_and_what_it_paid_for(
     shared: str, tmp_path: Path, gate: Gate, serper: SerperStandIn, openai: OpenAIStandIn
 ) -> None:
-    """After the first run is killed, the waiting run continues and requests nothing that the first had stored."""
     folders = [project(tmp_path / name, shared, serper, openai) for name in ("ann", "bob")]
     gate.free = 3
     first, second = two_runs(folders, gate)
@@ -154,7 +152,6 @@ def test_a_killed_run_leaves_its_turn_and_what_it_paid_for(
 def test_looking_needs_no_turn(
     shared: str, tmp_path: Path, gate: Gate, serper: SerperStandIn, openai: OpenAIStandIn
 ) -> None:
-    """A lookup and a dry run in another folder don't wait while a run pays."""
     folders = [project(tmp_path / name, shared, serper, openai) for name in ("ann", "bob")]
     engine = open_database(shared, tmp_path)
     gate.open()
@@ -183,7 +180,6 @@ def test_who_waits_is_told_for_whom_and_ends_in_time(shared: str, tmp_path: Path
 
 
 def test_a_run_that_waits_can_be_stopped(shared: str, tmp_path: Path) -> None:
-    """An interrupt ends a run's wait, too, and does not release the turn of the other run."""
     first, second, third = (open_database(shared, tmp_path) for _ in range(3))
 
     def stop() -> None:
@@ -200,7 +196,6 @@ def test_a_run_that_waits_can_be_stopped(shared: str, tmp_path: Path) -> None:
 def test_the_turn_is_given_back_however_it_ends(
     shared: str, tmp_path: Path, error: type[BaseException]
 ) -> None:
-    """After an interrupt or an error in the middle of a run, the next run of the same process begins at once."""
     engine = open_database(shared, tmp_path)
     for _ in range(2):
         with pytest.raises(error), turn(engine, Told(), lambda: None, longest=0):
@@ -208,7 +203,6 @@ def test_the_turn_is_given_back_however_it_ends(
 
 
 def test_databases_of_their_own_have_turns_of_their_own(tmp_path: Path) -> None:
-    """Runs on two databases, or each in its own memory, don't wait for each other."""
     urls = ("sqlite:///one.sqlite3", "sqlite:///two.sqlite3", "sqlite://", "sqlite://")
     with ExitStack() as turns:
         for url in urls:
@@ -216,7 +210,6 @@ def test_databases_of_their_own_have_turns_of_their_own(tmp_path: Path) -> None:
 
 
 def test_two_names_of_one_file_are_one_database(tmp_path: Path) -> None:
-    """Through a link to the cache's folder, a run shares the same turn."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     first = open_database("sqlite:///real/c.sqlite3", tmp_path)

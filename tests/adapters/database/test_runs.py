@@ -112,7 +112,6 @@ def test_the_near_duplicates_of_the_newest_run_come_back(engine: Engine) -> None
 
 
 def test_a_run_of_the_same_name_is_replaced(engine: Engine) -> None:
-    """A second run of the same name leaves none of the first one's rows."""
     runs = RunStore(engine, "a.example")
     runs.put(VERSION, [row(f"s{n}") for n in range(2500)])
     runs.put(VERSION, [row("new")])
@@ -129,7 +128,6 @@ def test_the_oldest_runs_go(engine: Engine) -> None:
 
 
 def test_a_run_whose_rows_break_off_is_not_there(engine: Engine) -> None:
-    """A run is stored whole or not at all."""
     runs = RunStore(engine, "a.example")
 
     def broken() -> object:

@@ -36,7 +36,6 @@ def execute(path: Path, *statements: str) -> None:
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_old_data_is_welcome(read_only: bool, old: Path) -> None:
-    """All data of an earlier program come back, and new data can be added."""
     engine = open_database(URL, old.parent, read_only=read_only)
     store_contents.check(engine)
     engine.dispose()
@@ -47,7 +46,6 @@ def test_old_data_is_welcome(read_only: bool, old: Path) -> None:
 
 
 def test_a_new_database_has_the_columns_of_an_old_one(store_url: str, old: Path, tmp_path: Path) -> None:
-    """A new database and an earlier one have the same columns, primary keys and indexes."""
     engines = [open_database(URL, old.parent), open_database(store_url, tmp_path)]
     assert shape(engines[0]) == shape(engines[1])
     for engine in engines:
@@ -68,7 +66,6 @@ def shape(engine: Engine) -> dict[str, tuple[dict[str, bool], set[str], set[str 
 
 
 def test_runs_that_start_at_once_on_an_empty_database_all_come_in(store_url: str, tmp_path: Path) -> None:
-    """When several connections create the tables at the same moment, one does and the others wait."""
     with ThreadPoolExecutor(8) as pool:
         engines = list(pool.map(lambda _: open_database(store_url, tmp_path), range(8)))
     store_contents.fill(engines[0])

@@ -47,7 +47,6 @@ def values(frame: pd.DataFrame) -> list[list[object]]:
 
 
 def test_rows_come_back_as_they_were(engine: Engine) -> None:
-    """Texts of any script and numbers of any size come back by day, exactly, with their dtypes."""
     store = SearchDays(engine, "a.example", PROPERTY)
     later = DAY + timedelta(days=1)
     first, second = day_rows(DAY), day_rows(later, 4, 3)
@@ -62,7 +61,6 @@ def test_rows_come_back_as_they_were(engine: Engine) -> None:
 
 
 def test_a_day_is_replaced_whole(engine: Engine) -> None:
-    """The last fetch of a day counts, also when it has no rows any more."""
     store = SearchDays(engine, "a.example", PROPERTY)
     store.put(QUERIES, DAY, day_rows(DAY), final=False)
     store.put(QUERIES, DAY, day_rows(DAY, 2))
@@ -91,7 +89,6 @@ def test_sources_sites_and_tables_stay_apart(engine: Engine) -> None:
 
 
 def test_a_damaged_day_is_told(tmp_path: Path) -> None:
-    """A damaged day is counted, never taken for a sound one, and the others can still be read."""
     engine = open_database("sqlite:///store.sqlite3", tmp_path)
     store = SearchDays(engine, "a.example", PROPERTY)
     other = DAY + timedelta(days=1)

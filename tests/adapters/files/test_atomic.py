@@ -102,7 +102,6 @@ def test_a_refusing_disk_is_told_in_a_sentence(path: Path, stage: str, number: i
 
 @pytest.mark.parametrize("stage", ["write", "sync", "replace"])
 def test_a_killed_write_leaves_the_old_file_and_the_next_one_cleans_up(path: Path, stage: str) -> None:
-    """If the process dies during a write, the old file stays whole, and the next write removes the temporary part."""
     sync = "die" if stage == "sync" else "os.fsync"
     program = f"""
 import os, pathlib
@@ -146,7 +145,6 @@ def test_a_file_that_stays_open_gets_a_dated_neighbour(path: Path) -> None:
 
 
 def test_a_folder_that_refuses_every_name_is_an_output_error(path: Path) -> None:
-    """If even the dated name is refused, or a folder has the name, an OutputError says so and the old file stays."""
     (path.parent / "folder").mkdir()
     with pytest.raises(OutputError, match=r"folder can't be written"):
         replace_whole(path.parent / "folder", text("new"))
@@ -158,7 +156,6 @@ def test_a_folder_that_refuses_every_name_is_an_output_error(path: Path) -> None
 
 @pytest.mark.skipif(os.name != "posix", reason="rights and links as POSIX has them")
 def test_rights_and_links_are_kept(path: Path) -> None:
-    """A file shared with a group stays shared, and a symbolic link keeps its target."""
     path.chmod(0o664)
     link = path.parent.parent / "link.csv"
     link.symlink_to(path)
@@ -167,7 +164,6 @@ def test_rights_and_links_are_kept(path: Path) -> None:
 
 
 def test_a_copy_aside_is_the_same_under_a_dated_name(path: Path) -> None:
-    """A copy under a dated name has the file's content, and a copy that fails raises an OutputError."""
     copy = copy_aside(path)
     assert DATED.fullmatch(copy.name)
     assert (copy.read_text(), path.read_text()) == ("old", "old")

@@ -76,7 +76,6 @@ def table(queries: tuple[str, ...], repeat: int = 1) -> str:
 
 @pytest.mark.parametrize("language", QUERIES)
 def test_each_language_is_read_in_its_encoding(tmp_path: Path, language: str) -> None:
-    """A table that Excel saved for its country comes back letter for letter, and one remark names the encoding."""
     encoding, *queries = QUERIES[language]
     name = NAMES.get(encoding, f"Windows-{encoding[2:]}")
     text = table(tuple(queries))
@@ -104,7 +103,6 @@ DAMAGED = {"Polish": b"\x81", "Greek": b"\xff", "Japanese": b"\x88", "Chinese": 
 
 @pytest.mark.parametrize("language", DAMAGED)
 def test_a_damaged_byte_costs_one_letter(tmp_path: Path, language: str) -> None:
-    """It stands as a mark and is counted, and all the rest is read right."""
     encoding, *queries = QUERIES[language]
     text = table(tuple(queries), 20)
     path = tmp_path / "queries.csv"
@@ -116,7 +114,6 @@ def test_a_damaged_byte_costs_one_letter(tmp_path: Path, language: str) -> None:
 
 
 def test_a_letter_of_two_bytes_may_lie_anywhere() -> None:
-    """A large Japanese file is recognised wherever its chunks end."""
     text = "https://www.example.com/;緑茶のおいしい淹れ方とコーヒーミルについての長い文章\r\n" * 15_000
     for shift in range(3):
         raw = b"x" * shift + text.encode("cp932")
@@ -124,7 +121,6 @@ def test_a_letter_of_two_bytes_may_lie_anywhere() -> None:
 
 
 def test_a_language_that_begins_late_is_noticed() -> None:
-    """Megabytes of English with accents do not hide that most of the file is Russian."""
     russian = table(tuple(QUERIES["Russian"][1:]), 5_000).encode("cp1251")
     english = b"https://www.example.com/;plain words\r\n" * 30_000
     assert recognise_open("pages.csv", io.BytesIO(english + russian)).encoding == "cp1251"

@@ -32,7 +32,6 @@ def expected(content: bytes) -> str:
 
 
 def test_an_unchanged_file_is_not_read_again(table: Path) -> None:
-    """A second process takes the digest that the first one kept."""
     assert digest(table) == expected(TEXT)
     record = table.parent / "index/digests.json"
     record.write_text(record.read_text(encoding="utf-8").replace(expected(TEXT), "as kept"), encoding="utf-8")
@@ -67,7 +66,6 @@ def restored(table: Path) -> None:
     ],
 )
 def test_another_content_of_the_same_length_is_noticed(table: Path, change: Callable[[Path], None]) -> None:
-    """Neither an equal length nor an equal time hides a change."""
     digest(table)
     time.sleep(0.05)
     change(table)
@@ -75,21 +73,18 @@ def test_another_content_of_the_same_length_is_noticed(table: Path, change: Call
 
 
 def test_a_file_that_was_just_written_is_read_again(table: Path) -> None:
-    """It might be written once more within one step of the file system's clock."""
     assert digest(table, settled=SETTLED_S) == expected(TEXT)
     assert not (table.parent / "index/digests.json").exists()
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"pages.csv": 1}', b'{"pages.csv": []}', b"\xff\xfe"])
 def test_a_damaged_record_costs_only_time(table: Path, content: bytes) -> None:
-    """Whatever the record contains, the digest is right, and the record is whole again."""
     (table.parent / "index/digests.json").write_bytes(content)
     assert digest(table) == expected(TEXT)
     assert expected(TEXT) in (table.parent / "index/digests.json").read_text(encoding="utf-8")
 
 
 def test_only_who_may_write_keeps_digests(table: Path) -> None:
-    """A command that only reads leaves the folder as it is, and nobody creates it."""
     digest(table, writes=False)
     assert not [*(table.parent / "index").iterdir()]
     (table.parent / "index").rmdir()

@@ -57,7 +57,6 @@ def fill(disk: Path, left: int) -> Path:
 def test_a_full_disk_is_told_and_spoils_nothing(
     left: int, disk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On a full disk, each result file is the whole old or new one, and with free space again the run succeeds."""
     folder = make_project(disk / "site")
     where = ("--project", str(folder))
     assert command("run", *where) == ExitCode.SUCCESS
@@ -84,7 +83,6 @@ def test_a_full_disk_is_told_and_spoils_nothing(
 
 
 def test_a_read_only_folder_is_told(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In a read-only folder, a run changes nothing and says so, while commands that only read succeed."""
     folder = make_project(disk / "site")
     where = ("--project", str(folder))
     assert command("run", *where) == ExitCode.SUCCESS

@@ -47,7 +47,6 @@ def commit(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def test_a_folder_outside_of_git_has_no_work_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder without git, and a computer without git, have no work tree."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert find_work_tree(tmp_path) is None
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -103,7 +102,6 @@ LINES = st.lists(st.sampled_from(["a", "b", "", "c\r", "\x0c", "\ufeff", "-- x"]
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(LINES, LINES)
 def test_any_patch_applies(tmp_path: Path, old: str, new: str) -> None:
-    """The patch between any two texts leads from the one to the other."""
     (tmp_path / "a.md").write_bytes(old.encode())
     patch = patch_of(SourceFile("a.md", old), new)
     assert bool(patch) == (old != new)
@@ -154,7 +152,6 @@ def test_a_branch_leaves_the_rest_alone(repository: Path) -> None:
 
 
 def test_a_branch_that_cannot_be_made_is_refused(repository: Path) -> None:
-    """A taken or impossible name, a repository without commits, and a file outside of git are refused."""
     tree = find_work_tree(repository)
     assert tree is not None
     with pytest.raises(InputError, match="has no git commit yet"):

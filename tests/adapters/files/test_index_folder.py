@@ -46,7 +46,6 @@ def test_a_part_belongs_to_one_state(tmp_path: Path) -> None:
 
 
 def test_objects_that_the_reader_has_are_not_written(tmp_path: Path) -> None:
-    """A part refers to them by name."""
     index, pages = IndexFolder(tmp_path), ("page",) * 1000
     index.write("site", "a", {"pages": pages}, {"pages": pages})
     other = ("other",)
@@ -79,7 +78,6 @@ def test_damage_is_found_and_repaired_by_writing_again(tmp_path: Path, name: str
 
 
 def test_a_copied_index_is_valid(tmp_path: Path) -> None:
-    """A copy has other times, so its checksums are compared."""
     index = written(tmp_path)
     os.utime(the_part(tmp_path) / ARRAYS, ns=(1, 1))
     assert value_of(index) == 1
@@ -112,7 +110,6 @@ def test_a_writer_that_is_killed_leaves_the_former_part(
 
 
 def test_writers_and_readers_at_once(tmp_path: Path) -> None:
-    """Readers get a whole part or nothing while two writers replace it, and a part that was mapped stays readable."""
     index = written(tmp_path, 0)
     mapped = index.read("words", "a", {})
     failures: list[BaseException] = []

@@ -57,7 +57,6 @@ def test_a_second_run_names_the_first_and_ends(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_the_folder_is_free_after_failure(tmp_path: Path) -> None:
-    """After failures of two kinds, the lock file names no holder."""
     folder = make_project(tmp_path)
     write_csv(folder / "files/urls_rawdata.csv", [("URL", "Notes"), (URLS[0], "x")])
     assert command("run", "--project", str(folder)) == 3
@@ -67,7 +66,6 @@ def test_the_folder_is_free_after_failure(tmp_path: Path) -> None:
 
 
 def test_a_holder_is_named_even_before_it_has_signed(tmp_path: Path) -> None:
-    """The message is complete even between taking the lock and writing the holder's name."""
     folder = make_project(tmp_path)
     with open_project(folder).lock():
         (folder / SIGN).unlink()
@@ -81,7 +79,6 @@ def test_a_holder_is_named_even_before_it_has_signed(tmp_path: Path) -> None:
 def test_a_drive_without_locks_is_refused(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On a network drive without locks, a run reads, spends and writes nothing and says what to do."""
     import fcntl
 
     def flock(*_: object) -> None:

@@ -25,7 +25,6 @@ def reasons(folder: Path) -> dict[str, str]:
     "raw", [b"a\r\nb\r\n", b"a\nb", b"a\rb\r", b"\xef\xbb\xbfa\r\nb", b"", "\u2028متن\x0c\n".encode()]
 )
 def test_bytes_stay(tmp_path: Path, raw: bytes) -> None:
-    """Line endings, a byte order mark and a missing final newline are the file's own, read and written."""
     put(tmp_path, {"a.md": raw})
     file = read_tree(tmp_path).files["a.md"]
     assert file.encoded() == raw
@@ -52,7 +51,6 @@ def test_formats_by_suffix(tmp_path: Path) -> None:
 
 
 def test_hidden_folders_packages_and_outputs_are_passed_over(tmp_path: Path) -> None:
-    """Hidden folders, packages and generated pages are not sources."""
     page = "<html></html>"
     put(
         tmp_path,
@@ -73,7 +71,6 @@ def test_hidden_folders_packages_and_outputs_are_passed_over(tmp_path: Path) -> 
 
 
 def test_a_section_named_build_is_no_output(tmp_path: Path) -> None:
-    """A folder of texts that is named like an output is read, and so is a site that is all in such a folder."""
     put(tmp_path / "one", {"docs/build/a.md": "x", "docs/b.md": "x"})
     put(tmp_path / "two", {"public/index.html": "x", "public/a.html": "x"})
     assert list(read_tree(tmp_path / "one").files) == ["docs/b.md", "docs/build/a.md"]
@@ -82,7 +79,6 @@ def test_a_section_named_build_is_no_output(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets few users make links")
 def test_links_are_not_followed(tmp_path: Path) -> None:
-    """A link is listed and not followed, so no file outside of the folder is read, and no circle is walked."""
     put(tmp_path, {"secret/s.md": "secret", "tree/a.md": "x"})
     tree = tmp_path / "tree"
     (tree / "out").symlink_to(tmp_path / "secret")
@@ -105,7 +101,6 @@ def test_what_cannot_be_a_page_is_listed(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_site_is_refused(tmp_path: Path) -> None:
-    """A missing folder, a file, and a folder with too many files are refused with the remedy."""
     put(tmp_path, {"a.md": "x", "b.md": "x"})
     with pytest.raises(InputError, match="not found: check the path"):
         read_tree(tmp_path / "no")
@@ -116,7 +111,6 @@ def test_a_folder_that_is_no_site_is_refused(tmp_path: Path) -> None:
 
 
 def test_settings_of_the_generator_are_read(tmp_path: Path) -> None:
-    """The generators' configuration files are read with the tree."""
     put(
         tmp_path,
         {"hugo.toml": "a = 1", "config/_default/languages.toml": "b = 1", "website/mkdocs.yml": "c: 1"},
@@ -129,7 +123,6 @@ def test_settings_of_the_generator_are_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changed_meanwhile_is_not_written(tmp_path: Path) -> None:
-    """A file that somebody edited, removed or replaced by a link after it was read stays as it is."""
     path = put(tmp_path, {"a.md": "x", "other/b.md": "x"}) / "a.md"
     file = read_tree(tmp_path).files["a.md"]
     path.write_text("edited")

@@ -28,7 +28,6 @@ def small_files() -> Iterator[None]:
 
 @given(st.lists(ANY, max_size=20), st.data())
 def test_texts_come_back_in_any_order(texts: list[str], data: st.DataObject) -> None:
-    """Reads and writes may alternate, and each text comes back unchanged, even a lone surrogate or an empty text."""
     with TemporaryDirectory() as folder:
         spool = TextSpool(Path(folder), in_memory=200)
         kept: list[str | StoredText] = []
@@ -61,7 +60,6 @@ def test_nothing_is_left_of_it(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """If the file can't be created, one sentence says where and what to do."""
     with pytest.raises(
         OutputError, match=r"no-folder, and it can't be written \(.+\)\. Free some disk space"
     ):
@@ -70,7 +68,6 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_files")
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    """A disk that fills while texts are written or read raises one OutputError, and closing raises no second one."""
     spool = TextSpool(tmp_path, in_memory=0)
     with pytest.raises(OutputError, match="Free some disk space") as caught:
         all(str(spool.keep("tea" * 10_000)) for _ in range(100))

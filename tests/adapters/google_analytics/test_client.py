@@ -34,7 +34,6 @@ def count(google: GoogleAnalyticsStandIn) -> int:
 
 
 def test_rows_come_page_by_page(google: GoogleAnalyticsStandIn) -> None:
-    """Pages are asked for until all rows are there, each once."""
     google.most_rows = 3
     report = client(google).sessions(PROPERTY, DAY, DAY)
     assert [offset for *_, offset in google.asked()] == [0, 3, 6]
@@ -67,7 +66,6 @@ def test_what_google_says_of_its_figures_is_kept(google: GoogleAnalyticsStandIn)
     ],
 )
 def test_a_passing_failure_passes_unseen(google: GoogleAnalyticsStandIn, fault: Fault) -> None:
-    """One bad answer of any form costs one more request."""
     google.script(fault, on=REPORT)
     assert count(google) == 7
     assert google.script_left == 0
@@ -114,7 +112,6 @@ def test_a_lasting_failure_says_what_to_do(
     kind: type[ServiceError],
     words: str,
 ) -> None:
-    """Each refusal is one sentence with a remedy, at once and without the key."""
     fail(google)
     with pytest.raises(kind, match=words) as caught:
         count(google)

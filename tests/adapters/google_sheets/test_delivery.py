@@ -35,7 +35,6 @@ def test_a_row_that_keeps_changing_is_reported_after_one_repair(google: GoogleSt
 
 
 def test_chunks_are_placed_each_by_a_fresh_look(google: GoogleStandIn) -> None:
-    """A delivery too big for one request survives a sort between its requests."""
     names = [f"{number:04}" for number in range(1000)]
     google.set_grid("Main", [HEADER, *([SITE + name, "", "", "", "old"] for name in names)])
     wanted = {SITE + name: [f"{SITE}{name}-{rank}-{'x' * 900}" for rank in (1, 2)] for name in names}
@@ -58,7 +57,6 @@ def test_chunks_are_placed_each_by_a_fresh_look(google: GoogleStandIn) -> None:
 
 
 def test_a_write_whose_answer_got_lost_is_checked_before_it_is_repeated(google: GoogleStandIn) -> None:
-    """After a lost response, the tool reads the rows again before it repeats the write, and sends nothing twice."""
     google.script(Reset(after_work=True), on=WRITE)
     assert sheet(google).deliver(a_to_c(), "run") == []
     assert [row[:4] for row in google.grid("Main")[1:]] == [row_of(name) for name in "abc"]
@@ -89,7 +87,6 @@ def test_ranges_are_blocks_that_leave_gaps_alone() -> None:
 
 
 def test_chunks_keep_rows_whole_and_order() -> None:
-    """Many scattered rows are split by the number of ranges, and urgent rows at the front are sent first."""
     cells = {(row, column): "x" for row in [9000, *range(100, 9000, 10)] for column in (1, 2)}
     parts = list(chunks(cells))
     assert len(parts) == 2

@@ -39,7 +39,6 @@ def fill(google: GoogleStandIn, wanted: dict[str, str] | None = None) -> list[st
 
 
 def test_empty_cells_are_filled(google: GoogleStandIn) -> None:
-    """Rows without a query get theirs, whatever characters it has, and nothing else in the tab changes."""
     columns = google.tab("Main").columns
     assert fill(google) == []
     assert google.grid("Main") == FILLED and google.tab("Main").columns == columns
@@ -86,7 +85,6 @@ def test_a_lost_answer_is_asked_for_again(google: GoogleStandIn) -> None:
 
 
 def test_many_rows_take_few_requests(google: GoogleStandIn) -> None:
-    """A thousand pages are filled in two requests."""
     pages = [f"{SITE}{number}" for number in range(2 * MOST_ROWS)]
     google.set_grid("Main", [HEADER, *([page] for page in pages)])
     assert fill(google, {page: f"query {page[-3:]}" for page in pages}) == []
@@ -95,7 +93,6 @@ def test_many_rows_take_few_requests(google: GoogleStandIn) -> None:
 
 
 def test_a_tab_without_the_column_is_refused(google: GoogleStandIn) -> None:
-    """A tab without a column of main queries is left as it is, and the message names the column."""
     google.set_grid("Main", [["URL"], [f"{SITE}b"]])
     with pytest.raises(InputError, match=r"no column Main Query.*Add the column"):
         fill(google)
@@ -103,8 +100,6 @@ def test_a_tab_without_the_column_is_refused(google: GoogleStandIn) -> None:
 
 
 def test_rows_that_do_not_keep_their_query_are_named(google: GoogleStandIn) -> None:
-    """If somebody empties a cell again and again, the problem is reported with its row."""
-
     def empty_again(values: list[list[str]]) -> list[list[str]]:
         return [*values[:2], [f"{SITE}b"], *values[3:]]
 
@@ -131,7 +126,6 @@ def test_a_cell_that_only_looks_empty_stays(google: GoogleStandIn, value: str, t
 
 @pytest.mark.parametrize("typed", [Formula("=A3"), 7])
 def test_what_is_typed_just_before_the_write_stays_as_it_is(google: GoogleStandIn, typed: Any) -> None:
-    """A formula stays a formula and a number a number, with the formats of its parts."""
     cell = Cell(typed, "a note", ({"startIndex": 0},))
     before(google, FILL, lambda: google.tab("Main").put(2, 1, cell))
     assert fill(google) == []
@@ -156,7 +150,6 @@ def test_a_query_that_came_into_another_row_is_replaced_only_where_it_still_is(g
 
 
 def test_rows_that_move_before_each_request_are_named(google: GoogleStandIn) -> None:
-    """However often rows move, a query that stays in another page's row is named with its row."""
     before(google, FILL, edit(google, lambda values: [HEADER, *values[:0:-1]]), times=99)
     problems = fill(google)
     rows = google.grid("Main")
@@ -192,7 +185,6 @@ def test_protected_rows_are_counted_and_others_filled(google: GoogleStandIn) -> 
 def test_a_protection_that_lets_the_account_edit_stops_nothing(
     google: GoogleStandIn, protection: dict[str, Any]
 ) -> None:
-    """A range that only warns, or that the account may edit, is filled."""
     box = {"sheetId": google.tab("Main").sheet_id}
     google.edit("addProtectedRange", protectedRange={"range": box, **protection})
     assert fill(google) == []

@@ -46,7 +46,6 @@ from tests.support.sheets import (
     ],
 )
 def test_a_passing_failure_passes_unseen(google: GoogleStandIn, fault: Fault) -> None:
-    """One bad response of any form costs one retry."""
     google.script(fault, on=READ)
     assert len(sheet(google).read().rows) == 3
     assert google.script_left == 0
@@ -56,14 +55,12 @@ def test_a_passing_failure_passes_unseen(google: GoogleStandIn, fault: Fault) ->
     "fault", [Reply(200, html="<h1>Sign in to the hotel's network</h1>"), Reply(200, json=[])]
 )
 def test_a_sign_in_that_a_proxy_answers_passes_unseen(google: GoogleStandIn, fault: Fault) -> None:
-    """A proxy's page in place of the access token costs one retry, too, without a traceback."""
     google.script(fault, on="POST /token")
     assert len(sheet(google).read().rows) == 3
     assert google.script_left == 0
 
 
 def test_an_expired_token_is_renewed_without_a_word(google: GoogleStandIn) -> None:
-    """A run that is longer than a token's life renews the token."""
     ours = sheet(google)
     ours.read()
     google.tokens.expire_tokens()
@@ -137,7 +134,6 @@ def test_a_lasting_failure_says_what_to_do(
     kind: type[InternalLinkerError],
     remedy: str,
 ) -> None:
-    """Each refusal has its own sentence, is not retried, and reveals neither key nor token."""
     trouble(google)
     with pytest.raises(kind, match=remedy) as caught:
         sheet(google).read()
@@ -150,7 +146,6 @@ def test_a_lasting_failure_says_what_to_do(
 
 
 def test_a_wrong_id_is_named(google: GoogleStandIn) -> None:
-    """The message shows the spreadsheet id that was requested and where to put the right one."""
     with pytest.raises(InputError, match=r"no spreadsheet with the id 'no/such'.*google_sheet_id"):
         sheet(google, key="no/such").read()
 
@@ -169,7 +164,6 @@ def test_a_viewer_is_told_to_become_editor(
 
 
 def test_protected_columns_are_named(google: GoogleStandIn) -> None:
-    """An owner's protection of our columns has another message than a missing right."""
     message = "You are trying to edit a protected cell or object."
     google.script(_refused(400, message), on=WRITE)
     with pytest.raises(ServiceError, match="Data > Protect sheets and ranges"):
@@ -177,7 +171,6 @@ def test_protected_columns_are_named(google: GoogleStandIn) -> None:
 
 
 def test_a_sheet_that_vanished_is_a_delivery_failure(google: GoogleStandIn) -> None:
-    """What is an input error on reading is an output error on delivery."""
     ours = sheet(google)
     ours.read()
     google.spreadsheets.clear()
@@ -186,8 +179,6 @@ def test_a_sheet_that_vanished_is_a_delivery_failure(google: GoogleStandIn) -> N
 
 
 def test_a_tab_renamed_between_look_and_write(google: GoogleStandIn) -> None:
-    """A tab renamed between read and write raises an OutputError in our words, not Google's."""
-
     def rename() -> None:
         google.tab("Main").title = "Other"
 
@@ -197,7 +188,6 @@ def test_a_tab_renamed_between_look_and_write(google: GoogleStandIn) -> None:
 
 
 def test_an_unreachable_google_is_tried_again_and_then_said() -> None:
-    """Without a connection the error is retryable and contains neither an address nor a library's message."""
     account = json.dumps(make_service_account("http://127.0.0.1:9/token"))
     ours = GoogleSheet(account, "id", api_url="http://127.0.0.1:9")
     with closing(ours), pytest.raises(ServiceError, match="Check the internet connection") as caught:
@@ -207,7 +197,6 @@ def test_an_unreachable_google_is_tried_again_and_then_said() -> None:
 
 
 def test_a_full_quota_waits_for_the_minute() -> None:
-    """Without a Retry-After, three pauses together outlast the minute of Google's quota."""
     refusals = Refusals("a@b", "p", "id", "cells are", "Run again.")
     silent, told, late = (refusals.of(429, b"", {"retry-after": text}, False) for text in ("", "7", "soon"))
     assert (
@@ -236,7 +225,6 @@ def test_a_full_quota_waits_for_the_minute() -> None:
     ],
 )
 def test_a_broken_key_file_is_named(change: Callable[[str], str], problem: str) -> None:
-    """The error names the key file and how to get a valid one, and repeats nothing of the key."""
     text = json.dumps(make_service_account("http://127.0.0.1:1"))
     with pytest.raises(
         ConfigurationError, match=f"config/service_account.txt can't be used: .*{problem}"
@@ -248,7 +236,6 @@ def test_a_broken_key_file_is_named(change: Callable[[str], str], problem: str) 
 
 
 def test_a_key_file_saved_with_a_bom_is_read(google: GoogleStandIn) -> None:
-    """A key file with a byte order mark, as Windows editors save it, is read."""
     text = "\ufeff" + json.dumps(google.service_account) + "\n"
     ours = GoogleSheet(text, google.spreadsheet_id, api_url=google.url + "/")
     assert len(ours.read().rows) == 3

@@ -20,7 +20,6 @@ from tests.support.sheets import HEADER, SITE, WRITE, a_to_c, before, edit, link
 
 
 def test_a_table_comes_as_it_stands(google: GoogleStandIn) -> None:
-    """Every cell is text as shown, rows are padded and keep their numbers, and empty rows at the end are left out."""
     google.set_grid("Main", [HEADER[:3], ["/a", "007"], [], ["/b", "1,5", "x", "beyond"], ["", " "]])
     table = sheet(google).read()
     assert (table.name, table.header) == ("Google Sheet 'Main'", ("URL", "Main Query", "Link 1"))
@@ -32,7 +31,6 @@ def test_a_table_comes_as_it_stands(google: GoogleStandIn) -> None:
 
 
 def test_without_a_name_the_first_tab_is_read(google: GoogleStandIn) -> None:
-    """After the first read the tab stays ours, even if editors rename it or put another first."""
     google.set_grid("Notes", [["private"]])
     ours = sheet(google, tab="")
     assert ours.read().name == ours.name == "Google Sheet 'Main'"
@@ -44,12 +42,10 @@ def test_without_a_name_the_first_tab_is_read(google: GoogleStandIn) -> None:
 
 
 def test_a_tab_is_found_in_any_case(google: GoogleStandIn) -> None:
-    """A tab's name matches in any case and with other spaces, unless a tab has exactly the configured name."""
     assert len(sheet(google, tab=" main").read().rows) == 3
 
 
 def test_nothing_is_contacted_before_it_is_used(google: GoogleStandIn) -> None:
-    """Creating the object makes no call, and it satisfies both ports."""
     source: StreamSource = sheet(google)
     sink: LinkSink = sheet(google)
     assert sink.deliver([links_for(SITE, in_sheet=False)], "run") == []
@@ -75,7 +71,6 @@ def test_an_empty_first_row_is_said(google: GoogleStandIn, rows: list[list[str]]
     ],
 )
 def test_the_header_may_be_below_titles(google: GoogleStandIn, above: list[list[str]]) -> None:
-    """Rows above the header are left out of the reading, and the links stand below the header in their rows."""
     google.set_grid("Main", [*above, *google.grid("Main")])
     table = sheet(google).read()
     assert (table.header, [number for number, _ in table.rows]) == (
@@ -96,7 +91,6 @@ def test_the_header_may_be_below_titles(google: GoogleStandIn, above: list[list[
 
 
 def test_a_title_that_comes_during_the_run_moves_no_links(google: GoogleStandIn) -> None:
-    """A title line inserted or deleted while links are written leaves them, and the header, as they should be."""
     for change in (lambda grid: [["Our links"], *grid], lambda grid: grid[1:]):
         before(google, WRITE, edit(google, change))
         assert sheet(google).deliver(a_to_c(), "run") == []
@@ -108,7 +102,6 @@ def test_a_title_that_comes_during_the_run_moves_no_links(google: GoogleStandIn)
 
 
 def test_a_tab_of_urls_alone(google: GoogleStandIn) -> None:
-    """A tab that has only URLs is read as it is, and gets column names above its first row with its first links."""
     google.set_grid("Main", [["", SITE + name] for name in "abc"])
     table = sheet(google).read()
     assert table.header == ("", "URL") and [number for number, _ in table.rows] == [1, 2, 3]
@@ -132,7 +125,6 @@ def test_a_column_of_urls_alone(google: GoogleStandIn) -> None:
 
 
 def test_an_empty_tab_gets_the_column_names(google: GoogleStandIn) -> None:
-    """Column names are written once into an empty tab, even if Google's answer got lost, and over nothing."""
     google.set_grid("Main", [])
     google.script(Reset(after_work=True), on="^POST /v4/spreadsheets/[^/]*:batchUpdate")
     assert sheet(google).write_header() in (True, False)
@@ -142,7 +134,6 @@ def test_an_empty_tab_gets_the_column_names(google: GoogleStandIn) -> None:
 
 
 def test_a_tab_that_is_not_empty_gets_none(google: GoogleStandIn) -> None:
-    """A tab with anything in it stays as it is, and text typed at the last moment is not overwritten."""
     google.set_grid("Main", [[], ["", "somebody's own"]])
     assert not sheet(google).write_header()
     assert google.grid("Main") == [[], ["", "somebody's own"]]
@@ -175,7 +166,6 @@ def test_a_redirected_row_takes_the_links_of_its_page(google: GoogleStandIn) -> 
 
 
 def test_only_our_columns_change(google: GoogleStandIn) -> None:
-    """Foreign columns, even between ours, rows of others and all notes stay unchanged."""
     header = ["Done?", "link 2", "URL", "Notes", "LINK_1", "Main Query", "Owner"]
     rows = [
         ["x", "old", SITE + "a", "keep", "old", "a query", "Ann"],
@@ -194,7 +184,6 @@ def test_only_our_columns_change(google: GoogleStandIn) -> None:
 
 
 def test_missing_columns_are_added_and_the_grid_grows() -> None:
-    """Columns are added after the last used column, with or without a header, even where the grid ends."""
     add = "^POST /v4/spreadsheets/[^/]*:batchUpdate"
     rows = [["URL", "Link 2"], [SITE + "a", "", "no header"]]
     with GoogleStandIn({"Main": rows}, columns=3) as google:
@@ -210,7 +199,6 @@ def test_missing_columns_are_added_and_the_grid_grows() -> None:
 
 
 def test_columns_are_added_without_overwriting_any(google: GoogleStandIn) -> None:
-    """If an editor inserts a column at that moment, ours are inserted beside it and found by name."""
     google.set_grid("Main", [["URL", "Main Query"], [SITE + "a", "a query"]])
     before(google, "spreadsheets/[^/]*:batchUpdate", edit(google, lambda grid: [["x", *row] for row in grid]))
     assert sheet(google, links=2).deliver(a_to_c()[:1], "run") == []
@@ -221,7 +209,6 @@ def test_columns_are_added_without_overwriting_any(google: GoogleStandIn) -> Non
 
 
 def test_a_lost_answer_to_new_columns_does_not_add_them_twice() -> None:
-    """After a lost response, the header is read again before columns are added again."""
     with GoogleStandIn({"Main": [["URL"], [SITE + "a"]]}, columns=1) as google:
         google.script(Reset(after_work=True), on="^POST /v4/spreadsheets/[^/]*:batchUpdate")
         assert sheet(google, links=2).deliver([links_for(SITE + "a", "/1")], "run") == []
@@ -238,7 +225,6 @@ def test_fewer_links_clear_the_rest(google: GoogleStandIn) -> None:
 
 
 def test_what_is_right_is_not_written_again(google: GoogleStandIn) -> None:
-    """A second delivery of the same links reads once and writes nothing."""
     sheet(google).deliver(a_to_c(), "run")
     google.forget()
     assert sheet(google).deliver(a_to_c(), "run") == []
@@ -246,7 +232,6 @@ def test_what_is_right_is_not_written_again(google: GoogleStandIn) -> None:
 
 
 def test_text_that_looks_like_a_formula_stays_text(google: GoogleStandIn) -> None:
-    """No text from a crawl or a search is ever executed as a formula."""
     assert sheet(google).deliver([links_for(SITE + "a", "=1+1", "+49", "007")], "run") == []
     assert google.grid("Main")[1][2:] == ["=1+1", "+49", "007"]
 
@@ -283,7 +268,6 @@ def test_a_row_without_url_is_known_by_its_query(google: GoogleStandIn) -> None:
 
 
 def test_a_sheet_without_its_key_columns_is_left_alone(google: GoogleStandIn) -> None:
-    """If the column names vanished during the run, the error says so and the Sheet stays unchanged."""
     google.set_grid("Main", [["Something"], [SITE + "a"]])
     with pytest.raises(OutputError, match="no column URL or Main Query"):
         sheet(google).deliver(a_to_c(), "run")

@@ -40,7 +40,6 @@ def hit(
 
 
 def test_a_write_that_arrived_hit_nothing() -> None:
-    """Also where the rows moved afterwards, and where somebody else has one of our texts."""
     sorted_after = [
         HEADER,
         ["/c", "qc", "new a", "old c"],
@@ -72,7 +71,6 @@ def test_a_write_that_arrived_hit_nothing() -> None:
     ],
 )
 def test_what_a_write_hit_comes_back(moved: list[list[str]], wrong: dict[Place, str]) -> None:
-    """Cells of other rows and columns, of the header, and empty ones."""
     cells, writes = hit(moved)
     assert cells == wrong and not writes.lost
 
@@ -109,7 +107,6 @@ def test_what_is_astray_is_found_after_another_move() -> None:
 
 
 def test_rows_that_were_deleted_by_mistake_come_back() -> None:
-    """Until they are there again, with their cells under today's columns."""
     writes = Writes()
     writes.compare(reading(GRID))
     writes.deleting([2])

@@ -85,7 +85,6 @@ def test_a_redirect_to_another_host_is_refused(service: Service, status: int, el
 
 
 def test_a_sign_in_is_not_redirected(google: GoogleStandIn, elsewhere: StandIn) -> None:
-    """The service account's signature follows no redirect."""
     google.script(*[Reply(307, headers={"Location": f"{elsewhere.url}/token"})] * ATTEMPTS, on="POST /token")
     assert isinstance(failure(lambda: sheet(google).read()), ServiceError)
     assert elsewhere.ledger == []
@@ -102,7 +101,6 @@ def test_an_answer_without_end_is_given_up(service: Service) -> None:
 
 @pytest.mark.long
 def test_an_answer_that_drips_is_given_up(service: Service) -> None:
-    """A response that drips in, a piece every tenth of a second, is cancelled."""
     if service.on.endswith("/search"):
         service.ask = partial(search_quickly, service.server)
     service.server.script(Drip(30.0, pieces=300), on=service.on)
@@ -136,7 +134,6 @@ class Bomb(Fault):
 
 @pytest.mark.long
 def test_an_answer_that_unpacks_without_end_is_given_up(service: Service) -> None:
-    """A small packed response that unpacks to a huge one is cancelled."""
     service.server.script(Bomb(), on=service.on)
     service.ask()
     assert service.server.script_left == 0
@@ -149,7 +146,6 @@ def test_an_answer_that_unpacks_without_end_is_given_up(service: Service) -> Non
 def test_hidden_parameters_take_the_proxy_of_the_environment(
     variable: str, no_proxy: str, used: bool, monkeypatch: pytest.MonkeyPatch, elsewhere: StandIn
 ) -> None:
-    """Hidden parameters use the environment's proxy, with or without a scheme, and respect no_proxy."""
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
@@ -168,7 +164,6 @@ def test_hidden_parameters_take_the_proxy_of_the_environment(
 
 
 def test_our_client_asks_for_nothing_packed() -> None:
-    """Our client requests uncompressed responses and follows no redirects."""
     with bounded_http.bounded_client(10, 1.0, headers={"X-Own": "1"}) as client:
         assert (client.headers["Accept-Encoding"], client.headers["X-Own"]) == ("identity", "1")
         assert not client.follow_redirects

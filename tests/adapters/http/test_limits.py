@@ -94,7 +94,6 @@ BROKEN = ServiceError("Serper", "it broke.", retryable=True)
 
 
 def test_a_service_that_is_down_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After several failures in a row, the circuit breaker stops all threads' calls and says when the outage began."""
     monkeypatch.setattr(limits, "DOWN_S", 0.0)
     circuit = Circuit("Serper")
     assert called(circuit, *[BROKEN] * DOWN_CALLS) == [str(BROKEN)] * DOWN_CALLS
@@ -112,7 +111,6 @@ def test_a_service_that_is_down_is_not_asked(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_answer_in_between_shows_that_a_service_is_there(
     answer: ServiceError | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A success and a refusal both reset the count of failures."""
     monkeypatch.setattr(limits, "DOWN_S", 0.0)
     circuit = Circuit("Serper")
     for _ in range(3):
@@ -138,7 +136,6 @@ def test_the_breaker_opens_after_the_time_and_the_calls(monkeypatch: pytest.Monk
 
 
 def test_what_is_held_back_costs_nothing() -> None:
-    """A request that the circuit breaker stops leaves the budget unchanged."""
     budget = Budget("Serper", 3, "max_serp_credits", "credits")
     with pytest.raises(ServiceDown), budget.reserve(2):
         raise ServiceDown("Serper", "down")
@@ -170,7 +167,6 @@ PRICES = st.lists(
 
 @given(st.floats(0, 12), PRICES)
 def test_no_order_of_requests_passes_the_cap(cap: float, requests: list[tuple[float, float, str]]) -> None:
-    """From many threads, spending never exceeds the cap and equals the cost of the requests sent."""
     budget = Budget("OpenAI", cap, "max_cost_usd", "US dollars")
     gate = threading.Barrier(4)
 
@@ -206,7 +202,6 @@ def test_a_closed_budget_allows_nothing_but_what_is_free() -> None:
 
 
 def test_a_refused_request_gives_its_place_back() -> None:
-    """A refused request releases its reservation for the next one."""
     budget = Budget("Serper", 1, "max_serp_credits", "credits")
     for _ in range(3):
         with budget.reserve(1) as settle:
@@ -215,7 +210,6 @@ def test_a_refused_request_gives_its_place_back() -> None:
 
 
 def test_a_cap_can_be_spent_to_its_last_cent() -> None:
-    """Rounding errors of many small prices leave the whole cap usable."""
     budget = Budget("OpenAI", 0.3, "max_cost_usd", "US dollars")
     for _ in range(3):
         with budget.reserve(0.1):
@@ -224,7 +218,6 @@ def test_a_cap_can_be_spent_to_its_last_cent() -> None:
 
 
 def test_the_first_success_ends_the_tries() -> None:
-    """A call that succeeds at its second attempt is made twice, and its result is returned."""
     calls: list[int] = []
 
     def call() -> str:
@@ -238,7 +231,6 @@ def test_the_first_success_ends_the_tries() -> None:
 
 
 def test_an_error_of_ours_is_no_passing_failure() -> None:
-    """A programming error is not retried."""
     calls: list[int] = []
 
     def call() -> None:
@@ -299,7 +291,6 @@ def test_a_stop_ends_the_tries() -> None:
 
 
 def test_tries_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once the time is over, no further attempt begins, even if the service may come back."""
     monkeypatch.setattr(limits, "LONGEST_S", 0.0)
     calls, call = failing(ServiceError("Serper", "slow", retryable=True))
     with pytest.raises(ServiceError):
@@ -308,7 +299,6 @@ def test_tries_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_waits_as_long_as_asked_but_no_longer_than_a_minute() -> None:
-    """A pause is what the service asks for, up to a minute, and a random part beside it."""
     for asked, least in ((None, 0.0), (2.0, 2.0), (150.0, 60.0)):
         outcome = SimpleNamespace(exception=lambda asked=asked: ServiceError("A", "b", retry_after=asked))
         state: Any = SimpleNamespace(outcome=outcome, attempt_number=1)
@@ -316,6 +306,5 @@ def test_waits_as_long_as_asked_but_no_longer_than_a_minute() -> None:
 
 
 def test_reads_a_date_in_the_future() -> None:
-    """A date is converted to the seconds from now."""
     moment = datetime.now(UTC) + timedelta(days=1)
     assert retry_after({"retry-after": format_datetime(moment, usegmt=True)}) == pytest.approx(86_400, abs=60)

@@ -22,7 +22,6 @@ def sent(*addresses: str, longest: float = 20.0, failed: bool = False) -> list[s
 
 
 def test_a_webhook_gets_the_message_as_json() -> None:
-    """A webhook gets title, text and kind as they are, in one request."""
     with webhook() as inbox:
         assert sent(f"json://127.0.0.1:{inbox.port}/hook", failed=True) == []
     ((path, body),) = inbox.hooks
@@ -31,7 +30,6 @@ def test_a_webhook_gets_the_message_as_json() -> None:
 
 
 def test_a_chat_gets_one_text() -> None:
-    """A chat of Slack's kind gets title and text as one text."""
     with webhook() as inbox:
         assert sent(f"mmost://127.0.0.1:{inbox.port}/3ccdd113474722377935511fc85d3dd4") == []
     ((path, body),) = inbox.hooks
@@ -103,7 +101,6 @@ def test_refusals_say_why_without_any_secret(capfd: pytest.CaptureFixture[str], 
 
 @pytest.mark.long
 def test_nobody_waits_for_a_server_that_hangs() -> None:
-    """A silent server and one whose answer never ends cost no more than the time limit, and hide no other."""
     with webhook() as inbox, silent_server() as port:
         channels, _ = open_channels(
             enumerate(

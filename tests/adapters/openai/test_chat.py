@@ -86,7 +86,6 @@ PASSING: dict[str, Fault] = {
 
 @pytest.mark.parametrize("name", PASSING)
 def test_a_passing_fault_is_tried_again(stand_in: OpenAIStandIn, name: str) -> None:
-    """A bad response of any kind is retried once, and every charge is counted."""
     budget = Budget("Anchors", 100_000, "max_anchor_tokens", "tokens")
     chat = chat_at(stand_in, budget=budget, timeout=0.5)
     stand_in.script(PASSING[name], on=CHAT)
@@ -118,7 +117,6 @@ def test_a_passing_fault_is_tried_again(stand_in: OpenAIStandIn, name: str) -> N
 def test_a_refusal_is_final_free_and_names_a_remedy(
     stand_in: OpenAIStandIn, reply: Reply, kind: type[ServiceError], remedy: str
 ) -> None:
-    """A refused request is sent once, leaves the budget whole, and the error names the anchors' own settings."""
     budget = Budget("Anchors", 100_000, "max_anchor_tokens", "tokens")
     stand_in.script(reply, on=CHAT)
     error = failure(chat_at(stand_in, budget=budget))
@@ -128,7 +126,6 @@ def test_a_refusal_is_final_free_and_names_a_remedy(
 
 
 def test_no_request_passes_the_cap(stand_in: OpenAIStandIn) -> None:
-    """The most that a question and its answer may use is reserved before sending, so the cap is never exceeded."""
     chat = chat_at(stand_in, cap=2 * MOST_ANSWER_TOKENS)
     with pytest.raises(BudgetReached, match="max_anchor_tokens = 4000 tokens is reached"):
         deque(chat.complete("task " * 100, DATA) for _ in range(100))

@@ -62,7 +62,6 @@ PASSING: dict[str, Fault] = {
 
 @pytest.mark.parametrize("name", PASSING)
 def test_a_passing_fault_is_tried_again(stand_in: OpenAIStandIn, name: str) -> None:
-    """A bad response of any kind is retried once, and every charge is counted."""
     budget = money()
     encoder = encoder_at(stand_in, home=True, budget=budget, timeout=0.5)
     stand_in.script(PASSING[name])
@@ -72,7 +71,6 @@ def test_a_passing_fault_is_tried_again(stand_in: OpenAIStandIn, name: str) -> N
 
 
 def test_a_refusal_costs_nothing(stand_in: OpenAIStandIn) -> None:
-    """A wrong key and an unknown model leave the budget whole and are requested once."""
     budget = money()
     _, key = drain(encoder_at(stand_in, api_key="sk-test-wrong", home=True, budget=budget), PAGES)
     _, model = drain(encoder_at(stand_in, model="text-embedding-9", budget=budget), PAGES)
@@ -97,7 +95,6 @@ def test_what_was_finished_before_the_money_ran_out_is_kept(stand_in: OpenAIStan
 
 @pytest.mark.parametrize("in_flight", [1, 16])
 def test_never_passes_the_budget(stand_in: OpenAIStandIn, in_flight: int) -> None:
-    """With random failures and many requests in flight, the cap holds and every charge is counted."""
     stand_in.fail_at_random(0.3, [Reply(503), Reset(after_work=True), CutOff(honest=True)], seed=3)
     budget = money(0.04)
     encoder = encoder_at(stand_in, model=FOREIGN, in_flight=in_flight, budget=budget, price_per_million=1.0)
@@ -110,7 +107,6 @@ def test_never_passes_the_budget(stand_in: OpenAIStandIn, in_flight: int) -> Non
 
 
 def test_a_service_that_stays_down_keeps_what_was_finished(stand_in: OpenAIStandIn) -> None:
-    """After all attempts of one request the error is raised, after all finished batches."""
     stand_in.script(Fault(), *[Reply(500)] * ATTEMPTS)
     batches, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=1), MANY)
     assert error is not None
@@ -120,7 +116,6 @@ def test_a_service_that_stays_down_keeps_what_was_finished(stand_in: OpenAIStand
 
 
 def test_an_input_that_is_too_long_for_the_model_names_the_setting(stand_in: OpenAIStandIn) -> None:
-    """If an input exceeds the model's context, the error names max_input_tokens, and the request is not retried."""
     said = {"message": "This model's maximum context length is 512 tokens", "code": 400}
     stand_in.script(Fault(), Reply(400, said))
     batches, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=1), MANY)
@@ -132,20 +127,17 @@ def test_an_input_that_is_too_long_for_the_model_names_the_setting(stand_in: Ope
 
 
 def test_a_request_that_is_too_large_for_the_account_is_halved(stand_in: OpenAIStandIn) -> None:
-    """A request above the account's limit is split into halves, and all texts are embedded."""
     stand_in.script(limited("Request too large for text-embedding-3-small: Limit 40000"), Reply(413))
     assert len(collect(encoder_at(stand_in), PAGES)) == len(PAGES)
     assert max(len(call.body["input"]) for call in stand_in.ledger if call.status == 200) <= 25
 
 
 def test_a_rate_limit_that_lasts_is_met_one_by_one(stand_in: OpenAIStandIn) -> None:
-    """A request that is refused four times beside others is sent again later, and no text is lost."""
     stand_in.script(*[limited("Rate limit reached")] * 7)
     assert len(collect(encoder_at(stand_in, model=FOREIGN, in_flight=2), MANY)) == len(MANY)
 
 
 def test_a_server_that_is_not_there_costs_nothing(stand_in: OpenAIStandIn) -> None:
-    """If no server listens, the budget stays whole and the error asks whether the server runs."""
     budget = money()
     encoder = encoder_at(stand_in, budget=budget)
     stand_in.stop()
@@ -166,7 +158,6 @@ def test_what_may_have_been_charged_counts(stand_in: OpenAIStandIn, fault: Fault
 
 
 def test_the_bill_is_what_the_server_counted(stand_in: OpenAIStandIn) -> None:
-    """If the estimate was only a bound, the budget is settled with the tokens in the response."""
     budget = money()
     batches, _ = drain(encoder_at(stand_in, model=FOREIGN, price_per_million=1.0, budget=budget), MANY)
     assert budget.spent == pytest.approx(stand_in.units / 1e6)
@@ -174,7 +165,6 @@ def test_the_bill_is_what_the_server_counted(stand_in: OpenAIStandIn) -> None:
 
 
 def test_a_final_failure_waits_for_nobodys_pause(stand_in: OpenAIStandIn) -> None:
-    """When the account is empty, the run doesn't wait for a request with a Retry-After of half a minute."""
     empty = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
     stand_in.script(Reply(429, headers={"Retry-After": "30"}), Reply(429, empty))
     _, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=2), MANY)

@@ -37,7 +37,6 @@ def count(google: SearchConsoleStandIn) -> int:
 
 
 def test_rows_come_page_by_page_until_one_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows are asked for until an answer is empty, and none counts twice, whatever the order of ties."""
     monkeypatch.setattr("internal_linker.adapters.search_console.client.ROWS_A_PAGE", 250)
     pages = [f"https://www.a.example/{number}/" for number in range(125)]
     rows = search_rows(DAYS[:1], pages, queries=4, hidden=0).assign(clicks=1)
@@ -76,7 +75,6 @@ def test_dimensions_are_columns(google: SearchConsoleStandIn) -> None:
     ],
 )
 def test_a_passing_failure_passes_unseen(google: SearchConsoleStandIn, fault: Fault) -> None:
-    """One bad answer of any form costs one more request."""
     google.script(fault, on=QUERY)
     assert count(google) == 9
     assert google.script_left == 0
@@ -84,7 +82,6 @@ def test_a_passing_failure_passes_unseen(google: SearchConsoleStandIn, fault: Fa
 
 @pytest.mark.parametrize("fault", [Reply(200, html="<h1>Hotel</h1>"), Reply(503, html="x"), Reset()])
 def test_a_failed_sign_in_is_tried_again(google: SearchConsoleStandIn, fault: Fault) -> None:
-    """A proxy's page in place of the token costs one more request, too."""
     google.script(fault, on="POST /token")
     assert count(google) == 9
 
@@ -143,7 +140,6 @@ def test_a_lasting_failure_is_told_at_once(
     kind: type[ServiceError],
     message: str,
 ) -> None:
-    """What no second attempt can help is asked once, and the sentence says what to do."""
     act(google)
     with pytest.raises(kind) as caught:
         count(google)
@@ -152,7 +148,6 @@ def test_a_lasting_failure_is_told_at_once(
 
 
 def test_the_properties_of_an_account_are_told(google: SearchConsoleStandIn) -> None:
-    """For a property that the account can't see, the message names those that it can, the same host first."""
     google.permissions["https://b.example/"] = {EMAIL: "siteOwner"}
     google.permissions["https://c.example/"] = {EMAIL: "siteUnverifiedUser"}
     console = client(google)
@@ -165,7 +160,6 @@ def test_the_properties_of_an_account_are_told(google: SearchConsoleStandIn) -> 
 
 @pytest.mark.parametrize("account", [{"private_key": "x"}, {"token_uri": "nowhere"}])
 def test_a_bad_key_is_told_before_any_request(google: SearchConsoleStandIn, account: dict[str, str]) -> None:
-    """A damaged key file is refused without quoting it."""
     with pytest.raises(ConfigurationError, match="config/service_account.txt can't be used"):
         client(google, **account)
     assert not google.ledger

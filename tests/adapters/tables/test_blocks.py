@@ -58,7 +58,6 @@ def rows_of(path: Path, *, fast: bool) -> list[Row] | str:
 def test_bad_files_are_read_as_by_the_plain_reader(
     path: Path, monkeypatch: pytest.MonkeyPatch, rows_a_block: int
 ) -> None:
-    """Rows, numbers and refusals are those of the plain reader, whatever quotes, NULs, line ends and encodings."""
     monkeypatch.setattr(csv_reader, "_ROWS", rows_a_block)
     refused = longer = 0
     for seed in range(120):
@@ -89,7 +88,6 @@ def test_bad_rows_far_below_are_read_as_by_the_plain_reader(
 
 
 def test_short_and_long_rows_have_all_columns(path: Path) -> None:
-    """Cells that a row lacks are empty, one beyond the header is kept, and those far beyond it are reported."""
     path.write_text("Date,Page\n1\n1,2,3\n1,2,,\n1,2,, \n1,2,,,5\n", encoding="utf-8")
     assert rows_of(path, fast=True) == [
         (2, False, ("1", "", "")),
@@ -101,7 +99,6 @@ def test_short_and_long_rows_have_all_columns(path: Path) -> None:
 
 
 def test_a_quotation_mark_at_the_end_is_not_closed(path: Path) -> None:
-    """A file that ends right after an opening quotation mark is cut off, too."""
     path.write_text('Date,Page\n1,2\n1,"', encoding="utf-8")
     for fast in (True, False):
         assert rows_of(path, fast=fast) == (

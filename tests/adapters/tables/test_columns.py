@@ -70,13 +70,11 @@ def test_the_better_synonym_wins_over_the_place() -> None:
 
 
 def test_the_canonical_name_always_wins() -> None:
-    """Of several spellings of the best name, the canonical spelling wins, else the leftmost."""
     assert find_column(["url", "URL"], Kind.URL) == 1
     assert find_column(["url", "Url"], Kind.URL) == 0
 
 
 def test_a_missing_column_is_none() -> None:
-    """No column is guessed from its position, and a part of a name doesn't match."""
     assert find_column([], Kind.URL) is None
     assert find_column(["My URL list", ""], Kind.URL) is None
 
@@ -105,7 +103,6 @@ def test_names_for_messages() -> None:
     ],
 )
 def test_plain_words_name_titles_and_contents(header: str) -> None:
-    """A table that somebody made by hand names its columns by plain words, in five languages."""
     names = header.split(";")
     kinds = (Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT)
     assert [find_column(names, kind) for kind in kinds] == [0, 1, 2, 3]

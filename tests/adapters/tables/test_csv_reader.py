@@ -55,7 +55,6 @@ def test_every_encoding_and_separator_gives_the_same_cells(
 
 
 def test_a_stream_gives_the_same_rows_one_by_one(tmp_path: Path) -> None:
-    """A stream gives the rows the same numbers and cells, and raises for a damaged row when it reaches it."""
     path = tmp_path / "table.csv"
     path.write_text('A,B\n1,2\n,\n"x\ny",3\n4,"5\n', encoding="utf-8")
     stream = CsvTable(path).stream()
@@ -141,26 +140,22 @@ def test_excels_own_separator_line_is_obeyed(tmp_path: Path, line: str) -> None:
 
 
 def test_the_separator_is_judged_outside_quotes(tmp_path: Path) -> None:
-    """Separators in a quoted column name or in rows don't influence the detection."""
     table, _ = read(tmp_path, 'URL;"Title, Subtitle, and\nmore, much more"\nhttps://a.example/;a,b,c,d\n')
     assert table.header[0] == "URL"
     assert table.rows == [(2, ("https://a.example/", "a,b,c,d"))]
 
 
 def test_a_tie_between_separators_goes_to_known_column_names(tmp_path: Path) -> None:
-    """If two separators give the same number of columns, the one that gives a known name wins."""
     assert read(tmp_path, "Größe, in cm;Address\n1;2\n")[0].header == ("Größe, in cm", "Address")
 
 
 def test_the_title_line_of_older_crawl_exports_is_skipped(tmp_path: Path) -> None:
-    """A single title line above the header is skipped, and row numbers still count it as the spreadsheet does."""
     table, _ = read(tmp_path, '"All Inlinks"\n"Type","Source","Destination"\n"Hyperlink","a","b"\n')
     assert table.header == ("Type", "Source", "Destination")
     assert table.rows == [(3, ("Hyperlink", "a", "b"))]
 
 
 def test_a_table_of_one_column_is_a_table(tmp_path: Path) -> None:
-    """A plain list of URLs with a heading is a table, even if the URLs contain commas."""
     assert read(tmp_path, "Seiten\nhttps://a.example/\n")[0] == Table(
         "table.csv", ("Seiten",), [(2, ("https://a.example/",))]
     )
@@ -176,7 +171,6 @@ def test_a_cell_of_a_megabyte_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rest", ["b,c\nd,e\n", ""])
 def test_a_quotation_that_never_closes_is_an_error_with_its_row(tmp_path: Path, rest: str) -> None:
-    """An unclosed quotation mark, or a truncated file, raises an error that names the row."""
     message = problem(tmp_path, f'URL,Note\nhttps://a.example/,x\nhttps://b.example/,"open\n{rest}')
     assert "row 3" in message
     assert "quotation mark" in message
@@ -194,7 +188,6 @@ def test_a_quotation_that_never_closes_is_an_error_with_its_row(tmp_path: Path, 
     ],
 )
 def test_other_kinds_of_files_are_named_with_a_remedy(tmp_path: Path, content: bytes, said: str) -> None:
-    """An empty file, a workbook, a web page or a picture named .csv raises an error that says what it is."""
     message = problem(tmp_path, content)
     assert said in message
     assert "CSV UTF-8" in message or "header row and at least one row below it" in message
@@ -212,7 +205,6 @@ def test_a_missing_file_and_a_folder_are_input_errors(tmp_path: Path) -> None:
     os.name != "posix", reason="a link that leads to itself can be made everywhere on POSIX only"
 )
 def test_an_unreadable_file_is_an_input_error(tmp_path: Path) -> None:
-    """A file that the system refuses to open raises an InputError."""
     path = tmp_path / "loop.csv"
     path.symlink_to(path)
     with pytest.raises(InputError, match="can't be read"):
@@ -223,7 +215,6 @@ def test_an_unreadable_file_is_an_input_error(tmp_path: Path) -> None:
     "cell", ["=1+1", "+1", "-x", "@a", "\tx", "\rx", "\nx", "  =x", '"=x', "\u200f=x", "\uff1dx"]
 )
 def test_a_cell_that_would_run_is_defused(cell: str) -> None:
-    """Formula signs get an apostrophe, also after spaces, quotation marks and direction marks."""
     assert defuse(cell) == "'" + cell
 
 
@@ -231,13 +222,11 @@ def test_a_cell_that_would_run_is_defused(cell: str) -> None:
     "cell", ["", "a=b", "https://a.example/?x=-1", "قهوه", "'=x", "[0.1, -2]", "\u200fقهوه"]
 )
 def test_a_harmless_cell_is_left_as_it_is(cell: str) -> None:
-    """Ordinary texts in any script are written unchanged."""
     assert defuse(cell) == cell
 
 
 @given(st.text(st.sampled_from("=+-@\t\r\n \"'“”\u200f\u202e\u2067\ufeff\x00\u00a0aق1") | st.characters()))
 def test_defusing_is_idempotent_and_leaves_nothing_dangerous(cell: str) -> None:
-    """Defusing twice equals defusing once, loses nothing, and leaves no formula sign first, spaces aside."""
     once = defuse(cell)
     assert defuse(once) == once
     assert once in (cell, "'" + cell)
@@ -245,7 +234,6 @@ def test_defusing_is_idempotent_and_leaves_nothing_dangerous(cell: str) -> None:
 
 
 def test_a_table_has_one_name_in_all_messages(tmp_path: Path) -> None:
-    """Whatever is wrong with a file, the message calls it by the table's name, not by its path."""
     path = tmp_path / "pages.csv"
     for content in (b"", b"PK\x03\x04", b'URL\n"https://a.example/', b"\n\n"):
         path.write_bytes(content)

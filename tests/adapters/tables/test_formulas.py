@@ -79,7 +79,6 @@ def test_no_cell_of_a_csv_file_runs(project: Path) -> None:
 
 
 def test_no_cell_of_a_workbook_runs(project: Path) -> None:
-    """Each text cell in review.xlsx and audit.xlsx is of type text, and both files open."""
     for name in ("review.xlsx", "audit.xlsx"):
         book = openpyxl.load_workbook(project / "files" / name, read_only=True)
         cells = [

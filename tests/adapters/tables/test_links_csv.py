@@ -104,7 +104,6 @@ def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
 
 
 def test_a_partial_run_keeps_replaces_and_appends(path: Path) -> None:
-    """A partial run keeps other rows in place, replaces computed ones in place and appends new ones."""
     first = [links_of("a", "x"), links_of("b", "x", "y"), links_of("c", "x"), links_of("", query="= x")]
     OutputCsv(path, 2, keeps=anything).deliver(first, "run 1")
     second = [links_of("d", "z"), links_of("b", "z"), links_of("", "z", query="=  X")]
@@ -123,7 +122,6 @@ def test_rows_are_the_same_by_normal_form_and_folded_query(path: Path) -> None:
 
 
 def test_a_partial_run_loses_no_link_of_a_wider_file(path: Path) -> None:
-    """Rows from a run with more links per page keep them all, and rows from one with fewer are padded."""
     OutputCsv(path, 3, keeps=anything).deliver([links_of("a", "x", "y", "z")], "run")
     OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
     assert letters(path) == ["a>xyz", "b>x"]
@@ -153,7 +151,6 @@ def test_a_file_saved_again_by_excel_is_still_merged(path: Path) -> None:
     ],
 )
 def test_a_damaged_or_foreign_file_is_set_aside(path: Path, content: bytes, said: str) -> None:
-    """A file that can't be merged is kept under a dated name, and the message names both files."""
     path.parent.mkdir()
     path.write_bytes(content)
     (sentence,) = OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
@@ -165,7 +162,6 @@ def test_a_damaged_or_foreign_file_is_set_aside(path: Path, content: bytes, said
 
 
 def test_columns_of_the_users_own_are_set_aside_and_rows_merged(path: Path) -> None:
-    """If a user added a column, the rows are merged and the former file is kept beside the new one."""
     path.parent.mkdir()
     path.write_text("URL,Main Query,Link 1,Note,Done\nhttps://a.example/,q,https://x.example/,,yes\n")
     (sentence,) = OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
@@ -177,7 +173,6 @@ def test_columns_of_the_users_own_are_set_aside_and_rows_merged(path: Path) -> N
 
 @pytest.mark.parametrize("content", [None, b""])
 def test_a_partial_run_may_be_the_first(path: Path, content: bytes | None) -> None:
-    """Without an earlier file, or with an empty one, a partial run writes its rows."""
     path.parent.mkdir()
     if content is not None:
         path.write_bytes(content)
@@ -203,7 +198,6 @@ def test_a_result_that_is_open_elsewhere_is_told(path: Path) -> None:
 
 
 def test_a_result_that_cant_be_written_is_an_output_error(path: Path) -> None:
-    """A folder with the file's name raises an OutputError, whether rows are kept or not."""
     path.mkdir(parents=True)
     for keeps in (None, anything):
         with pytest.raises(OutputError):

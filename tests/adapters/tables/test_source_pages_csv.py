@@ -21,7 +21,6 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_rows_of_a_person(tmp_path: Path) -> None:
-    """Columns in any order, a semicolon, and paths as Windows and shells write them are read."""
     path = tmp_path / "source_pages.csv"
     path.write_text(f"file;note;page url\ndocs\\a.md;x;{URL}\n./b.md;;{URL}b\n;;\n", encoding="utf-8")
     assert SourcePagesCsv(path).read() == {URL: "docs/a.md", f"{URL}b": "b.md"}

@@ -107,7 +107,6 @@ def test_a_reader_that_dies_is_a_damaged_file(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit of processor time is kept."""
     monkeypatch.setattr(xlsx_reader, "MOST_SECONDS", 0.0)
     cells = "".join(f'<row r="{row}"><c r="A{row}"><v>{row}</v></c></row>' for row in range(1, 200_001))
     with (
@@ -118,7 +117,6 @@ def test_a_reader_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pyte
 
 
 def test_rows_come_in_portions(tmp_path: Path) -> None:
-    """More rows than a portion has keep their numbers, and a reader whose rows nobody wants is ended."""
     with xlsxwriter.Workbook(tmp_path / "many.xlsx") as book:
         rows = book.add_worksheet("Pages")
         rows.write_row(2, 1, ["URL", "Title"])

@@ -33,7 +33,6 @@ def written(*sheets: Sheet) -> io.BytesIO:
 
 
 def test_texts_of_any_script_come_back_as_they_are() -> None:
-    """Right-to-left and Japanese text, emoji, and texts that look like formulas or tags come back unchanged."""
     file = written(Sheet("Titles", [Column("Title")], [(text,) for text in TEXTS]))
     rows = CalamineWorkbook.from_filelike(file).get_sheet_by_name("Titles").to_python()
     assert [row[0] for row in rows] == ["Title", *TEXTS]
@@ -58,7 +57,6 @@ def test_links_can_be_clicked_and_are_no_formulas() -> None:
 
 
 def test_figures_are_numbers_and_what_is_none_is_empty() -> None:
-    """Figures are numbers, and an unknown similarity leaves its cell empty."""
     rows: Sequence[Sequence[Cell]] = [(1.5, 2), (float("nan"), "")]
     book = openpyxl.load_workbook(
         written(Sheet("Figures", [Column("A", 9, "score"), Column("B", 9, "bar")], rows))
@@ -70,7 +68,6 @@ def test_figures_are_numbers_and_what_is_none_is_empty() -> None:
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_sheet_of_few_rows_has_its_header_and_filter(rows: int) -> None:
-    """A sheet with no or one row has its header and filter."""
     sheet = openpyxl.load_workbook(
         written(Sheet("Few", [Column("A"), Column("B", look="bar")], [("x", 1)] * rows))
     )["Few"]

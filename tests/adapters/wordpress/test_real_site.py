@@ -68,7 +68,6 @@ def test_everything_public_is_read(wordpress: WordPress) -> None:
 
 @pytest.mark.parametrize("user", ["", "anna", "admin"])
 def test_public_custom_types_are_found(wordpress: WordPress, user: str) -> None:
-    """Custom types that readers see are found with and without a password, and internal ones are not."""
     wordpress.plugin(TYPES)
     with client_as(wordpress, user) as client:
         assert [kind.slug for kind in public_types(client)] == ["post", "page", "recipe"]
@@ -76,7 +75,6 @@ def test_public_custom_types_are_found(wordpress: WordPress, user: str) -> None:
 
 @pytest.mark.parametrize("user", ["admin", "nobody"])
 def test_a_wrong_password_is_refused(wordpress: WordPress, user: str) -> None:
-    """A wrong password and an unknown user are an error that names the file."""
     with (
         client_as(wordpress, user, "wrong") as client,
         pytest.raises(CredentialsRefused, match="config/wordpress.txt"),

@@ -35,7 +35,6 @@ def test_the_api_is_found_at_either_address(pretty: bool) -> None:
 
 
 def test_a_wrong_password_is_told_without_showing_it() -> None:
-    """A wrong password is an error that names the file and shows nothing of the password."""
     with (
         WordPressStandIn() as site,
         client_of(site.url, "wrong pass word") as client,
@@ -46,7 +45,6 @@ def test_a_wrong_password_is_told_without_showing_it() -> None:
 
 
 def test_a_site_that_ignores_passwords_over_http_says_so() -> None:
-    """Without https, WordPress offers no application passwords, and the error says what to do."""
     with WordPressStandIn() as site:
         index = {"namespaces": ["wp/v2"], "authentication": []}
         site.script(Reply(200, index), on="GET /wp-json/$")
@@ -87,7 +85,6 @@ def test_a_busy_site_is_asked_again() -> None:
 
 
 def test_no_password_follows_a_redirect_to_another_host() -> None:
-    """A redirect to another host or port is an error that names it, and the other host gets no request."""
     with Site() as other, Site({"/wp-json/": moved(f"{other.url}/wp-json/")}) as site:
         with pytest.raises(RestError, match="redirects to") as caught, client_of(site.url, "secret password"):
             pass
@@ -96,7 +93,6 @@ def test_no_password_follows_a_redirect_to_another_host() -> None:
 
 
 def test_a_redirect_on_the_same_host_is_followed() -> None:
-    """A redirect to another path of the same host is followed."""
     with WordPressStandIn() as site:
         site.script(Reply(301, headers={"Location": "/wp-json/"}), on="GET /wp-json/$")
         with client_of(site.url) as client:
@@ -104,7 +100,6 @@ def test_a_redirect_on_the_same_host_is_followed() -> None:
 
 
 def test_an_endless_answer_is_given_up() -> None:
-    """An answer beyond the limit of size ends with an error, whatever the site sends."""
     endless = Page("x" * 1_000_000, endless=True)
     with (
         Site({"/wp-json/": endless}) as site,

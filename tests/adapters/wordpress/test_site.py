@@ -19,7 +19,6 @@ def site_with(count: int, counts: bool = True) -> WordPressStandIn:
 @pytest.mark.parametrize("count", [0, 1, 100, 200, 201])
 @pytest.mark.parametrize("counts", [True, False])
 def test_every_page_of_a_list_is_read(count: int, counts: bool) -> None:
-    """All posts are listed, a hundred at a time, also where a proxy drops the headers with their count."""
     with site_with(count, counts=counts) as site, client_of(site.url) as client:
         posts, whole = listed(client, POSTS)
         assert whole and [post.id for post in posts] == [*range(1, count + 1)]

@@ -28,7 +28,6 @@ def site_with_post(
 
 
 def test_a_write_sends_the_content_alone() -> None:
-    """A post that nobody changed gets the new content, in one request that has nothing but the content."""
     with site_with_post() as (site, client):
         done = write_post(client, read_post(client, ROUTE, 1), AFTER)
         assert (done.outcome, done.post.content, site.posts[1].content) == (Outcome.WRITTEN, AFTER, AFTER)
@@ -36,7 +35,6 @@ def test_a_write_sends_the_content_alone() -> None:
 
 
 def test_what_an_editor_changed_meanwhile_stays() -> None:
-    """A post that an editor changed after it was read is left alone."""
     with site_with_post() as (site, client):
         post = read_post(client, ROUTE, 1)
         site.posts[1].content = "<p>An editor's</p>"
@@ -45,7 +43,6 @@ def test_what_an_editor_changed_meanwhile_stays() -> None:
 
 
 def test_what_an_editor_changes_right_after_the_write_stays() -> None:
-    """A change between the write and the look at its result is a conflict, and is not overwritten."""
     with site_with_post() as (site, client):
         post, answer = read_post(client, ROUTE, 1), site.reply
 
@@ -70,7 +67,6 @@ def test_a_lost_reply_is_found_out() -> None:
 
 
 def test_a_write_that_did_not_land_is_repeated() -> None:
-    """If a write fails before it lands, it is sent again."""
     with site_with_post() as (site, client):
         post = read_post(client, ROUTE, 1)
         site.script(Reset(), Reply(500), on="POST")
@@ -91,7 +87,6 @@ def test_a_write_that_never_lands_is_refused() -> None:
 
 
 def test_a_site_that_vanishes_during_a_write_leaves_it_unknown() -> None:
-    """If the reply is lost and the site stays away, the result says that nobody knows."""
     with site_with_post() as (site, client):
         post = read_post(client, ROUTE, 1)
         site.script(Reset(after_work=True), on="POST")
@@ -100,7 +95,6 @@ def test_a_site_that_vanishes_during_a_write_leaves_it_unknown() -> None:
 
 
 def test_what_a_plugin_alters_is_put_back() -> None:
-    """If the site saves something else than was sent, the former content is written back."""
     with site_with_post(lambda content: content.replace("/2/", "/amp/2/")) as (site, client):
         done = write_post(client, read_post(client, ROUTE, 1), AFTER)
         assert (done.outcome, done.restored, site.posts[1].content) == (Outcome.ALTERED, True, BEFORE)
@@ -108,7 +102,6 @@ def test_what_a_plugin_alters_is_put_back() -> None:
 
 
 def test_what_cannot_be_put_back_is_told() -> None:
-    """If the site alters the former content as well, the result says so and has what is there now."""
     with site_with_post(lambda content: f"{content}<!-- saved -->") as (site, client):
         done = write_post(client, read_post(client, ROUTE, 1), AFTER)
         assert (done.outcome, done.restored) == (Outcome.ALTERED, False)
@@ -153,5 +146,4 @@ def test_missing_rights_are_an_error_of_reading_and_a_refusal_of_writing() -> No
     ],
 )
 def test_only_what_the_filter_surely_keeps_passes(content: str, kept: bool) -> None:
-    """Plain elements, attributes, entities and block comments in WordPress's own spelling pass, and nothing else."""
     assert survives_filter(content) is kept

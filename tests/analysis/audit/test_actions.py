@@ -81,7 +81,6 @@ def test_wrong_targets_dense_pages_and_copies_are_grouped_by_what_mends_them() -
 
 
 def test_no_kind_of_action_crowds_out_the_others() -> None:
-    """Of many orphans the first four come before other kinds, and more only while there is room."""
     found = audit(200)
     dense = [Finding(Rule.DENSE, url, "Too many.") for url in found.urls[:9]]
     kinds = [one.rule for one in actions(replace(found, findings=[*found.findings, *dense]), found.links)]
@@ -94,7 +93,6 @@ def test_no_kind_of_action_crowds_out_the_others() -> None:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_strong_links_fill_up_the_actions(known: bool) -> None:
-    """Where nothing is to be mended, or no links are known, the strongest links in the text are the actions."""
     offered = [((0, 1), 4.5), ((1, 2), 5.0), ((2, 0), 0.0)]
     links = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2)] if known else []
     found = audited(URLS[:3], ["Home", "A", "B"], links, offered)
@@ -125,7 +123,6 @@ def test_the_strongest_links_are_shown_and_those_to_weak_pages() -> None:
 
 
 def test_the_workbook_has_the_actions_and_all_proposed_links(tmp_path: Path) -> None:
-    """audit.xlsx has the actions, and each proposed link with titles, section, score, tier and the anchor in bold."""
     found = small([edge("ae", anchors=(Anchor("tea", "=Fine tea."),))])
     found = replace(found, actions=[*found.actions, Action(Rule.DENSE, 1, "=1+1", detail="x")])
     assert AuditXlsx(tmp_path / "audit.xlsx").write(found) == []
@@ -144,7 +141,6 @@ def test_the_workbook_has_the_actions_and_all_proposed_links(tmp_path: Path) -> 
 
 
 def test_a_workbook_without_all_links_says_so(tmp_path: Path) -> None:
-    """If there are more proposed links than are shown, a sentence says how many, and where all are."""
     found = audit(200)
     (remark,) = AuditXlsx(tmp_path / "audit.xlsx").write(replace(found, links=found.links[:7]))
     assert remark == "files/audit.xlsx has the 7 strongest proposed links; links.csv has all."

@@ -68,8 +68,6 @@ def ends(found: Proposed) -> list[tuple[int, int]]:
 
 
 def test_the_stored_strength_covers_the_anchor_too() -> None:
-    """A link is as strong as it is stored, and not adopted for the text if its anchor is not there."""
-
     def edge(target: int, strength: float, *, verbatim: bool = True) -> Edge:
         return Edge(url(0), url(target), "", "", strength=strength, anchors=(Anchor("x", verbatim=verbatim),))
 
@@ -90,7 +88,6 @@ def test_the_stored_strength_covers_the_anchor_too() -> None:
     ],
 )
 def test_after_adopts_what_was_asked_for(adoption: Adoption, expected: list[tuple[int, int]]) -> None:
-    """Accepted links always count, weak ones only with "all", rejected and existing ones never."""
     links = [((0, 1), 6.0), ((0, 2), 2.0), ((0, 3), -1.0), ((0, 4), 6.0), ((1, 0), 6.0), ((1, 2), 1.0)]
     found = proposed(
         links, existing=[(1, 0)], rejected=[(0, 4)], accepted=[(1, 2), (3, 0), (1, 0)], adoption=adoption
@@ -100,7 +97,6 @@ def test_after_adopts_what_was_asked_for(adoption: Adoption, expected: list[tupl
 
 
 def test_every_subtraction_is_named() -> None:
-    """The number of adopted links is the number of proposed ones, less each kind that is left out, by name."""
     links = [((0, 1), 6.0), ((0, 1), 6.0), ((0, 2), 5.9), ((0, 3), 1.0), ((0, 4), 6.0), ((2, 2), 6.0)]
     links += [((-1, 2), 6.0), ((1, N), 6.0), ((1, 0), 6.0)]
     found = proposed(
@@ -130,7 +126,6 @@ def test_numbers_add_up(
     accepted: list[tuple[int, int]],
     room: int,
 ) -> None:
-    """Whatever was proposed and decided, the balance is the number of links, and "in-text" fits into the texts."""
     old = [pair for pair in existing if N not in pair]
     found = {
         adoption: proposed(
@@ -149,7 +144,6 @@ def test_numbers_add_up(
 
 
 def test_a_balance_reads_as_a_sum() -> None:
-    """A balance names the whole and each part, and leaves out parts of zero."""
     told = Balance([(1234, "links"), (-1000, "of menus"), (0, "of others"), (3, "new")])
     assert (told.total, str(told)) == (237, "237 = 1,234 links - 1,000 of menus + 3 new")
     assert str(Balance([(7, "links"), (0, "lost")])) == "7 links"
@@ -191,6 +185,5 @@ def _judged(edge: Edge, verdict: str) -> Edge:
 
 
 def test_strong_links_are_in_the_text() -> None:
-    """A link whose strength is exactly the threshold of the text belongs to it."""
     at = next(score / 100 for score in range(1000) if strength(score / 100) >= Limits().inline)
     assert ends(proposed([((0, 1), at), ((0, 2), at - 0.01)], adoption="in-text")) == [(0, 1)]

@@ -194,7 +194,6 @@ def test_a_wrong_bound_is_told(bound: str, sentence: str) -> None:
 def test_wrong_options_are_told(
     project: Path, capsys: Capture, arguments: tuple[str, ...], code: int, sentence: str
 ) -> None:
-    """A wrong option ends with one sentence, the documented exit code, and no workbook."""
     assert command("audit", "--project", str(project), *arguments) == code
     assert sentence in capsys.readouterr().err
     assert not (project / "files/audit.xlsx").exists()
@@ -211,7 +210,6 @@ def test_the_shortest_path_is_printed_alone(project: Path, capsys: Capture) -> N
 
 
 def test_near_duplicates_stay_known_after_runs_that_look_for_none(ran: Path, capsys: Capture) -> None:
-    """A run of some rows and a rollback keep the near-duplicates of the last whole run."""
     where = ("--project", str(ran))
     assert command("run", "--limit", "1", "--publish", *where) == 0
     with open_project(ran).graph() as (_, runs):
@@ -226,7 +224,6 @@ def test_near_duplicates_stay_known_after_runs_that_look_for_none(ran: Path, cap
 
 
 def test_without_pages_there_is_nothing_to_audit(project: Path, capsys: Capture) -> None:
-    """Without pages, or with a list of errors only, the message names the file."""
     (project / "files/urls_rawdata.csv").unlink()
     assert command("audit", "--project", str(project)) == 3
     assert "files/urls_rawdata.csv not found" in capsys.readouterr().err
@@ -293,14 +290,12 @@ def audit_of(*names: str, site: str = "shop.example", home: str = "") -> Audit:
     ],
 )
 def test_the_home_page_is_the_sites_address(names: tuple[str, ...], site: str, asked: str, home: int) -> None:
-    """The home page is the option's, else the page or index file at the site's address, and never an orphan."""
     made = audit_of(*names, site=site, home=asked)
     assert made.home == home
     assert home not in made.before.orphans
 
 
 def test_without_a_home_page_clicks_are_unknown(tmp_path: Path) -> None:
-    """Without a home page no click figure is made up, and no page is called deep or unreachable."""
     made = audit_of("a", "b", "c")
     told = {one.name: (one.before, one.after) for one in made.summary}
     clicks = [name for name in told if "lick" in name or "home page" in name]
@@ -318,12 +313,10 @@ def test_without_a_home_page_clicks_are_unknown(tmp_path: Path) -> None:
     ],
 )
 def test_the_audit_is_named_after_the_pages_host(site: str, named: str) -> None:
-    """An audit has the name in the search template if that is the pages' site, else the pages' host."""
     assert audit_of("a", "b", "a/c", site=site).site == named
 
 
 def test_a_new_project_is_not_named_after_the_example(project: Path, capsys: Capture) -> None:
-    """With the placeholder of a new project's search template, the audit is named after the pages' host."""
     (project / "config/settings.toml").unlink()
     assert command("audit", "--project", str(project)) == 0
     told = capsys.readouterr().out
@@ -358,7 +351,6 @@ def test_a_folder_with_most_pages_is_split() -> None:
 
 
 def test_clusters_of_titles_are_what_they_share() -> None:
-    """Titles of three subjects form unmixed groups."""
     subjects = [["kettle", "boils", "water"], ["grinder", "burrs", "dose"], ["filter", "paper", "rinse"]]
     titles = [[*subjects[at % 3], f"number{at}", "guide"] for at in range(60)]
     labels = ordered(by_vectors(title_vectors(titles)))
@@ -367,14 +359,12 @@ def test_clusters_of_titles_are_what_they_share() -> None:
 
 
 def test_pages_without_words_are_in_no_cluster() -> None:
-    """Titles that share nothing and empty titles raise no error."""
     assert by_vectors(title_vectors([[], ["one"], ["two"]])).tolist() == [-1, -1, -1]
     assert ordered(np.array([-1, -1])).tolist() == [-1, -1]
     assert ordered(np.array([0, 0, 1, 2, 2, 2, 2])).tolist() == [-1, -1, -1, 0, 0, 0, 0]
 
 
 def test_clusters_of_a_large_site_are_communities_where_most_pages_are_linked() -> None:
-    """On a site too large to compare, links group pages if nine pages of ten have some, else titles do."""
     urls = [f"https://www.slowkettle.example/{at}/" for at in range(20)]
     titles = [("Kettle water", "Grinder burrs")[at % 2] for at in range(20)]
     ring = [(at, (at + 1) % 18) for at in range(18)]

@@ -34,7 +34,6 @@ def as_xml(text: str) -> str:
 
 
 def test_a_graph_file_reads_back_as_the_audit(tmp_path: Path) -> None:
-    """GraphML returns every page and link with its texts, figures, state and weight."""
     found = audit(60)
     graph = read_back(tmp_path, found)
     assert graph.is_directed()
@@ -59,7 +58,6 @@ def test_a_graph_file_reads_back_as_the_audit(tmp_path: Path) -> None:
 
 @given(titles=TITLES)
 def test_no_title_breaks_a_graph_file(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Control characters, surrogates, direction marks and markup in a title damage nothing but the title."""
     found = replace(audit(len(titles)), titles=titles)
     graph = read_back(tmp_path_factory.mktemp("graph"), found)
     assert [page["title"] or "" for _, page in graph.nodes(data=True)] == list(map(as_xml, titles))
@@ -67,7 +65,6 @@ def test_no_title_breaks_a_graph_file(titles: list[str], tmp_path_factory: pytes
 
 @pytest.mark.parametrize("pages", [1, 2])
 def test_a_site_without_links_is_a_graph_file_too(pages: int, tmp_path: Path) -> None:
-    """A site of one page without links gives a complete file with one node."""
     urls = [f"https://a.example/{row}" for row in range(pages)]
     found = audited(urls, [""] * pages)
     graph = read_back(tmp_path, found)
@@ -81,7 +78,6 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_the_csv_pair_is_what_the_import_of_neo4j_takes(tmp_path: Path) -> None:
-    """Columns are typed, ids are unique URLs, and every relationship connects two nodes."""
     found = audit(60)
     nodes, edges = tmp_path / "audit_nodes.csv", tmp_path / "audit_edges.csv"
     assert [*NodesCsv(nodes).write(found), *EdgesCsv(edges).write(found)] == []
@@ -110,7 +106,6 @@ def test_the_csv_pair_is_what_the_import_of_neo4j_takes(tmp_path: Path) -> None:
 def test_a_node_is_one_line_and_no_formula(
     titles: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """A title with line breaks or a formula becomes one line of plain text."""
     folder = tmp_path_factory.mktemp("csv")
     NodesCsv(folder / "n.csv").write(replace(audit(len(titles)), titles=titles))
     pages = rows(folder / "n.csv")

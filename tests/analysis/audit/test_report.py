@@ -60,7 +60,6 @@ def cells(document: LexborHTMLParser, section: str) -> list[list[str]]:
 
 
 def test_the_tables_say_what_the_audit_found(tmp_path: Path) -> None:
-    """The before/after table, the matrix, the tiles and the histogram show the audit's own figures."""
     found = audit(60)
     document = parsed(written(tmp_path, found))
     figures = cells(document, "figures")[1:]
@@ -95,7 +94,6 @@ def test_orphans_come_with_their_sources_those_that_stay_first(tmp_path: Path) -
 
 
 def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
-    """The report shows the first of many orphans and findings, their total, and where to find the rest."""
     found = audit(400)
     document = parsed(written(tmp_path, found))
     assert len(cells(document, "orphans")) == pages.MOST_ORPHANS + 1
@@ -110,7 +108,6 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
 
 
 def test_sections_and_clusters_beyond_the_first_go_together() -> None:
-    """Tiles add up to all pages, regardless of the number of sections and clusters."""
     names = [f"/s{row % 40}" for row in range(400)]
     found = replace(audit(400), sections=names, clusters=[f"cluster {row % 37}" for row in range(400)])
     tiles = pages.tiles(found)
@@ -147,7 +144,6 @@ def test_tiers_count_the_new_links(tmp_path: Path) -> None:
 
 
 def test_the_report_loads_nothing(tmp_path: Path) -> None:
-    """No element or style names another file or host, and the content policy allows two scripts and no loading."""
     document = parsed(written(tmp_path, audit(60)))
     assert document.css("link, img, iframe, object, embed, base, source, [src], [srcset], form") == []
     assert {node.tag for node in document.css("[href]")} == {"a"}
@@ -169,7 +165,6 @@ def test_the_report_carries_the_notices_of_what_is_inside(tmp_path: Path) -> Non
 
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With any titles and clusters, the report has only its own elements, and its data can be read."""
     found = audit(max(len(titles), 2))
     titles = [*titles, *found.titles[len(titles) :]]
     names = dict(zip(dict.fromkeys(found.clusters), titles, strict=False))
@@ -203,7 +198,6 @@ def test_titles_of_every_script_take_their_own_direction(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_site_without_links_has_a_report(count: int, tmp_path: Path) -> None:
-    """A site without links or proposals still gets a complete report that says so."""
     urls = [f"https://a.example/{row}" for row in range(count)]
     document = parsed(written(tmp_path, audited(urls, [""] * count)))
     text = " ".join((document.body.text() if document.body else "").split())
@@ -213,7 +207,6 @@ def test_a_site_without_links_has_a_report(count: int, tmp_path: Path) -> None:
 
 
 def test_figures_are_written_for_people() -> None:
-    """Thousands are separated, unknown figures read "none", and a change that rounds to zero is left out."""
     assert (number(1234.5, 2), number(float("nan")), number(-0.001, 1)) == ("1,234.50", "none", "0.0")
     told = [change(Measure("x", *ends)) for ends in ((1000, 3500, 0), (0.5, 0.25, 2), (1, 1.001, 2))]
     assert told == ["+2,500", "-0.25", ""]

@@ -84,7 +84,6 @@ def test_a_table_sorts_filters_and_goes_out_as_csv(browser: Browser, tmp_path: P
 
 @pytest.mark.long
 def test_a_csv_is_safe_to_open(browser: Browser, tmp_path: Path) -> None:
-    """Quotes are doubled, texts that look like formulas are made harmless, and numbers stay numbers."""
     titles = ['=HYPERLINK("x")', "+1 say", '"quoted", with comma']
     found = small([(0, 1)], [((0, 2), 4.0), ((1, 2), 4.0)])
     with browser.opened(written(tmp_path, replace(found, titles=titles))) as tab:
@@ -123,7 +122,6 @@ def test_today_and_after_colour_the_treemap(browser: Browser, tmp_path: Path) ->
 
 @pytest.mark.long
 def test_each_cell_of_the_matrices_tells_its_own_links(browser: Browser, tmp_path: Path) -> None:
-    """In both matrices, a cell names its two sections and the links from one to the other, today and after."""
     with browser.opened(written(tmp_path, audit(60))) as tab:
         matrix = tab.run("data.matrix")
         names, before, after = matrix["names"], matrix["before"], matrix["after"]

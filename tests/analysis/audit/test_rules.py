@@ -141,7 +141,6 @@ def test_dense_pages_have_more_links_than_their_text_carries(rows: list[tuple[in
 
 @pytest.mark.parametrize(("linking", "is_hub"), [(9, False), (11, True)])
 def test_a_hub_has_many_times_the_mean(linking: int, is_hub: bool) -> None:
-    """A page is a hub only with more than ten linking pages and more than ten times the mean."""
     n = 200
     seen = states(n, graph([(at, 1) for at in range(2, 2 + linking)], n), graph([], n), [True] * n, Limits())
     assert ("hub" in {one.rule for one in page_findings(seen)}) == is_hub
@@ -198,7 +197,6 @@ def test_an_anchor_that_names_another_page_misleads(order: list[int]) -> None:
 
 @pytest.mark.parametrize("anchor", ["here", "read more", "brew", "our favourite grinder of last year", ""])
 def test_an_anchor_that_names_no_page_misleads_nobody(anchor: str) -> None:
-    """Words of no title, one word of a longer title, and a title word among many others name no page."""
     assert misled(anchor, 1, 2) == []
 
 
@@ -245,7 +243,6 @@ def test_pages_of_one_text_are_copies_of_the_one_with_most_links(rows: list[tupl
 
 
 def test_a_near_duplicate_is_told_with_its_share() -> None:
-    """A finding of near-duplicates names the page to keep second and the share of common text."""
     (found,) = duplicate_findings([Duplicate(url("a"), url("b"), 0.97, 0.9, 0.8)])
     assert (found.page, found.other, found.severity) == (url("a"), url("b"), "warning")
     assert "80%" in found.detail

@@ -57,7 +57,6 @@ def test_every_finding_stands_under_its_rule(tmp_path: Path) -> None:
 
 
 def test_no_cell_is_a_formula_or_a_link(tmp_path: Path) -> None:
-    """Titles are stored unchanged, as text."""
     AuditXlsx(tmp_path / "audit.xlsx").write(audit())
     sheet = opened(tmp_path / "audit.xlsx")["Pages"]
     cells = [row[1] for row in sheet.iter_rows(min_row=2)]

@@ -39,7 +39,6 @@ def digest() -> str:
 
 
 def test_two_rings_with_one_link_between_them_are_two_communities() -> None:
-    """Each page is in its own ring's community."""
     ring = [(at, (at + 1) % 6) for at in range(6)]
     pairs = np.array([*ring, *((a + 6, b + 6) for a, b in ring), (0, 6), (1, 4), (7, 10)])
     found = communities(graph_of(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), 12), 12)
@@ -54,7 +53,6 @@ def test_planted_groups_are_found() -> None:
 
 
 def test_a_heavy_link_joins_what_light_ones_do_not() -> None:
-    """A page with one heavy link and two light ones joins the community of the heavy one."""
     pairs = np.array([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (6, 0), (6, 3), (6, 4)])
     weights = np.array([1, 1, 1, 1, 1, 1, 5, 0.1, 0.1])
     found = communities(graph_of(pairs[:, 0], pairs[:, 1], weights, 7), 7)
@@ -75,7 +73,6 @@ def test_each_community_is_connected(site: tuple[int, SiteGraph]) -> None:
 
 @given(sites())
 def test_neither_a_second_call_nor_the_direction_changes_anything(site: tuple[int, SiteGraph]) -> None:
-    """The same links, in either direction, give the same communities on every call."""
     n, graph = site
     turned = SiteGraph(graph.targets, graph.sources, graph.weights)
     found = communities(graph, n).tolist()
@@ -84,7 +81,6 @@ def test_neither_a_second_call_nor_the_direction_changes_anything(site: tuple[in
 
 @pytest.mark.long
 def test_another_process_with_more_threads_finds_the_same() -> None:
-    """Neither the hash seed nor the number of threads changes the communities."""
     more = {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "4", "RAYON_NUM_THREADS": "4"}
     code, out, err = finish(start("-c", PRINT_A_DIGEST, cwd=REPOSITORY, **more))
     assert (code, out.strip()) == (0, digest()), err

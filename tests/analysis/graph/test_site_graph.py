@@ -71,7 +71,6 @@ def pairs_of(graph: SiteGraph) -> set[tuple[int, int]]:
 
 @given(sites())
 def test_a_pair_of_pages_is_one_link(site: tuple[int, Links]) -> None:
-    """A pair keeps its largest weight, links to the page itself or to nowhere are dropped, and degrees count pages."""
     n, links = site
     graph, expected = made(n, links), plain(links)
     assert dict(zip(sorted(expected), graph.weights.tolist(), strict=True)) == expected
@@ -98,7 +97,6 @@ def test_depth_is_that_of_a_plain_search(site: tuple[int, Links], data: st.DataO
 
 @given(sites(), st.data())
 def test_more_links_never_lead_deeper(site: tuple[int, Links], data: st.DataObject) -> None:
-    """Adopting links moves no page farther from home and makes none unreachable."""
     n, links = site
     end = st.integers(0, n - 1)
     more = data.draw(st.lists(st.tuples(end, end, st.floats(0.01, 5)), max_size=5))
@@ -148,7 +146,6 @@ def test_the_best_tenth_has_at_least_a_tenth(amounts: list[float]) -> None:
 
 
 def test_nothing_has_no_concentration() -> None:
-    """Empty sites and sites of zeros raise no error."""
     assert gini(np.zeros(3)) == top_share(np.zeros(3)) == gini(np.empty(0)) == 0
     assert pagerank(made(0, []), 0).tolist() == []
     assert components(made(0, []), 0) == 0
@@ -157,7 +154,6 @@ def test_nothing_has_no_concentration() -> None:
 
 @given(sites())
 def test_reciprocal_pairs_are_both_ways(site: tuple[int, Links]) -> None:
-    """Reciprocal pairs are exactly the pairs that link to each other, once each."""
     n, links = site
     pairs = set(plain(links))
     expected = sorted((a, b) for a, b in pairs if a < b and (b, a) in pairs)
@@ -166,7 +162,6 @@ def test_reciprocal_pairs_are_both_ways(site: tuple[int, Links]) -> None:
 
 @given(sites(), st.data())
 def test_a_closed_circle_is_entered_by_nobody(site: tuple[int, Links], data: st.DataObject) -> None:
-    """A closed circle's pages reach each other, no page outside links to them, and the home page is not one of them."""
     n, links = site
     home = data.draw(st.integers(0, n - 1))
     pairs = set(plain(links))
@@ -196,7 +191,6 @@ def test_topics_and_their_links_are_counted(site: tuple[int, Links], data: st.Da
 
 @given(sites())
 def test_groups_of_pages_are_counted_whatever_the_direction(site: tuple[int, Links]) -> None:
-    """The number of components equals what plain merging finds, regardless of the links' direction."""
     n, links = site
     group = list(range(n))
     for one, other in plain(links):

@@ -33,7 +33,6 @@ def test_a_name_is_what_sets_titles_apart() -> None:
 
 @pytest.mark.parametrize("is_title", [True, False])
 def test_no_term_begins_or_ends_with_a_function_word(is_title: bool) -> None:
-    """Neither in German, English nor Persian, by titles or contents."""
     made = {
         "de": ("Warum ist der {0} {1} für die besten {2} wichtig", ("Mahlgrad", "Mühle", "Bohnen")),
         "en": ("Why the {0} {1} is what you need for {2}", ("grinder", "burr", "beans")),
@@ -49,7 +48,6 @@ def test_no_term_begins_or_ends_with_a_function_word(is_title: bool) -> None:
 
 
 def test_forms_of_a_word_are_one_term() -> None:
-    """Singular and plural, "Cold-Brew" and "cold brew", count as one term, spelled as most titles spell it."""
     found = named(
         "de",
         ["Kaffeemühlen im Vergleich", "Die beste Kaffeemühle", "Kaffeemühle reinigen"],
@@ -67,7 +65,6 @@ def test_phrases_do_not_cross_what_parts_them() -> None:
 
 
 def test_contents_say_which_words_of_titles_tell() -> None:
-    """A phrase that titles and contents share is a better name than the words that only begin titles."""
     titles = [
         "Introducing latte art",
         "Introducing a steam wand",
@@ -85,7 +82,6 @@ def test_contents_say_which_words_of_titles_tell() -> None:
 
 
 def test_a_phrase_is_spelled_as_most_pages_spell_it() -> None:
-    """Arabic prefixes that titles attach to a word are not part of the name if most contents do without them."""
     titles = ["مقدمة للتفاعلية", "أساسيات التفاعلية", "شرح للتفاعلية", "المتصفح", "المتصفح الجديد"]
     texts = ["تعمل التفاعلية هكذا", "ما هي التفاعلية", "نظام التفاعلية", "يعمل المتصفح", "هذا المتصفح"]
     pages = [page(at, text, lang="ar") for at, text in enumerate(texts)]
@@ -96,7 +92,6 @@ def test_a_phrase_is_spelled_as_most_pages_spell_it() -> None:
 
 
 def test_one_name_covers_mixed_clusters() -> None:
-    """A name has up to three terms, each for pages that the others don't describe, and no more than needed."""
     mixed = ["Flat white", "The flat white", "Oat milk", "Oat milk tips"]
     plain = ["Cold brew at home", "Cold brew", "Iced cold brew", "Cold brew jar"]
     assert named("en", mixed, plain) == ["Flat white, Oat milk", "Cold brew"]
@@ -149,12 +144,10 @@ def test_one_name_covers_mixed_clusters() -> None:
     ],
 )
 def test_names_are_words_in_every_script(language: str, clusters: list[list[str]], names: list[str]) -> None:
-    """In scripts without spaces, a name is the longest text that the titles share, not fragments of it."""
     assert named(language, *clusters) == names
 
 
 def test_names_differ() -> None:
-    """Two clusters with the same titles, or none, have different names, also when case is ignored."""
     found = named(
         "en", ["Cold brew"] * 3, ["cold brew"] * 3, ["COLD BREW"] * 2, [""], ["", ""], ["The of"], ["日"]
     )
@@ -163,13 +156,11 @@ def test_names_differ() -> None:
 
 
 def test_a_name_that_no_term_gives_is_a_title() -> None:
-    """Titles of function words only, or Japanese without kanji, still name their cluster."""
     assert named("en", ["", "Who are we?"]) == ["Who are we?"]
     assert named("ja", ["おいしいみそしる", "あさごはん"]) == ["おいしいみそしる"]
 
 
 def test_titles_of_megabytes_are_read_at_their_beginning() -> None:
-    """A title of a million characters, with or without spaces, gets a short name quickly."""
     endless = ["コーヒー豆" * 200_000, "tea " * 250_000, "x" * 1_000_000, "豆" * 1_000_000]
     found = named("ja", *([title, title] for title in endless))
     assert len(set(found)) == 4 and max(map(len, found)) < 200
@@ -177,7 +168,6 @@ def test_titles_of_megabytes_are_read_at_their_beginning() -> None:
 
 @given(titles=st.lists(st.text(st.characters(exclude_categories=())), min_size=1, max_size=12))
 def test_any_titles_have_names(titles: list[str]) -> None:
-    """For any titles, each cluster has one unique name on one line."""
     labels = np.arange(len(titles)) // 2
     languages = ["", "ja", "fa", "en"] * 3
     pages = [page(at, lang=lang) for at, lang in enumerate(languages[: len(titles)])]

@@ -130,7 +130,6 @@ def test_links_within_clusters_are_counted_and_missing_ones_listed(
 
 
 def test_near_duplicates_are_not_linked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The last run's near-duplicates are never listed as missing links, in either direction."""
     project = three_topics(tmp_path)
     ends = {(one["source"], one["target"]) for one in found(capsys, project, "--k", "3")["missing_links"]}
     copies = f"{SITE}/0/", f"{SITE}/1/"
@@ -183,7 +182,6 @@ def test_the_files_are_the_same_every_time(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_languages_are_grouped_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Pages with the same words in two language sections are in different clusters."""
     titles = ["Vue API", "Vue API options", "Vue API props"] * 2
     project = titled(tmp_path, *titles, langs=("fa",) * 3 + ("ar",) * 3)
     pages = found(capsys, project, "--k", "2")["pages"]

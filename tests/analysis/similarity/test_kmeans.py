@@ -46,7 +46,6 @@ def agrees(labels: Ints, centres: int, each: int) -> bool:
 
 
 def test_the_silhouette_finds_how_many_clusters_there_are() -> None:
-    """Points around nine centres become nine clusters, each with the points of one centre."""
     points = around(9, 20)
     labels, tried = by_means(points, unknown(180), (2, 13))
     assert tried[0].best == 9 and tried[0].counts == list(range(2, 14))
@@ -62,7 +61,6 @@ def test_batches_find_the_same_clusters_on_large_sites() -> None:
 
 @pytest.mark.parametrize("bounds", [(2, 5)])
 def test_clusters_are_the_same_every_time(bounds: tuple[int, int] | None) -> None:
-    """The same pages give the same clusters, centres and map positions, bit for bit."""
     points = around(6, 25, spread=1.5)
     first, second = (ordered(points, by_means(points, unknown(150), bounds)[0]) for _ in range(2))
     assert (first.labels == second.labels).all() and (first.centres == second.centres).all()
@@ -109,7 +107,6 @@ def test_the_largest_cluster_is_the_first() -> None:
     ("n", "bounds"), [(1, None), (2, None), (3, None), (2, (2, 2)), (5, (5, 5)), (4, (2, 40))]
 )
 def test_few_pages_have_clusters(n: int, bounds: tuple[int, int] | None) -> None:
-    """With one page, two, or as many clusters as pages, every page is in a cluster without a warning."""
     points = around(n, 1)
     found = ordered(points, by_means(points, unknown(n), bounds)[0])
     assert found.labels.min() == 0 and sum(sizes(found.labels)) == n and min(sizes(found.labels)) > 0
@@ -118,7 +115,6 @@ def test_few_pages_have_clusters(n: int, bounds: tuple[int, int] | None) -> None
 
 @pytest.mark.parametrize("each", [25, pytest.param(110, marks=pytest.mark.long)])
 def test_similar_pages_lie_near_each_other_on_the_map(each: int, recwarn: pytest.WarningsRecorder) -> None:
-    """On the map, a page's nearest neighbour is of its own group, for few pages and for many."""
     points = around(8, each)
     found = places(points)
     apart = np.square(found[:, None] - found[None]).sum(axis=2)
@@ -129,13 +125,11 @@ def test_similar_pages_lie_near_each_other_on_the_map(each: int, recwarn: pytest
 
 
 def test_many_equal_pages_have_places(recwarn: pytest.WarningsRecorder) -> None:
-    """All pages get a map position even if nearly all pages of a large site have one text."""
     points = np.vstack([np.tile(around(2, 1)[:1], (600, 1)), around(2, 1)[1:]])
     assert np.isfinite(places(points)).all() and not recwarn.list
 
 
 def test_equal_pages_are_one_cluster(recwarn: pytest.WarningsRecorder) -> None:
-    """Identical pages stay in one cluster, whatever count is requested."""
     points = np.tile(around(1, 1), (12, 1))
     for bounds in (None, (3, 3), (2, 6)):
         assert sizes(ordered(points, by_means(points, unknown(12), bounds)[0]).labels) == [12]
@@ -143,7 +137,6 @@ def test_equal_pages_are_one_cluster(recwarn: pytest.WarningsRecorder) -> None:
 
 
 def test_words_and_meaning_both_count() -> None:
-    """With words, meaning or both, a product of points is the mean of the cosines."""
     titles = [
         f"{drink} {verb}".split()
         for drink in ("tea", "coffee", "milk")
@@ -158,7 +151,6 @@ def test_words_and_meaning_both_count() -> None:
 
 
 def test_the_hub_is_near_the_topic_and_linked() -> None:
-    """Closeness to the centre, the name in the title, and inlinks from the own cluster make the hub together."""
     labels, distances = np.array([0, 0, 0, 0, 1, 1]), np.array([0.1, 0.2, 0.3, 0.8, 0.6, 0.5], np.float32)
     links = np.sort(np.array([0 * 6 + 2, 1 * 6 + 2, 3 * 6 + 1, 4 * 6 + 0, 5 * 6 + 0, 2 * 6 + 0, 3 * 6 + 2]))
     unnamed, named = np.zeros(6), np.array([0, 1.0, 0, 0, 0, 0])
@@ -213,12 +205,10 @@ def test_a_map_of_many_pages_shows_a_share_of_each_cluster() -> None:
     ("count", "bounds"), [("", None), ("12", (12, 12)), (" 5-40 ", (5, 40)), ("7-7", (7, 7))]
 )
 def test_counts_are_read(count: str, bounds: tuple[int, int] | None) -> None:
-    """A count is a number, a range with a dash, or empty."""
     assert count_bounds(count) == bounds
 
 
 @pytest.mark.parametrize("count", ["0", "-3", "40-5", "5-", "many", "1.5", "0-4", "5000", "٥", "9" * 40])
 def test_a_count_that_is_none_is_refused(count: str) -> None:
-    """An invalid count raises an error that shows the correct syntax."""
     with pytest.raises(ConfigurationError, match="such as 12, or a range, such as 5-40"):
         count_bounds(count)

@@ -25,7 +25,6 @@ def unknown(n: int) -> Ints:
 
 
 def test_every_pair_above_the_bound_is_found_once() -> None:
-    """Over several tiles, all pairs equal the upper half of the full matrix, most similar first."""
     rows = vectors(1100)
     found = similar_pairs(of(rows), unknown(1100), 0.6)
     matrix = np.triu(rows @ rows.T, 1)
@@ -68,7 +67,6 @@ def test_pages_in_two_languages_are_no_pair() -> None:
 
 @pytest.mark.parametrize("most", [0, 2])
 def test_too_many_pairs_are_an_error_with_its_remedy(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of pages of one template raise an error that names the options that help."""
     monkeypatch.setattr(step, "MOST_PAIRS", 100)
     same = np.tile(np.array([[1, 0]], np.float32), (200, 1))
     with pytest.raises(InputError, match=r"Raise --min-similarity, or .* --max-per-page"):

@@ -126,7 +126,6 @@ def test_the_packaged_model_knows_what_words_do_not_say(
 
 
 def test_the_default_is_a_list_worth_reading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Unless asked for more, a page has its two best matches, and the summary says how many pairs are left out."""
     project = titled(
         tmp_path, *(f"Green tea number {number}" for number in range(8)), "Black tea leaves", "Tea"
     )
@@ -151,7 +150,6 @@ def test_the_default_is_a_list_worth_reading(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_similarities_within_and_across_sections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The histogram counts every pair of pages once by its similarity, within a section and across sections."""
     make_project(tmp_path)
     titles = {"tea": ["Green tea", "Green tea pots", "Green tea"], "tax": ["Tax return", "Tax return online"]}
     pages = [
@@ -212,7 +210,6 @@ def test_a_matrix_in_a_wrong_form_is_refused_before_any_work(
 def test_pages_that_no_link_may_lead_to_are_left_out_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A page that is gone is in no pair, and the output counts it."""
     project = make_project(tmp_path)
     pages = [(url, "Green tea", "Green tea leaves", "200") for url in URLS[:-1]]
     gone = URLS[-1], "Green tea", "Green tea leaves", "404"
@@ -227,7 +224,6 @@ def test_pages_that_no_link_may_lead_to_are_left_out_and_counted(
 
 
 def test_one_page_has_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With a single page the command ends with a message that names the file."""
     project = titled(tmp_path, "Green tea")
     assert command("pairs", "--project", str(project)) == 3
     assert (

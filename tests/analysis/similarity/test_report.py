@@ -97,7 +97,6 @@ def text_of(document: LexborHTMLParser) -> str:
 
 
 def test_the_tables_say_what_was_found(tmp_path: Path) -> None:
-    """The clusters, their pages and their missing links are readable without scripts."""
     document = parsed(written(tmp_path, clusters([4, 3, 1])))
     rows = [
         [" ".join(cell.text().split()) for cell in row.css("th, td")] for row in document.css("#clusters tr")
@@ -113,7 +112,6 @@ def test_the_tables_say_what_was_found(tmp_path: Path) -> None:
 
 
 def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
-    """The page shows a large cluster's nearest pages, first links and a part of the dots, with all counts."""
     document = parsed(written(tmp_path, clusters([400, 300]), drawn=500))
     text, data = text_of(document), data_of(document)
     assert f"The {MOST_PAGES} of 400 pages that are nearest to the centre." in text
@@ -127,7 +125,6 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
 
 
 def test_the_page_loads_nothing(tmp_path: Path) -> None:
-    """No element or style names another file or host, and the content policy allows two scripts and no loading."""
     document = parsed(written(tmp_path, clusters([5, 4])))
     assert document.css("link, img, iframe, object, embed, base, source, [src], [srcset], form") == []
     assert {node.tag for node in document.css("[href]")} == {"a"}
@@ -143,7 +140,6 @@ def test_the_page_loads_nothing(tmp_path: Path) -> None:
 @settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With any titles and names, the page has only its own elements, and its data can be read."""
     found = clusters([len(titles), 2], titles)
     document = parsed(written(tmp_path_factory.mktemp("page"), found))
     assert len(document.css("script")) == 3
@@ -152,7 +148,6 @@ def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.Tem
 
 
 def test_an_endless_title_is_cut(tmp_path: Path) -> None:
-    """The page shows only the beginning of a title of a megabyte."""
     sizes = []
     for title in ("Tea", "T" * 1_000_000):
         found = clusters([3], [title] * 3)
@@ -162,7 +157,6 @@ def test_an_endless_title_is_cut(tmp_path: Path) -> None:
 
 
 def test_an_address_that_could_run_is_no_link(tmp_path: Path) -> None:
-    """Only http and https addresses become links, in the tables and on the map."""
     urls = ["javascript:alert(1)", "data:text/html,x", f"{SITE}/2/"]
     document = parsed(written(tmp_path, clusters([3], urls=urls)))
     links = {node.attributes["href"] or "" for node in document.css("a")}
@@ -179,7 +173,6 @@ def test_titles_of_every_script_take_their_own_direction(tmp_path: Path) -> None
 
 
 def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    """A folder at the page's path raises an error of one sentence."""
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(OutputError, match=r"folder\.html can't be written"):
         write_clusters(ReportFile(tmp_path / "folder.html"), clusters([2]), on_a_circle(clusters([2])))

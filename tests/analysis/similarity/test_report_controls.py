@@ -58,7 +58,6 @@ def test_all_controls_of_clusters_html_work(browser: Browser, tmp_path: Path) ->
 
 @pytest.mark.parametrize("shape", ["orthogonal", "radial"])
 def test_the_tree_shows_the_chosen_cluster(browser: Browser, page: Path, shape: str) -> None:
-    """Choosing one cluster after another shows its pages and no others, in the chosen shape and under its name."""
     with browser.opened(page) as tab:
         tab.press(f"button[data-shape={shape}]")
         for at in (1, 2, 0):

@@ -38,7 +38,6 @@ def test_two_pages_are_alike_by_meaning_or_by_words() -> None:
 
 
 def test_without_a_meaning_the_words_speak_alone() -> None:
-    """A page in a language unknown to the model is compared by the root of its word cosine, whatever the lift."""
     for lift in (1.0, 0.3):
         matrix = whole(Similarity([Field("title", 1, MEANING, WORDS, lift)]))
         assert matrix[0, 2] == pytest.approx(1.0)
@@ -47,7 +46,6 @@ def test_without_a_meaning_the_words_speak_alone() -> None:
 
 
 def test_fields_count_by_their_weights_where_both_pages_have_them() -> None:
-    """A page without a first heading is compared by its title alone, without a penalty."""
     headings = units([0, 1], [0, 0], [1, 0])
     fields = Field("title", 3, units([1, 0], [1, 0], [1, 1])), Field("h1", 1, headings)
     matrix = whole(Similarity(fields))
@@ -65,7 +63,6 @@ def test_nothing_known_is_no_similarity() -> None:
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_tiles_upper_tiles_and_pairs_agree(is_sparse: bool) -> None:
-    """Tiles, upper tiles and pairs give the same similarity for two pages."""
     random = np.random.default_rng(1)
     n = 1100  # more than one tile
     words = units(*(random.random((n, 6)) * (random.random((n, 6)) < 0.4)).tolist())
@@ -84,7 +81,6 @@ def test_tiles_upper_tiles_and_pairs_agree(is_sparse: bool) -> None:
 
 
 def test_points_have_the_products_of_all_dense_rows() -> None:
-    """The products of the points for k-means are weighted sums of the cosines."""
     fields = Field("title", 1, MEANING, sparse.csr_matrix(WORDS)), Field("content", 4, None, WORDS)
     similarity = Similarity(fields)
     points, words = similarity.points(), similarity.words()

@@ -94,7 +94,6 @@ def plain() -> onnxruntime.InferenceSession:
 
 @pytest.mark.long
 def test_a_vector_is_what_its_recipe_says(encoder: LocalEncoder, plain: onnxruntime.InferenceSession) -> None:
-    """Optimised encoding gives the vectors of this recipe, as stored in users' caches."""
     assert encoder.recipe == "title+4x254/v1"
     found = vectors(encoder, TEXTS)
     assert found.dtype == np.float32 and found.shape == (len(TEXTS), encoder.dimensions)
@@ -113,7 +112,6 @@ def test_a_vector_of_first_words_is_what_its_recipe_says(plain: onnxruntime.Infe
 
 
 def test_a_vector_does_not_depend_on_its_neighbours(encoder: LocalEncoder) -> None:
-    """A text's vector is the same bit for bit alone, among others and in another order."""
     together = vectors(encoder, TEXTS)
     np.testing.assert_array_equal(together, vectors(encoder, TEXTS[::-1])[::-1])
     np.testing.assert_array_equal(together, [vectors(encoder, [text])[0] for text in TEXTS])
@@ -165,7 +163,6 @@ def test_one_more_round_is_computed_while_the_last_is_written() -> None:
 
 
 def test_closing_early_ends_the_work() -> None:
-    """Closing the encoder waits for the chunks in progress, starts no other and leaves no thread behind."""
     encoder = Held(free=ROUNDS[0])
     batches: Generator[EncodedBatch, None, None] = encoder.encode(SHORT)
     next(batches)
@@ -176,7 +173,6 @@ def test_closing_early_ends_the_work() -> None:
 
 
 def test_a_failing_chunk_costs_no_finished_round() -> None:
-    """An error in a thread is raised where the batches are read, after the rounds before it."""
     encoder = Held(free=len(SHORT), failing=ROUNDS[0] + 3)
     done: list[EncodedBatch] = []
     with pytest.raises(MemoryError):

@@ -54,7 +54,6 @@ def vectors(encoder: MultilingualEncoder, texts: Sequence[Text]) -> Vectors:
 
 @pytest.mark.parametrize("language", ["ar", "de", "ja"])
 def test_a_text_is_nearest_to_its_translation(encoder: MultilingualEncoder, language: str) -> None:
-    """A text's nearest text is its translation, not another text in its language."""
     texts = [Text("", each) for each in (TEA["en"], CAR["en"], TEA[language], CAR[language])]
     found = vectors(encoder, texts)
     similar = found[:2] @ found[2:].T
@@ -63,7 +62,6 @@ def test_a_text_is_nearest_to_its_translation(encoder: MultilingualEncoder, lang
 
 
 def test_each_vector_has_unit_length_whatever_the_text(encoder: MultilingualEncoder) -> None:
-    """A title, a body, symbols without words, a lone surrogate and a huge cell have vectors of length one."""
     half = Text("\ud83c", "tea \ud83c")
     texts = [Text("Tea", ""), Text("", "tea"), Text("", "\u200c"), half, Text("t" * 10**6, "tea " * 10**6)]
     found = vectors(encoder, texts)
@@ -84,7 +82,6 @@ def test_title_and_the_first_chunks_count(encoder: MultilingualEncoder) -> None:
 
 @pytest.mark.long
 def test_every_process_computes_the_same() -> None:
-    """Two other processes with other hash seeds compute the same vector bit for bit."""
     found = {
         subprocess.run(
             [sys.executable, "-c", OTHER_PROCESS],

@@ -62,7 +62,6 @@ def test_packs_a_thousand_pages_into_two_requests(stand_in: OpenAIStandIn) -> No
 
 
 def test_the_estimate_is_the_bill(stand_in: OpenAIStandIn) -> None:
-    """The estimated tokens and dollars equal what the service charges and the budget counts."""
     budget = money()
     encoder = encoder_at(stand_in, budget=budget)
     texts = [*PAGES, Text("Größe", "قهوه ☕ <|endoftext|> 漢字"), Text("", "word " * 9000)]
@@ -74,7 +73,6 @@ def test_the_estimate_is_the_bill(stand_in: OpenAIStandIn) -> None:
 
 
 def test_an_answer_without_usage_costs_what_was_estimated(stand_in: OpenAIStandIn) -> None:
-    """If a server doesn't report tokens, the client's own count is used."""
     stand_in.script(NO_USAGE)
     encoder = encoder_at(stand_in)
     batches, _ = drain(encoder, PAGES)
@@ -82,7 +80,6 @@ def test_an_answer_without_usage_costs_what_was_estimated(stand_in: OpenAIStandI
 
 
 def test_closing_stops_the_sending(stand_in: OpenAIStandIn) -> None:
-    """If a consumer stops after the first batch, requests not yet under way are neither sent nor paid for."""
     batches = encoder_at(stand_in, model=FOREIGN, in_flight=1).encode(MANY)
     next(batches)
     batches.close()  # type: ignore[attr-defined]
@@ -91,7 +88,6 @@ def test_closing_stops_the_sending(stand_in: OpenAIStandIn) -> None:
 
 
 def test_requests_are_under_way_while_a_batch_is_written(stand_in: OpenAIStandIn) -> None:
-    """Requests continue while a consumer processes a batch."""
     batches = encoder_at(stand_in, model=FOREIGN, in_flight=1).encode(MANY)
     next(batches)
     deadline = time.monotonic() + 30
@@ -143,7 +139,6 @@ def test_what_decides_the_vector_is_in_the_cache_key(stand_in: OpenAIStandIn) ->
     [("text-embedding-3-large", False, 0.13), ("brand-new", True, 0.13), ("bge", False, 0)],
 )
 def test_prices_err_on_the_dear_side(stand_in: OpenAIStandIn, model: str, home: bool, price: float) -> None:
-    """A known model has its price, an unknown OpenAI model the highest, and a model of an own server none."""
     usage = encoder_at(stand_in, model=model, home=home).estimate(PAGES)
     assert usage.cost_usd == pytest.approx(usage.tokens * price / 1e6)
 
@@ -174,7 +169,6 @@ def test_a_cap_needs_a_price(stand_in: OpenAIStandIn, host: str, free: bool) -> 
 
 
 def test_the_environment_decides_nothing(stand_in: OpenAIStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys, organisations and headers of other tools in the environment aren't sent."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-other")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-other")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-other")
@@ -185,7 +179,6 @@ def test_the_environment_decides_nothing(stand_in: OpenAIStandIn, monkeypatch: p
 
 
 def test_check_is_free_and_says_what_it_proved(stand_in: OpenAIStandIn) -> None:
-    """The check verifies the key without a charge and says what it couldn't verify."""
     assert "accepts the key" in encoder_at(stand_in, home=True).check()
     assert "not in its list" in encoder_at(stand_in, model="bge").check()
     with pytest.raises(CredentialsRefused):
@@ -203,7 +196,6 @@ def test_check_is_free_and_says_what_it_proved(stand_in: OpenAIStandIn) -> None:
     ("key", "home"), [("", True), ("two words", False), ("sk-ключ", True), ("a\nb", True)]
 )
 def test_refuses_what_can_be_no_key(stand_in: OpenAIStandIn, key: str, home: bool) -> None:
-    """An impossible key is refused before anything is sent, and the error doesn't contain it."""
     with pytest.raises(ConfigurationError) as caught:
         encoder_at(stand_in, api_key=key, home=home)
     assert "openai_api_key.txt" in str(caught.value)

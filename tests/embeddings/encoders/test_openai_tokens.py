@@ -18,7 +18,6 @@ COUNTS = st.lists(st.integers(1, 400), max_size=300)
 def test_packs_every_input_once_in_order_within_the_limits(
     counts: list[int], inputs: int, tokens: int
 ) -> None:
-    """For any token counts, the requests contain all inputs in order, and none exceeds a limit."""
     spans = list(pack(counts, inputs, tokens))
     assert [at for span in spans for at in span] == list(range(len(counts)))
     assert all(len(span) <= inputs and sum(counts[at] for at in span) <= tokens for span in spans)
@@ -33,12 +32,10 @@ def test_packs_close_to_the_lower_bound(counts: list[int]) -> None:
 
 
 def test_packs_an_input_above_the_limit_alone() -> None:
-    """An input above the limit gets a request of its own."""
     assert list(pack([5, 900, 5, 5], 10, 100)) == [range(0, 1), range(1, 2), range(2, 4)]
 
 
 def test_packs_as_it_reads() -> None:
-    """The first request is ready before the last input is counted."""
     counts = iter([60, 60, 60])
     assert next(pack(counts, 10, 100)) == range(0, 1)
     assert next(counts) == 60
@@ -47,14 +44,12 @@ def test_packs_as_it_reads() -> None:
 @pytest.mark.long
 @given(st.text(min_size=1, max_size=300), st.text(max_size=2000), st.integers(16, 200))
 def test_a_cut_text_has_the_tokens_it_is_said_to_have(title: str, body: str, limit: int) -> None:
-    """For any characters, a recount finds the cut text within the limit."""
     text, count = TextCutter(limit, exact=True).cut(Text(title, body))
     assert len(CL100K.encode_ordinary(text)) <= count <= limit
 
 
 @given(st.text(min_size=1), st.text(), st.integers(16, 200))
 def test_without_a_tokenizer_bytes_are_the_bound(title: str, body: str, limit: int) -> None:
-    """For a model without a known tokenizer, a text is cut at a whole character to one byte per allowed token."""
     text, count = TextCutter(limit, exact=False).cut(Text(title, body))
     assert len(text.encode()) == count <= limit
     assert f"{title}\n\n{body}".strip().startswith(text)
@@ -62,19 +57,16 @@ def test_without_a_tokenizer_bytes_are_the_bound(title: str, body: str, limit: i
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_cuts_between_characters(exact: bool) -> None:
-    """A cut within an emoji's bytes leaves only whole emojis."""
     text, _ = TextCutter(17, exact).cut(Text("", "👩‍🚀🏔️🫠" * 50))
     assert text and "\ufffd" not in text
 
 
 def test_short_prose_is_left_as_it_is() -> None:
-    """An ordinary text within the limit is sent unchanged, title first."""
     body = "Über 1.000 Gäste, sagt man – mit <|endoftext|> und https://a.example/?q=1_2-3."
     assert TextCutter(8191, exact=True).cut(Text("Ein Titel", body))[0] == f"Ein Titel\n\n{body}"
 
 
 def test_half_a_surrogate_pair_is_replaced() -> None:
-    """A lone surrogate, as in broken exports, is sent as a question mark."""
     assert TextCutter(100, exact=True).cut(Text("a\ud83db", ""))[0] == "a?b"
 
 
@@ -86,7 +78,6 @@ def test_unbroken_runs_are_broken(unit: str) -> None:
 
 
 def test_counts_a_text_once() -> None:
-    """A second cut of the same text doesn't tokenise it again."""
     counted: list[str] = []
 
     class Counting(TextCutter):

@@ -80,7 +80,6 @@ def test_a_vector_is_what_its_recipe_says(folder: Path, pooling: str) -> None:
 
 
 def test_a_vector_does_not_depend_on_its_neighbours(folder: Path) -> None:
-    """A text's vector is the same alone, among others and in any order, up to rounding."""
     encoder, many = encoder_of(folder), TEXTS * 9
     together = vectors(encoder, many)
     np.testing.assert_allclose(together, vectors(encoder, many[::-1])[::-1], atol=1e-5)
@@ -88,7 +87,6 @@ def test_a_vector_does_not_depend_on_its_neighbours(folder: Path) -> None:
 
 
 def test_a_model_without_a_word_on_sentences_takes_the_mean(folder: Path) -> None:
-    """A model without pooling and length settings uses mean pooling and all of its token positions."""
     assert encoder_of(folder).recipe.startswith(f"title+4x{POSITIONS}/mean/")
     assert encoder_of(folder, max_length=32).recipe.startswith("title+4x32/mean/")
     with pytest.raises(ConfigurationError, match="reads at most 64 tokens, not 65"):
@@ -107,7 +105,6 @@ def test_a_shorter_length_reads_less(folder: Path) -> None:
 
 
 def test_a_models_own_prompt_stands_before_each_chunk(folder: Path) -> None:
-    """A model's prompt precedes each chunk and takes up room like a title of the same word."""
     loaded = loaded_model(str(folder), Path("/"), ModelOptions(device="cpu"))
     loaded.model.prompts, loaded.model.default_prompt_name = {"passage": "tea "}, "passage"
     prompted = vectors(TransformerEncoder(loaded), [Text("", "cup water " * 60)])
@@ -184,7 +181,6 @@ def test_one_chunk_too_large_for_the_memory_is_told(folder: Path) -> None:
 
 
 def test_a_model_that_fails_is_a_sentence(folder: Path) -> None:
-    """Any other PyTorch error is reported and isn't retried as a lack of memory."""
     module = Narrow(3, RuntimeError("CUDA error: device-side assert triggered\nmore"))
     with pytest.raises(
         ServiceError, match=r"transformers/tiny: CUDA error: device-side assert triggered more\."
@@ -252,7 +248,6 @@ class Gpus:
 def test_a_batch_takes_half_of_the_free_memory(
     folder: Path, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Twice the memory allows twice the tokens, between one full-length text and the device's efficient maximum."""
     loaded = replace(loaded_model(str(folder), Path("/"), ModelOptions(device="cpu")), device=device)
 
     def tokens(free: int) -> int:

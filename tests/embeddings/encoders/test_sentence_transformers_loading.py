@@ -67,7 +67,6 @@ class Payload:
 
 
 def test_no_code_of_a_model_is_run(folder: Path, tmp_path: Path) -> None:
-    """A model with pickled objects or a foreign class in modules.json is refused, and its code doesn't run."""
     pickled = shutil.copytree(folder, tmp_path / "pickled")
     (pickled / "model.safetensors").unlink()
     torch.save({"weights": Payload(tmp_path / "run")}, pickled / "pytorch_model.bin")
@@ -90,7 +89,6 @@ def as_older_models_are(folder: Path, elsewhere: Path) -> Path:
 
 
 def test_weights_of_plain_numbers_may_be_a_pickle(folder: Path, tmp_path: Path) -> None:
-    """An older model without safetensors is read from its .bin and gives the same vectors."""
     older = as_older_models_are(folder, tmp_path)
     np.testing.assert_allclose(
         vectors(encoder_of(older), TEXTS), vectors(encoder_of(folder), TEXTS), atol=1e-6
@@ -98,7 +96,6 @@ def test_weights_of_plain_numbers_may_be_a_pickle(folder: Path, tmp_path: Path) 
 
 
 def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
-    """A folder without a model is an error and isn't looked up as a name on the hub."""
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigurationError, match="does not contain a model"):
         loaded_model("empty", tmp_path, ModelOptions())

@@ -122,7 +122,6 @@ def test_what_is_left_out_of_a_file_is_told(tmp_path: Path) -> None:
 
 
 def test_huge_and_tiny_numbers_have_a_direction_too(tmp_path: Path) -> None:
-    """Vectors whose length overflows or underflows are scaled to length one like all others."""
     rows = [(THREE[0], "3e300 4e300"), (THREE[1], "3e-310 -4e-310")]
     write_csv(tmp_path / "v.csv", [("URL", "Embedding"), *rows])
     np.testing.assert_allclose(
@@ -222,7 +221,6 @@ def test_a_bad_file_is_one_sentence(tmp_path: Path, write: Callable[[Path], None
 
 
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
-    """The error names the three supported formats."""
     with pytest.raises(ConfigurationError, match="must be a .csv, .parquet or .npy"):
         vector_file(tmp_path, "v.xlsx")
 
@@ -232,7 +230,6 @@ def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
 def test_a_damaged_file_never_ends_in_a_crash(
     tmp_path_factory: pytest.TempPathFactory, kind: str, data: st.DataObject
 ) -> None:
-    """A file with any byte changed either gives vectors or is refused in one sentence."""
     folder = tmp_path_factory.mktemp("damaged")
     name = WRITERS["NumPy, list of URLs" if kind == "npy" else "Parquet, lists"](folder)
     content = bytearray((folder / name).read_bytes())

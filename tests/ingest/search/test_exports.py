@@ -49,7 +49,6 @@ TABLES = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_archives_of_search_console_are_read_in_five_languages(tmp_path: Path, language: str) -> None:
-    """Pages are sums over the archive's period, dates are totals by day, and other tables are counted."""
     path = zipped(tmp_path / "export.zip", language)
     assert search_exports([path]) == [path]
     found = read(path)
@@ -84,7 +83,6 @@ def test_tables_of_other_tools_are_read(tmp_path: Path, name: str) -> None:
 
 
 def test_each_sheet_of_a_workbook_is_a_table(tmp_path: Path) -> None:
-    """A workbook has the same tables as an archive, with dates and numbers as Excel has them."""
     path = tmp_path / "export.xlsx"
     book = xlsxwriter.Workbook(str(path), {"default_date_format": "yyyy-mm-dd"})
     for name, (_, header) in LANGUAGES["English"].items():
@@ -177,7 +175,6 @@ def test_exports_of_something_else_are_refused(
 
 
 def test_a_table_without_days_needs_a_period(tmp_path: Path) -> None:
-    """Pages alone are refused with a remedy, and read beside the table of dates of the same folder."""
     pages = written(tmp_path, f"Top pages,Clicks,Impressions,CTR,Position\n{A}/a,1,2,50%,3\n", "Pages.csv")
     with pytest.raises(InputError, match="no column of days.*--url-column"):
         read(pages)
@@ -196,7 +193,6 @@ def test_days_that_can_be_read_in_two_ways_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_unusual_is_said(tmp_path: Path) -> None:
-    """Missing days, several time zones, totals that don't add up and truncated tables are reported."""
     rows = [
         f"{day}T00:00:00{zone},{A}/a,tea,1,10,,2"
         for day, zone in (("2026-11-01", "Z"), ("2026-11-04", "+02:00"))
@@ -217,7 +213,6 @@ def test_what_is_unusual_is_said(tmp_path: Path) -> None:
 
 
 def test_two_files_with_the_same_rows_count_once(tmp_path: Path) -> None:
-    """Rows that an earlier file of the command had don't count again."""
     one = written(tmp_path, f"{HEADER}\n2026-11-01,{A}/a,tea,1,10,,2\n", "one.csv")
     two = written(
         tmp_path, f"{HEADER}\n2026-11-01,{A}/a,tea,1,10,,2\n2026-11-01,{A}/b,tea,1,10,,2\n", "two.csv"
@@ -228,7 +223,6 @@ def test_two_files_with_the_same_rows_count_once(tmp_path: Path) -> None:
 
 
 def test_archives_with_one_name_are_two(tmp_path: Path) -> None:
-    """Archives of the same name in two folders are read each for itself."""
     paths = []
     for folder, page in (("one", "a"), ("two", "b")):
         (tmp_path / folder).mkdir()
@@ -273,7 +267,6 @@ Nth day,Sessions
     ],
 )
 def test_exports_of_google_analytics_are_read(tmp_path: Path, header: str) -> None:
-    """Comments name the period, paths belong to the site, and totals reveal hidden rows."""
     path = written(tmp_path, GA4.format(start="Start date", end="End date", header=header))
     assert search_exports([path]) == [path]
     found = read(path)
@@ -372,7 +365,6 @@ def test_pages_in_an_unknown_column_are_no_totals(tmp_path: Path, header: str, n
 
 
 def test_queries_in_an_unknown_column_are_no_repetitions(tmp_path: Path) -> None:
-    """Rows of a day and page that only an unknown column tells apart are not dropped as repetitions."""
     rows = [f"2026-11-01,{A}/a,{query},1,10,2" for query in ("tea", "pot", "cup")]
     path = written(tmp_path, "\n".join(["Date,Page,Asked for,Clicks,Impressions,Position", *rows, ""]))
     with pytest.raises(InputError, match="no column 'Query'.* 2 rows would count as a repetition"):
@@ -380,7 +372,6 @@ def test_queries_in_an_unknown_column_are_no_repetitions(tmp_path: Path) -> None
 
 
 def test_an_archive_is_read_without_a_table_that_means_nothing(tmp_path: Path) -> None:
-    """A table of an unknown column beside those that are needed is left out, and the column it lacks is named."""
     path = zipped(tmp_path / "export.zip")
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("Looks.csv", "Looks,Clicks,Impressions,CTR,Position\nVideo,1,10,10%,2\n")
@@ -410,5 +401,4 @@ def test_one_file_of_queries_says_why_nothing_is_left(tmp_path: Path) -> None:
     ],
 )
 def test_crawls_with_some_search_data_stay_crawls(tmp_path: Path, header: str) -> None:
-    """Titles and status codes come from crawlers, and one column that search data have says nothing."""
     assert search_exports([written(tmp_path, f"{header}\n{A}/a,200,1,1,1,1,1\n")]) == []

@@ -22,13 +22,11 @@ FIRST = date(2026, 11, 1)
     ["1234", "1,234", "1.234", "1 234", "1\u00a0234", "1\u202f234", "1'234", "1’234", "1234.0", " 1234,00 "],
 )
 def test_a_count_may_have_any_separator_of_thousands(text: str) -> None:
-    """Clicks have no fractions, so a separator before three digits is one of thousands."""
     assert whole_number(text) == 1234
 
 
 @pytest.mark.parametrize("text", ["", "-3", "12,5", "1,23", "a", "1.23.456", "5 %", "1,234.567"])
 def test_what_is_no_count_is_no_number(text: str) -> None:
-    """A text that is no count is not guessed at."""
     assert math.isnan(whole_number(text))
 
 
@@ -36,7 +34,6 @@ def test_what_is_no_count_is_no_number(text: str) -> None:
     ("text", "number"), [("3.4", 3.4), ("3,4", 3.4), ("12", 12.0), ("1.012,5", 1012.5), ("1,012.5", 1012.5)]
 )
 def test_a_position_may_have_a_decimal_comma(text: str, number: float) -> None:
-    """The last separator of a position is the decimal one."""
     assert decimal_number(text) == number
 
 
@@ -49,12 +46,10 @@ def test_a_position_may_have_a_decimal_comma(text: str, number: float) -> None:
     ],
 )
 def test_a_day_may_be_written_in_five_languages(text: str) -> None:
-    """All usual ways to write a day are read."""
     assert days_of([text]) == {text: FIRST}
 
 
 def test_months_that_share_letters_are_told_apart() -> None:
-    """French June and July, and German March and May, are different months."""
     texts = ["3 juin 2026", "3 juillet 2026", "3. März 2026", "3. Mai 2026", "3 août 2026", "3 gen 2026"]
     assert [day and day.month for day in days_of(texts).values()] == [6, 7, 3, 5, 8, 1]
 
@@ -68,12 +63,10 @@ def test_a_column_decides_which_number_is_the_month() -> None:
 
 
 def test_what_is_no_day_is_none() -> None:
-    """A text that is no day is not guessed at."""
     assert [*days_of(["yesterday", "", "2026-02-30", "99", "Foo 1, 2026"]).values()] == [None] * 5
 
 
 def test_time_zones_are_found() -> None:
-    """The zones of times beside days are told apart."""
     assert zones_of(["2026-11-01 05:00 UTC", "2026-11-01T05:00:00+01:00", "2026-11-01"]) == {"UTC", "+01:00"}
 
 

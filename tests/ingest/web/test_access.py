@@ -72,7 +72,6 @@ def test_a_staging_site_is_imported(project: Path, site: Site, capsys: pytest.Ca
 
 
 def test_a_redirect_takes_no_secret_along(site: Site, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A redirect to another host of the site, with www. or another scheme or port, gets no password."""
     real = socket.getaddrinfo
     here = "127.0.0.1"
 
@@ -136,7 +135,6 @@ def test_a_site_that_asks_for_a_password_has_a_remedy(
 def test_a_site_that_allows_no_robot_has_a_remedy(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """If robots.txt disallows every page, the message names ignore_robots."""
     site.pages = {"/robots.txt": "User-agent: *\nDisallow: /"}
     write_text(project / "urls.txt", f"{site.url}/a\n{site.url}/b")
     assert imported(project, "--urls", str(project / "urls.txt"), *QUICK) == 3
@@ -163,7 +161,6 @@ def test_readable_and_unencrypted_secrets_are_told(
 
 
 def test_the_log_knows_the_secrets(project: Path) -> None:
-    """The log hides passwords, header values and their encoded forms, whatever text they occur in."""
     protect(project, "https://a.example", *CREDENTIALS, 'proxy = "http://me:proxy%21password@p.example:3128"')
     with run_log(project, "1", load_settings(project).secrets):
         LOGGER.info("%s %s %s %s %s", PASSWORD, TOKEN, BASIC, "proxy%21password", "proxy!password")
@@ -205,7 +202,6 @@ WRONG = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_configuration_is_a_sentence(case: str) -> None:
-    """Each mistake is an error with a sentence that repeats no value."""
     text, sentence = WRONG[case]
     with pytest.raises(ConfigurationError) as told:
         site_accesses(text)

@@ -35,7 +35,6 @@ PRIVATE = (
 
 @pytest.mark.parametrize("address", PRIVATE.split())
 def test_addresses_that_are_not_public(address: str) -> None:
-    """Loopback, private-network and cloud-metadata addresses are not public in any spelling."""
     assert not is_public(address)
 
 
@@ -44,7 +43,6 @@ def test_addresses_that_are_not_public(address: str) -> None:
     "8.8.8.8 192.0.1.1 100.63.255.255 172.32.0.1 2606:4700::1111 64:ff9b::808:808 ::ffff:8.8.8.8".split(),
 )
 def test_addresses_that_are_public(address: str) -> None:
-    """Ordinary internet addresses are public."""
     assert is_public(address)
 
 
@@ -62,7 +60,6 @@ def test_a_private_host_is_not_even_connected_to(host: str, site: Site) -> None:
     ("reply", "reason"), [(Reply(slow=3), "in time"), (Reply("x", endless=True), "in time|larger")]
 )
 def test_no_answer_takes_for_ever(reply: Reply, reason: str, site: Site) -> None:
-    """Silent and slow-dripping answers end within a time limit."""
     site.pages = {"/": reply}
     client = SiteClient(0, allow_private=True, silence=0.2, longest=0.3)
     with pytest.raises(NoAnswer, match=reason):
@@ -73,7 +70,6 @@ def test_no_answer_takes_for_ever(reply: Reply, reason: str, site: Site) -> None
 @pytest.mark.long
 @pytest.mark.parametrize("proxied", [False, True])
 def test_a_head_that_drips_ends(proxied: bool) -> None:
-    """A server that sends its header letter by letter runs into the time limit, also behind a proxy."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def drip() -> None:
@@ -173,7 +169,6 @@ def test_what_is_no_sitemap_is_refused(case: str) -> None:
     ],
 )
 def test_a_packed_sitemap_is_bounded(data: bytes, reason: str) -> None:
-    """A compressed sitemap that unpacks to more than the limit, or is truncated, is refused."""
     with pytest.raises(NoSitemap, match=reason):
         packed_sitemap(data)
 
@@ -196,7 +191,6 @@ ENCODINGS = ("gzip", "X-GZIP", "deflate", "Deflate", "identity")
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_compressed_answer_is_read(encoding: str, site: Site) -> None:
-    """gzip and deflate, with and without zlib's header, are asked for and decompressed."""
     text = b"Green tea is steamed. " * 1000
     site.pages = {"/": Reply(pressed(text, encoding), headers={"Content-Encoding": encoding})}
     client = SiteClient(0, allow_private=True)
@@ -235,7 +229,6 @@ def test_a_compressed_answer_is_bounded(fault: str, encoding: str, site: Site) -
 
 
 def test_a_sitemap_may_begin_with_a_mark_and_blank_lines() -> None:
-    """A byte order mark and blank lines before the first element are skipped."""
     data = b"<urlset><url><loc>https://a.example/</loc></url></urlset>"
     assert read_sitemap(b"\xef\xbb\xbf\r\n" + data) == ([], ["https://a.example/"])
 

@@ -151,7 +151,6 @@ def test_a_part_of_the_sitemap_that_does_not_answer_is_a_gap(
     ],
 )
 def test_a_host_needs_no_scheme(given: str, meant: str) -> None:
-    """Without a scheme, the address of a sitemap or host is https."""
     assert sitemap_address(given) == meant
 
 
@@ -223,7 +222,6 @@ def test_redirects_canonicals_and_errors_are_rows(
 
 
 def test_a_long_way_of_redirects_ends(project: Path, site: Site) -> None:
-    """A page behind more than ten redirects is a rejected row."""
     site.pages = {**{f"/{n}": moved(f"/{n + 1}") for n in range(20)}, "/a": html_page("A")}
     assert fetched(project, site, "/0", "/a") == 0
     assert "/11" not in site.paths and "10 redirects" in reasons(project)[site.url + "/11"]
@@ -279,7 +277,6 @@ def test_a_page_that_fails_is_told_of(project: Path, site: Site, capsys: pytest.
 
 
 def test_a_busy_server_is_given_time(project: Path, site: Site) -> None:
-    """A request that is to be repeated is, and the page that follows is imported."""
     answers = iter([Reply("", 429, {"Retry-After": "0"}), Reply(html_page("A"))])
     site.pages = {"/a": lambda: next(answers)}
     assert fetched(project, site, "/a") == 0
@@ -385,7 +382,6 @@ ERRORS = {
 def test_what_cant_be_fetched_is_a_sentence(
     case: str, project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each error is one sentence with its exit code, and nothing is written."""
     site.pages = {"/page": html_page("A"), "/empty.xml": sitemap("https://other.example/a")}
     options, code, sentence = ERRORS[case]
     write_text(project / "empty.txt", "URL\n\n# none yet\n")

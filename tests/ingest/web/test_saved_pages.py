@@ -100,7 +100,6 @@ def test_a_page_becomes_a_row_and_its_links(project: Path, tmp_path: Path) -> No
 
 
 def test_links_that_pass_no_weight_are_known_as_such(project: Path, tmp_path: Path) -> None:
-    """The rel attribute of a link comes into existing_links.csv, and the run reads it there and in the content."""
     link = '<p>Read on about <a href="/b/" rel="UGC nofollow">tea pots</a>.</p>'
     html = html_page("Tea", head=saved_as(A)).replace("</p>", f"</p>{link}", 1)
     write_text(tmp_path / "tea.html", html)
@@ -240,7 +239,6 @@ NOINDEX = {
 
 @pytest.mark.parametrize("case", NOINDEX)
 def test_noindex_is_understood(case: str) -> None:
-    """noindex counts in the page's meta tag and the server's header if it applies to Google or to all robots."""
     head, headers, noindex = NOINDEX[case]
     assert read(html_page("Tea", head=head), **headers).indexability == (
         "Non-Indexable" if noindex else "Indexable"
@@ -309,7 +307,6 @@ def test_base_and_odd_addresses() -> None:
 def test_a_page_without_a_recognised_text_is_read_whole(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without a recognised main text all but menus, footers and scripts is read, and such pages are counted."""
     teasers = "".join(f'<div><a href="/{n}/">Offer {n}</a></div>' for n in range(3))
     listing = f"<title>x</title>{saved_as(A)}<nav><a href=/m/>Menu</a></nav><div>{teasers}</div><script>var x</script>"
     write_text(tmp_path / "a.html", listing + " " * 3_000_001)
@@ -322,8 +319,6 @@ def test_a_page_without_a_recognised_text_is_read_whole(
 
 
 def test_a_page_that_the_library_stumbles_over_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the library raises, the page keeps all its text and is marked as read whole."""
-
     def stumbles(*args: object, **options: object) -> str:
         raise RecursionError("maximum recursion depth exceeded")
 
@@ -347,7 +342,6 @@ def test_a_page_that_the_library_stumbles_over_is_read_whole(monkeypatch: pytest
     ],
 )
 def test_broken_pages_are_read(html: str) -> None:
-    """No page content raises an error or takes long."""
     assert read(html).url == A
 
 
@@ -384,7 +378,6 @@ def test_encodings(case: str) -> None:
 
 
 def test_an_encoding_that_does_not_exist_is_not_believed() -> None:
-    """A page that names an unknown encoding is read by its bytes."""
     assert "Grüner Tee" in decoded('<meta charset="x-klingon"><p>Grüner Tee</p>'.encode())
 
 

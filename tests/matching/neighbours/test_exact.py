@@ -50,7 +50,6 @@ def test_the_lists_are_those_of_a_count_of_all_pairs(case: Case) -> None:
 
 @given(cases())
 def test_a_mutual_join_finds_both_sides(case: Case) -> None:
-    """One product gives the lists of the rows, then those of the columns among the rows."""
     rows = np.setdiff1d(case.rows, case.columns)
 
     found = mutual(case.vectors, case.languages, rows, case.columns, case.keep)
@@ -84,7 +83,6 @@ def test_what_is_not_above_a_score_is_left_out(case: Case, bound: float) -> None
 @pytest.mark.parametrize("dimensions", [32, 800])
 @pytest.mark.parametrize("keep", [10, 128])
 def test_many_tiles_give_what_one_matrix_gives(dimensions: int, keep: int) -> None:
-    """Lists continue over tiles of rows and columns, by rows and in the triangle of many dimensions."""
     count = 3000
     vectors = random_vectors(count, dimensions, topics=30)
     vectors[7] = 0
@@ -117,7 +115,6 @@ def test_of_many_equal_texts_the_first_rows_are_kept() -> None:
 
 
 def test_a_block_is_what_its_arguments_are() -> None:
-    """A task gives the result of the function that it names."""
     vectors, languages = random_vectors(50, 8), one_language(50)
     rows, columns, above = np.arange(20), np.arange(20, 50), np.full(20, 0.2, np.float32)
 

@@ -60,7 +60,6 @@ def test_of_equal_digests_as_many_stay_as_there_are() -> None:
 
 @given(st.data())
 def test_a_merge_knows_what_both_sides_know(data: st.DataObject) -> None:
-    """Scores split into two lists with floors merge into the best of all scores down to the merged floor."""
     scores = data.draw(st.lists(st.integers(-4, 4), min_size=1, max_size=14))
     side = data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)))
     ranked = sorted((-score / 4, row) for row, score in enumerate(scores))
@@ -82,7 +81,6 @@ def test_a_merge_knows_what_both_sides_know(data: st.DataObject) -> None:
 
 @given(st.lists(st.tuples(st.floats(-1, 1, width=32), st.integers(0, 2**31 - 1)), min_size=1))
 def test_keys_order_as_scores_and_then_rows_do(pairs: list[tuple[float, int]]) -> None:
-    """Keys decode to their scores and rows and sort by descending score, then by row."""
     scores, rows = np.array([p[0] for p in pairs], np.float32), np.array([p[1] for p in pairs], np.int32)
 
     keys = keys_of(scores, rows)

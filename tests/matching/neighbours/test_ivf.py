@@ -9,7 +9,6 @@ from tests.support.vector_sites import one_language, random_vectors
 
 
 def test_cells_are_the_same_every_time() -> None:
-    """Two runs give the same cells, and each cell is its own nearest."""
     vectors = random_vectors(900, 16, topics=30)
 
     one, other = cells_of(vectors, 30), cells_of(vectors, 30)
@@ -52,7 +51,6 @@ def test_every_text_is_in_one_task_with_the_targets_of_near_cells(probes: int) -
 @pytest.mark.parametrize("topics", [0, 30])
 @pytest.mark.parametrize("recall", [0.5, 0.9, 0.99, 1.0])
 def test_the_probes_find_what_was_asked(topics: int, recall: float) -> None:
-    """The probe count reaches the required recall, and one probe less doesn't."""
     vectors = random_vectors(900, 16, topics=topics)
     cells, everything, all_targets = cells_of(vectors, 30), np.arange(900), np.ones(900, bool)
     truth = nearest(vectors, one_language(900), everything, everything, 5).rows
@@ -70,7 +68,6 @@ def test_the_probes_find_what_was_asked(topics: int, recall: float) -> None:
 
 
 def test_no_neighbours_need_one_probe() -> None:
-    """If no text has a neighbour, a text's own cell is enough."""
     cells = cells_of(random_vectors(9, 4), 3)
 
     assert probes_for(cells, np.arange(2), np.full((2, 3), -1), 0.99) == 1

@@ -73,13 +73,11 @@ def sites(draw: st.DrawFn, most: int = 14) -> tuple[Vectors, Ints, Bools]:
 
 @given(sites())
 def test_a_first_join_is_a_count_of_all_pairs(site: tuple[Vectors, Ints, Bools]) -> None:
-    """A first join equals the brute-force result, also for one text, no targets, equal texts and any language."""
     assert_right(joined(*site), *site)
 
 
 @given(st.data())
 def test_any_run_of_changes_ends_where_a_full_join_ends(data: st.DataObject) -> None:
-    """Lists are correct after each step of added, removed, moved and changed texts, targets and languages."""
     store = MemoryStore()
     vectors, languages, targets = data.draw(sites())
     for _ in range(data.draw(st.integers(2, 6))):
@@ -124,7 +122,6 @@ def test_long_runs_of_small_changes_stay_right() -> None:
 
 
 def test_an_unchanged_site_costs_nothing() -> None:
-    """A second join of the same texts compares nothing and gives the same lists."""
     vectors, store, second = random_vectors(80, 8), MemoryStore(), Counting()
     first = joined(vectors, store=store)
 
@@ -147,7 +144,6 @@ def test_each_changed_pair_is_multiplied_once() -> None:
 
 
 def test_equal_texts_are_told_apart_by_their_number() -> None:
-    """If one of three equal texts is removed, the other two remain each other's nearest."""
     vectors = random_vectors(40, 8).astype(np.float32)
     vectors[[3, 9, 20]] = vectors[3]
     store = MemoryStore()
@@ -160,7 +156,6 @@ def test_equal_texts_are_told_apart_by_their_number() -> None:
 
 
 def test_another_length_of_list_makes_all_anew() -> None:
-    """Lists stored for fewer neighbours aren't used."""
     vectors, store = random_vectors(60, 8), MemoryStore()
     joined(vectors, store=store)
     before = store.whole["model"]
@@ -173,7 +168,6 @@ def test_another_length_of_list_makes_all_anew() -> None:
 
 
 def test_a_killed_join_goes_on_where_it_was() -> None:
-    """If a run is killed after two of four blocks, the next run computes the other two and gives equal lists."""
     vectors, store, second = random_vectors(5000, 8), MemoryStore(), Counting()
     store.blocks_until_it_fails = 2
     with pytest.raises(KeyboardInterrupt):
@@ -188,7 +182,6 @@ def test_a_killed_join_goes_on_where_it_was() -> None:
 
 
 def test_blocks_of_other_texts_are_not_taken() -> None:
-    """If a text changes after a killed run, all blocks are computed again."""
     vectors, store, second = random_vectors(5000, 8), MemoryStore(), Counting()
     store.blocks_until_it_fails = 2
     with pytest.raises(KeyboardInterrupt):
@@ -215,7 +208,6 @@ def test_a_large_join_by_cells_reaches_its_recall() -> None:
 
 
 def test_vectors_without_topics_are_joined_exactly() -> None:
-    """Random directions have no useful cells, so all pairs are compared."""
     vectors = random_vectors(1500, 64)
 
     found = joined(vectors, exact_seconds=0)
@@ -224,7 +216,6 @@ def test_vectors_without_topics_are_joined_exactly() -> None:
 
 
 def test_changes_to_a_join_by_cells_keep_its_recall() -> None:
-    """Changed texts are compared with all others, and the recall is measured again."""
     vectors, store = random_vectors(4000, 32, topics=60), MemoryStore()
     joined(vectors, store=store, exact_seconds=0)
     vectors[:40] = random_vectors(40, 32, 3, topics=60)
@@ -236,7 +227,6 @@ def test_changes_to_a_join_by_cells_keep_its_recall() -> None:
 
 
 def test_lists_that_lost_their_recall_are_made_anew() -> None:
-    """Stored lists below the required recall, here reversed ones, are computed again."""
     vectors, store = random_vectors(4000, 32, topics=60), MemoryStore()
     joined(vectors, store=store, exact_seconds=0)
     old = store.whole["model"]

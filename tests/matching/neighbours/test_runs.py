@@ -38,7 +38,6 @@ def links(recommendations: Sequence[Recommendation]) -> list[tuple[str, list[tup
 
 
 def test_all_at_once_gives_the_links_of_one_at_a_time() -> None:
-    """Comparing all pages in advance and comparing each page in turn give the same links."""
     made, compute = site(texts(40)), Counting()
     joined, together = run(replace(made, compute=compute))
     nothing, apart = run(made)
@@ -64,7 +63,6 @@ def test_a_second_run_compares_what_has_changed() -> None:
 
 
 def test_another_model_compares_all_again() -> None:
-    """Another model doesn't use the lists of the first."""
     store = MemoryStore()
     run(replace(site(texts(40)), compute=Counting(), joins=store))
     other = Letters()
@@ -84,7 +82,6 @@ def test_vectors_that_hold_for_one_run_leave_nothing() -> None:
 
 
 def test_a_part_of_the_rows_is_compared_alone() -> None:
-    """A trial with a few rows neither compares all pages nor changes the lists of the last whole run."""
     store, compute = MemoryStore(), Counting()
     made = replace(site(texts(40)), compute=compute, joins=store)
     joined, found = run(made, Choice(limit=3))

@@ -9,13 +9,11 @@ from tests.support.small_project import REPOSITORY
 
 
 def test_the_package_is_the_same_everywhere() -> None:
-    """The guide and the project require the same versions of the package."""
     project = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
     asked = set(re.findall(r'"(distributed[<>=].*?)"', project))
     assert len(asked) == 1 and f'pip install "{asked.pop()}"' in GUIDE
 
 
 def test_constants_of_the_guide_are_the_codes() -> None:
-    """The guide's rows per block, candidates and minimum seconds for cells equal the code's constants."""
     assert f"n/{EXACT_ROWS} tasks" in GUIDE and f"(K = {SERVED})" in GUIDE
     assert f"(if exact k-NN would take more than {EXACT_SECONDS:.0f} seconds)" in GUIDE

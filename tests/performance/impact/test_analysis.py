@@ -29,7 +29,6 @@ def made(**more: object) -> Estimate:
 
 
 def test_a_large_effect_is_found(site: Simulated) -> None:
-    """The interval holds it, the weeks before the link show nothing, and neither does the placebo."""
     found = site.findings()
     clicks = found.estimates[0]
     assert found.verdict is Verdict.GAIN
@@ -61,12 +60,10 @@ def test_a_placebo_that_fails_is_remarked_upon(site: Simulated) -> None:
 
 
 def test_results_do_not_differ_from_call_to_call(site: Simulated) -> None:
-    """Although pages are resampled at random."""
     assert site.findings() == site.findings()
 
 
 def test_impressions_and_positions_are_outcomes_as_well(site: Simulated) -> None:
-    """A position that falls by two for targets after the link is a gain of two positions."""
     rows = {page: row for row, page in enumerate(site.panel.pages)}
     positions = site.panel.impressions * 8.0
     for one in site.treated:
@@ -79,7 +76,6 @@ def test_impressions_and_positions_are_outcomes_as_well(site: Simulated) -> None
 
 
 def test_groups_have_their_own_effects(site: Simulated) -> None:
-    """Targets are told apart by tier and kind of anchor, where there are enough of them."""
     names = [replace(one, tier=("in the text", "related box")[at % 2], anchor="rare" * (at < 5))
              for at, one in enumerate(site.treated)]  # fmt: skip
     found = replace(site, treated=names).findings()
@@ -114,7 +110,6 @@ def test_few_targets_are_refused(site: Simulated) -> None:
 
 
 def test_the_twentieth_target_says_when_to_ask_again(site: Simulated) -> None:
-    """Of many that wait, those that are needed count, not the last one."""
     late = [replace(one, day=site.panel.end - 27 + at) for at, one in enumerate(site.treated[:26])]
     until = date.fromordinal(site.panel.end + 19)
     assert f"with final search data until {until}." in replace(site, treated=late).findings().sentence
@@ -179,7 +174,6 @@ def test_few_targets_have_one_that_is_held_back(count: int) -> None:
 
 
 def test_one_in_five_is_drawn_from_each_block() -> None:
-    """So that large pages and all sections are among those held back, and all are drawn equally often."""
     levels = {f"p{at:02}": float(at) for at in range(20)}
     strata = {page: "a" if at < 10 else "b" for at, page in enumerate(levels)}
     times = dict.fromkeys(levels, 0)

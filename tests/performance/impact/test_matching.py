@@ -42,7 +42,6 @@ SINKING = [2.0] * 9 + [1.0]
 
 
 def test_level_and_trend_are_matched() -> None:
-    """The controls of a sinking page are sinking pages of its size."""
     data = panel([SINKING, *[STEADY] * 6, *[[20.0] * 9 + [10.0]] * 3, *[SINKING] * 3])
     assert sorted(found(data, site(13, {0: DAY})).controls) == [10, 11, 12]
 
@@ -52,7 +51,6 @@ def test_level_and_trend_are_matched() -> None:
     [(DAY - 70, False), (DAY, False), (DAY + 27, False), (DAY + 28, True)],
 )
 def test_pages_with_links_are_no_controls(day: int, is_control: bool) -> None:
-    """Neither after their link, nor if it goes live before the end of the comparison."""
     data = panel([STEADY] * 13)
     controls = found(data, site(13, {0: DAY, 5: day})).controls.tolist()
     assert (5 in controls) is is_control
@@ -86,7 +84,6 @@ def test_targets_without_data_are_counted(row: int, day: int, why: Dropped) -> N
 
 
 def test_a_target_without_similar_pages_is_counted() -> None:
-    """It is not compared with pages of another size."""
     got = found(panel([STEADY, *[[50.0]] * 12]), site(13, {0: DAY}))
     assert (len(got), got.dropped) == (0, {Dropped.NO_CONTROL: 1})
 

@@ -39,7 +39,6 @@ def test_a_page_without_impressions_has_no_position() -> None:
 
 
 def test_rows_of_one_page_and_day_are_summed() -> None:
-    """Their positions are weighted by impressions."""
     same = ("2026-01-01", "a", 1, 10, 1.0), ("2026-01-01", "a", 2, 30, 5.0)
     panel = panel_of(rows(*same, ("2026-01-07", "b", 0, 1, 1.0)))
     at, day = np.array([panel.pages.index("a")]), np.array([panel.first])
