@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -70,65 +69,41 @@ def proposed(
 
 @given(sites())
 def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    """An anchor is at its position in its sentence and line, has 1 to 8 whole words, and is good enough."""
+    """It has whole words at its place, is good enough, overlaps no link or heading, and no two have one text."""
     pages, links = site
     for source, found in proposed(pages, links):
         content = str(source.content)
-        for anchors in found:
-            assert len(anchors) <= ANCHORS == 3
-            for anchor in anchors:
-                assert anchor.text.strip() == anchor.text != ""
-                if not anchor.verbatim:
-                    assert content[anchor.start :].startswith(anchor.sentence)
-                    continue
-                end = anchor.start + len(anchor.text)
-                assert content[anchor.start : end] == anchor.text
-                assert anchor.text in anchor.sentence and anchor.sentence in content
-                assert not INSIDE.match(content, anchor.start) and not INSIDE.match(content, end)
-                words = WORD.findall(anchor.text)
-                if source.lang == "zh":
-                    places = np.flatnonzero(boundaries(content, "zh")).tolist()
-                    assert anchor.start in places and end in places
-                    within = [place for place in places if anchor.start <= place <= end]
-                    words = [content[at:to] for at, to in pairwise(within)]
-                assert 1 <= len(words) <= MOST_WORDS
-                assert "\n" not in anchor.text and anchor.quality >= LEAST_QUALITY
-
-
-@given(sites())
-def test_no_anchor_stands_in_a_link_or_a_heading(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    pages, links = site
-    for source, found in proposed(pages, links):
-        content = str(source.content)
-        closed = [
-            place for link in links if link.source == source.key for place in link_places(content, link)
-        ]
+        closed = [at for link in links if link.source == source.key for at in link_places(content, link)]
         closed += closed_spans(content, source.headings)
-        for anchor in (anchor for anchors in found for anchor in anchors if anchor.verbatim):
-            end = anchor.start + len(anchor.text)
-            assert not [place for place in closed if anchor.start < place[1] and end > place[0]]
-
-
-@given(sites())
-def test_no_text_is_proposed_for_two_targets_of_a_page(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    for _, found in proposed(*site):
-        texts = [" ".join(anchor.text.casefold().split()) for anchors in found for anchor in anchors]
+        assert all(len(anchors) <= ANCHORS == 3 for anchors in found)
+        every = [anchor for anchors in found for anchor in anchors]
+        texts = [" ".join(anchor.text.casefold().split()) for anchor in every]
         assert len(texts) == len(set(texts))
+        for anchor in every:
+            assert anchor.text.strip() == anchor.text != ""
+            if not anchor.verbatim:
+                assert content[anchor.start :].startswith(anchor.sentence)
+                continue
+            end = anchor.start + len(anchor.text)
+            assert content[anchor.start : end] == anchor.text
+            assert anchor.text in anchor.sentence and anchor.sentence in content
+            assert not INSIDE.match(content, anchor.start) and not INSIDE.match(content, end)
+            assert not [place for place in closed if anchor.start < place[1] and end > place[0]]
+            words = WORD.findall(anchor.text)
+            if source.lang == "zh":
+                places = np.flatnonzero(boundaries(content, "zh")).tolist()
+                assert anchor.start in places and end in places
+                within = [place for place in places if anchor.start <= place <= end]
+                words = [content[at:to] for at, to in pairwise(within)]
+            assert 1 <= len(words) <= MOST_WORDS
+            assert "\n" not in anchor.text and anchor.quality >= LEAST_QUALITY
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "rule",
-    [
-        test_every_anchor_keeps_the_rules,
-        test_no_anchor_stands_in_a_link_or_a_heading,
-        test_no_text_is_proposed_for_two_targets_of_a_page,
-    ],
-)
 @settings(max_examples=300)
 @given(site=sites())
-def test_many_sites_keep_the_rules(rule: Any, site: tuple[list[Page], list[ExistingLink]]) -> None:
-    rule.hypothesis.inner_test(site)
+def test_many_sites_keep_the_rules(site: tuple[list[Page], list[ExistingLink]]) -> None:
+    test_every_anchor_keeps_the_rules.hypothesis.inner_test(site)  # type: ignore[attr-defined]
 
 
 @given(sites(), st.integers(1, 6))
@@ -150,20 +125,14 @@ def test_no_text_comes_first_for_a_target_too_often(
 
 
 @given(sites())
-def test_another_process_would_propose_the_same(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    pages, links = site
-    ours = Anchoring(collected(pages, links))
-    theirs = pickle.loads(pickle.dumps(ours))
-    keys = [each.key for each in pages]
-    assert theirs.propose(keys[0], keys[1:]) == ours.propose(keys[0], keys[1:])
-
-
-@given(sites())
 def test_a_target_gets_the_same_anchors_whatever_it_is_compared_with(
     site: tuple[list[Page], list[ExistingLink]],
 ) -> None:
-    """A page is compared with all of its targets at once; one by one, as in a huge text, they get the same anchors."""
+    """One by one, as in a huge text, and in another process, a page's targets get the anchors of all at once."""
     together = proposed(*site)
+    keys = [each.key for each in site[0]]
+    theirs = pickle.loads(pickle.dumps(Anchoring(collected(*site))))
+    assert theirs.propose(keys[0], keys[1:]) == together[0][1]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(finder, "MOST_COMPARED", 1)
         assert proposed(*site) == together
@@ -191,13 +160,6 @@ def first(content: str, title: str, lang: str, **more: str) -> Anchor:
 def test_a_name_is_found_in_its_other_forms(lang: str, title: str, content: str, anchor: str) -> None:
     found = first(content, title, lang)
     assert found.verbatim and anchor in found.text and content[found.start :].startswith(found.text)
-
-
-def test_a_whole_name_is_not_made_longer() -> None:
-    assert (
-        first("We sell the best oolong tea pots worldwide.", "Oolong tea pots", "en").text
-        == "oolong tea pots"
-    )
 
 
 def test_without_a_phrase_there_is_the_title_and_its_paragraph() -> None:
@@ -241,6 +203,7 @@ def test_of_a_text_without_full_stops_a_part_is_shown(filler: str) -> None:
         ("Data Act spending", "The Data Act requires spending to be open.", ""),
         ("Department", "The Department of Green Tea is old.", ""),
         ("Green tea fair", "The green tea fair opens. A green tea fan is here.", "green tea fair"),
+        ("Oolong tea pots", "We sell the best oolong tea pots worldwide.", "oolong tea pots"),
         ("Brew method", "You can call brew_method(x) at any time.", ""),
     ],
 )
@@ -267,17 +230,25 @@ def test_a_phrase_that_several_pages_are_about_is_no_anchor() -> None:
     assert texts([source, replace(target, title="Green Tea Board"), *others]) == ["Green Tea Board"]
 
 
-def test_a_part_of_another_pages_name_is_no_anchor() -> None:
-    """The longest name at a place counts: of "oolong tea pot", no part leads to the page on storing oolong tea."""
+@pytest.mark.parametrize(
+    ("title", "lang", "found"),
+    [
+        ("", "en", ["oolong tea"]),
+        ("The oolong tea pot", "en", []),
+        ("Oolong tea", "en", []),
+        ("Oolong tea", "de", ["oolong tea"]),
+    ],
+)
+def test_a_name_at_a_place_belongs_to_one_page_of_each_language(
+    title: str, lang: str, found: list[str]
+) -> None:
+    """The longest name counts: of "oolong tea pot", no part leads to the page on storing oolong tea."""
     source = page("source", "We have an oolong tea pot here.", lang="en")
     target = page("target", title="Storing oolong tea", lang="en")
-    pot = page("pot", title="The oolong tea pot", lang="en")
-    assert texts([source, target]) == ["oolong tea"]
-    assert texts([source, target, pot]) == []
+    assert texts([source, target, page("other", title=title, lang=lang)]) == found
 
 
 def test_a_word_that_is_seldom_linked_is_no_name() -> None:
-    """Words of one link, which many pages have without a link, are no anchor; words of few pages are."""
     source = page("source", "This was good news ago. We say good news.", lang="en")
     target = page("target", title="Kettles", lang="en")
     linking = page("l", "We have good news here.", lang="en")
@@ -294,13 +265,6 @@ def test_a_persian_word_keeps_its_suffixes() -> None:
     assert not first("ما نگهداری قوری های چینی و قوری‌های دیگر را گفتیم.", title, "fa").verbatim
 
 
-def test_pages_in_other_languages_are_no_competitors() -> None:
-    source = page("source", "We have an oolong tea pot here.", lang="en")
-    target = page("target", title="Storing oolong tea", lang="en")
-    assert texts([source, target, page("tea", title="Oolong tea", lang="en")]) == []
-    assert texts([source, target, page("tee", title="Oolong tea", lang="de")]) == ["oolong tea"]
-
-
 def test_the_name_of_another_page_is_no_anchor() -> None:
     pages = [
         page("source", "We store green tea in tins. All Slow Kettle tea is good.", lang="en"),
@@ -315,7 +279,6 @@ def test_the_name_of_another_page_is_no_anchor() -> None:
 
 
 def test_each_anchor_of_a_page_has_a_sentence_of_its_own() -> None:
-    """Two links of a page never share a sentence; nor does a new one with the anchors that the page has."""
     pages = [
         page("s", "Green tea and black coffee are here. Black coffee is strong.", lang="en"),
         page("t", title="Green tea", lang="en"),
@@ -338,14 +301,8 @@ def test_one_text_stands_for_one_target_only() -> None:
     assert (other.text, other.verbatim, other.quality) == ("Tea basics", False, 0.0) and last == tea
     assert variety.varied(url("b"), (other, last)) == (other, last), "equal anchors give equal anchors"
     assert variety.varied(url("a"), (tea,)) == (tea,)
-
-
-def test_anchors_that_an_earlier_version_chose_are_sought_again() -> None:
-    """Anchors without a quality are not settled, so that an update replaces them."""
-    variety = Anchoring(collected([])).variety()
-    assert not variety.settled((Anchor("green tea"),)) and variety.settled(
-        (Anchor("green tea", quality=0.8),)
-    )
+    # Anchors of an earlier version have no quality, and are sought again.
+    assert variety.settled((tea,)) and not variety.settled((Anchor("green tea"),))
 
 
 def test_texts_of_links_to_a_page_are_its_names() -> None:
@@ -362,7 +319,6 @@ def test_texts_of_links_to_a_page_are_its_names() -> None:
 
 
 def test_a_link_stands_where_its_table_says() -> None:
-    """A link's position is that of its table if it fits, otherwise every occurrence of its words as whole words."""
     content = "Tea is tea, not teak. Tea."
     assert link_places(content, ExistingLink("", "", "Tea", 22)) == [(22, 25)]
     assert link_places(content, ExistingLink("", "", "Tea")) == [(0, 3), (22, 25)]
@@ -382,7 +338,6 @@ def test_a_link_stands_where_its_table_says() -> None:
 def test_an_anchor_of_an_editors_is_looked_for_outside_links_and_headings(
     text: str, sentence: str, verbatim: bool
 ) -> None:
-    """The first free occurrence counts, in any case and spacing; else one in a link or a heading; else none."""
     content = "About black tea\n\nIt has a malty taste.\n\nWe like black tea. Buy green tea here."
     pages = [page("s", content, headings=(0,)), page("t", "green tea")]
     site = Anchoring(collected(pages, [ExistingLink(url("s"), url("t"), "green tea")]))

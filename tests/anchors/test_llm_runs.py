@@ -71,8 +71,16 @@ def anchors(folder: Path) -> dict[str, str]:
 def test_its_words_are_the_anchors_and_are_paid_once(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """links.csv contains the chosen words, each in its sentence; the next run sends nothing and keeps them."""
+    home = read_csv(project / "files/urls_rawdata.csv")[0]["URL"]
+    assert command("run", "--dry-run", "--project", str(project)) == 0
+    assert command("lookup", home, "--project", str(project)) == 0
+    assert not openai.ledger, "only commands that write links ask"
+    capsys.readouterr()
     assert run(project) == 0
+    for call in openai.calls(CHAT):
+        data = call.body["messages"][1]["content"]
+        assert "https" not in data and openai.api_key not in data
+        assert all(link.keys() == {"link", "title", "sentence", "words"} for link in json.loads(data))
     rows = read_csv(project / "files/links.csv")
     figures = summary(project)["Anchors by the model / tokens"]
     said = re.fullmatch(r"(\d+) of (\d+) requested / (\d+)", figures)
@@ -122,7 +130,6 @@ def test_links_that_editors_decided_on_are_not_asked_about(project: Path, openai
 def test_when_the_cap_is_reached_the_next_run_goes_on(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At the cap the run writes all links, names the cap and ends with 6; later runs send only the other questions."""
     pages, cap = 30, 5_300  # a request reserves some 5,000 tokens and uses some 400
     make_project(project, pages, PLAIN)
     switch_on(project, openai, max_anchor_tokens=cap)
@@ -145,7 +152,6 @@ def test_when_the_cap_is_reached_the_next_run_goes_on(
 def test_a_failing_service_costs_no_link(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str], status: int
 ) -> None:
-    """After a failure the run ends with 6, a note, and the anchors found without a model; the next run tries again."""
     plain = project.with_name("plain")
     shutil.copytree(project, plain)
     write_settings(plain, PLAIN)
@@ -162,7 +168,6 @@ def test_a_failing_service_costs_no_link(
 
 @pytest.mark.long
 def test_a_killed_run_does_not_pay_twice(project: Path, openai: OpenAIStandIn) -> None:
-    """Answers from before the kill are in the cache; only the question in progress is sent again."""
     openai.latency = 0.3
     process = start("-m", "internal_linker", "run", "--project", str(project), cwd=project)
     until = time.monotonic() + 60
@@ -177,28 +182,6 @@ def test_a_killed_run_does_not_pay_twice(project: Path, openai: OpenAIStandIn) -
     assert run(project) == 0
     again = [json.dumps(call.body) for call in openai.calls(CHAT)][len(first) :]
     assert again and not set(again) & set(first[:-1])
-
-
-def test_no_page_no_address_and_no_key_is_in_a_prompt(project: Path, openai: OpenAIStandIn) -> None:
-    assert run(project) == 0
-    pages = read_csv(project / "files/urls_rawdata.csv")
-    titles, texts = {page["Title"] for page in pages}, [page["Main Content"] for page in pages]
-    for call in openai.calls(CHAT):
-        data = call.body["messages"][1]["content"]
-        assert "https" not in data and openai.api_key not in data
-        for link in json.loads(data):
-            assert link.keys() == {"link", "title", "sentence", "words"}
-            assert link["title"] in titles and link["words"] in link["sentence"]
-            assert any(link["sentence"] in whole and len(link["sentence"]) < len(whole) for whole in texts)
-
-
-def test_a_look_up_and_a_dry_run_ask_nothing(project: Path, openai: OpenAIStandIn) -> None:
-    assert command("run", "--dry-run", "--project", str(project)) == 0
-    assert (
-        command("lookup", read_csv(project / "files/urls_rawdata.csv")[0]["URL"], "--project", str(project))
-        == 0
-    )
-    assert not openai.ledger
 
 
 def test_check_tells_of_the_model(
@@ -218,7 +201,6 @@ def test_check_tells_of_the_model(
 def test_answers_move_with_the_cache(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`store copy` copies the answers, so another computer doesn't pay for them again."""
     assert run(project) == 0
     other = project.with_name("other")
     shutil.copytree(project, other, ignore=shutil.ignore_patterns("cache.sqlite3*"))

@@ -43,12 +43,10 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_token_f1_compares_multisets_of_folded_words(ours: str, theirs: str, expected: float) -> None:
-    """Case doesn't count, repeated words do; without words the texts themselves are compared."""
     assert token_f1(ours, theirs) == pytest.approx(expected)
 
 
 def test_the_nearest_of_the_editors_anchors_counts_and_others_are_left_out() -> None:
-    """Of several anchors of a pair the most similar one counts, all count in the lengths; no anchor is F1 0."""
     text = "We brew black tea in clay pots, and we like tea pots a lot."
     pages = (
         Page(f"{SITE}/a", f"{SITE}/a", "Brewing", content=text),
@@ -102,7 +100,6 @@ def test_the_terminal_shows_figures_lengths_and_hygiene(
 
 
 def test_json_has_all_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same figures come as JSON and as DataFrames; missing ones are null."""
     assert command("evaluate", "--anchors", "--json", "--project", str(folder)) == 0
     data = json.loads(capsys.readouterr().out)
     frames = evaluate_anchors(folder).frames
@@ -117,7 +114,6 @@ def test_json_has_all_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_the_anchors_are_those_of_a_run(folder: Path) -> None:
-    """The measured links and anchors are the ones that a run writes, without rejected ones; none of them is stored."""
     assert command("run", "--no-serp", "--project", str(folder)) == 0
     lines = (folder / "files/links.csv").read_text(encoding="utf-8-sig").splitlines()
     links, runs = waiting_links(folder).to_frame(), history(folder).to_frame()
@@ -142,7 +138,6 @@ def test_without_editors_anchors_only_a_runs_anchors_are_measured(
 
 
 def test_a_site_without_links_has_no_figures(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where a run proposes nothing, a sentence says so, and JSON has null for each share."""
     write_csv(
         folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), (GREEN, "Tea", "Green tea.")]
     )
@@ -156,6 +151,5 @@ def test_a_site_without_links_has_no_figures(folder: Path, capsys: pytest.Captur
 
 
 def test_json_without_anchors_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Only the measurement of anchors has JSON."""
     assert command("evaluate", "--json", "--project", str(folder)) == 2
     assert "--json requires --anchors" in capsys.readouterr().err

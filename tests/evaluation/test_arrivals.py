@@ -59,7 +59,6 @@ def test_links_that_no_run_proposes_are_not_asked_for() -> None:
 
 
 def test_a_page_counts_once_over_all_groups() -> None:
-    """A page's figures are the mean of its groups; the reach counts links."""
     groups = [row("words", {"a": 0, "b": 1}, 2), row("words", {"a": 1}, 2), row("words", {"c": 99}, 4)]
     (found,) = together(groups)
     assert found.measured.sources == ("a", "b", "c")
@@ -69,7 +68,6 @@ def test_a_page_counts_once_over_all_groups() -> None:
 
 
 def test_ways_that_some_groups_lack_are_left_out() -> None:
-    """Only figures of the same links can be compared; with no link known, all signals are those without links."""
     (one, rows), (other, rest) = row(NO_LINKS, {"a": 0}, 1), row(NO_LINKS, {"b": 1}, 1)
     known, votes = (judge(name, one.truth, {"a": ["x", "y", "target"]}) for name in (ALL_SIGNALS, "votes"))
     for groups in (

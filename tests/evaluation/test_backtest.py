@@ -73,7 +73,6 @@ def test_a_link_is_a_pair_of_pages() -> None:
 
 
 def test_what_no_run_could_have_proposed_is_left_out_with_its_reason() -> None:
-    """Each added link is either evaluated or counted under one reason."""
     pages = tuple(replace(page, lang="de") if page.url == WATER else page for page in PAGES)
     known = {url: url for url in URLS if url != POTS}
     targets = Targets(known, {POTS: Reason(NoTarget.NOINDEX)}, aliases={STORAGE: BLACK})
@@ -119,7 +118,6 @@ def test_nothing_to_look_for_is_said_with_the_counts(
 
 @pytest.mark.parametrize("cut", [True, False])
 def test_the_added_links_anchors_leave_the_text(cut: bool) -> None:
-    """On request, added links' anchors are removed from their own source; earlier links' anchors stay and are known."""
     before = links((POTS, WATER, "water"), (GREEN, WHITE, "light"))
     changes = compare(SITE_OF_SIX, before, links((GREEN, STORAGE, "fresh"), (GREEN, STORAGE, "water")), OPEN)
     site = as_it_was(SITE_OF_SIX, before, changes, cut_anchors=cut)
@@ -162,7 +160,6 @@ def test_the_command_prints_counts_and_figures_and_writes_one_file(
 
 
 def test_a_place_is_that_of_a_run_at_the_earlier_date(tmp_path: Path) -> None:
-    """Ranks 1 to 5 are the five links of a run with the earlier table, including the minimum of inlinks."""
     settings = {"embedding_provider": "lsa", "min_inlinks": 4, "max_inlinks": 2.0}
     project = sites.make_project(tmp_path / "site", 20, settings)
     urls = [row["URL"] for row in read_csv(project / "files/urls_rawdata.csv")]
@@ -186,7 +183,6 @@ def test_a_place_is_that_of_a_run_at_the_earlier_date(tmp_path: Path) -> None:
 
 
 def test_only_the_earlier_tables_links_are_known(folder: Path) -> None:
-    """A link in the page's current HTML is evaluated like any other; a link of the earlier table is left out."""
     pages = [
         (url, slug.replace("-", " "), f"<p>{TOPICS[slug]}</p>")
         for slug, url in zip(TOPICS, URLS, strict=True)
@@ -260,7 +256,6 @@ def test_what_is_wrong_is_one_line_with_its_remedy(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A wrong call ends with 2, and a wrong file or no link to evaluate with 3; no list is written."""
     *_, project = tables(folder, [], AFTER)
     write_csv(folder / "other.csv", [("Page", "Target"), (GREEN, BLACK)])
     monkeypatch.chdir(folder)

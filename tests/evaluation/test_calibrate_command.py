@@ -49,7 +49,6 @@ def write_rows(folder: Path, rows: list[dict[str, str]]) -> None:
 def test_pairs_are_drawn_from_all_bands_and_sections(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each pair is drawn once, unlabelled, with titles and figures; only the file and the cache are written."""
     before = snapshot(folder)
     assert calibrate(folder, "--pairs", "60") == ExitCode.SUCCESS
     assert "holds 60 pairs, 0 of them labelled; 60 are new" in capsys.readouterr().out
@@ -64,10 +63,6 @@ def test_pairs_are_drawn_from_all_bands_and_sections(
 
 
 def test_labels_are_never_lost(folder: Path) -> None:
-    """New pairs are appended after the others, which keep their labels, notes and foreign columns.
-
-    The same pairs are drawn again for a file that was deleted, and none for one that has enough.
-    """
     path = folder / "files/labels.csv"
     assert calibrate(folder, "--pairs", "10") == ExitCode.SUCCESS
     first = path.read_bytes()
@@ -86,7 +81,6 @@ def test_labels_are_never_lost(folder: Path) -> None:
 
 
 def test_labels_hold_in_another_form_of_the_host(folder: Path) -> None:
-    """Pairs that were labelled under http:// without www. are known, and not drawn a second time."""
     assert calibrate(folder, "--pairs", "10") == ExitCode.SUCCESS
     rows = read_csv(folder / "files/labels.csv")
     pairs = {(row["Source"], row["Target"]) for row in rows}
@@ -100,7 +94,6 @@ def test_labels_hold_in_another_form_of_the_host(folder: Path) -> None:
 
 
 def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """If pairs are good from 0.75 and borderline from 0.6, the settings are these thresholds, with precision 1."""
     calibrate(folder, "--pairs", "80")
     label(folder, 0.75, 0.6)
     capsys.readouterr()
@@ -147,7 +140,6 @@ def test_existing_links_serve_until_there_are_labels(
 def test_a_labelled_pair_that_was_linked_since_still_counts(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A labelled pair that has since been linked counts with its row's strength, and a sentence says so."""
     calibrate(folder, "--pairs", "60")
     label(folder, 0.75, 0.6)
     labels = read_csv(folder / "files/labels.csv")
@@ -188,7 +180,6 @@ def test_a_row_that_can_not_be_used_is_named(
 
 
 def test_a_pair_with_two_labels_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Spellings of a URL pair are one pair: equal labels count once, and different ones raise an error."""
     pair = ("https://a.example/x", "https://a.example/y")
     other = ("https://a.example/x/", "https://a.example/y?utm_source=mail")
     rows = [("Label", "Source", "Target"), ("good", *pair), ("good", *other), ("bad", *other)]
@@ -221,7 +212,6 @@ def test_a_file_as_a_spreadsheet_program_saves_it_is_read(tmp_path: Path) -> Non
 
 
 def test_a_file_of_an_earlier_version_keeps_its_labels(tmp_path: Path) -> None:
-    """Its column Strength, 0 to 1, counts; rows that are added have a score from 0 to 100."""
     write_text(
         tmp_path / "labels.csv",
         "Label;Source;Target;Similarity;Strength\ngood;https://a.example/1;https://a.example/2;0,4;0,8412\n",

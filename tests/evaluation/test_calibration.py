@@ -57,7 +57,6 @@ def strata(pairs: list[Pair]) -> set[tuple[str, str]]:
 
 @given(PAIRS, st.data())
 def test_a_pair_is_drawn_once_and_no_more_than_asked_for(pairs: list[Pair], data: st.DataObject) -> None:
-    """Drawn pairs aren't drawn again; a request above the remaining number returns all of them."""
     drawn = data.draw(st.lists(st.sampled_from(pairs), unique_by=lambda each: each.ends)) if pairs else []
     count = data.draw(st.integers(-5, 70))
     found = draw(pairs, drawn, count)
@@ -101,7 +100,6 @@ def test_large_strata_get_more_by_the_root_of_their_size() -> None:
 
 @given(PAIRS, st.integers(1, 60))
 def test_labelled_pairs_stand_for_all(pairs: list[Pair], count: int) -> None:
-    """The weights of a band with labelled pairs add up to the band's size, and none is below 1."""
     labelled = draw(pairs, [], count)
     found = weights(pairs, labelled)
     assert (found >= 1 - 1e-9).all()
@@ -117,7 +115,6 @@ def test_a_pair_that_is_no_candidate_any_more_counts_as_one() -> None:
 
 @given(JUDGED)
 def test_intervals_contain_their_share(judged: Judged) -> None:
-    """Shares and intervals are between 0 and 1; a threshold without pairs at or above it has no precision."""
     for point in curve(judged):
         for share in (point.precision, point.recall):
             if not isnan(share.value):
@@ -152,7 +149,6 @@ def test_the_sidebar_never_begins_above_the_text(judged: Judged, mild: list[bool
 
 
 def test_figures_of_a_plain_sample() -> None:
-    """With equal weights precision, recall and interval equal the textbook values for 8 of 10 and 8 of 12."""
     strong, weak = [(0.9, kind) for kind in [True] * 8 + [False] * 2], [(0.1, at < 4) for at in range(20)]
     rows = [*strong, *weak]
     judged = Judged(np.array([row[0] for row in rows]), np.ones(30), np.array([row[1] for row in rows]))
@@ -166,7 +162,6 @@ def test_figures_of_a_plain_sample() -> None:
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    """Over 30 stratified samples of 60, at least 90% of the intervals contain the precision and recall of all pairs."""
     draw_from = np.random.default_rng(0)
     strong = draw_from.beta(1.2, 2.5, 500)
     truth = draw_from.random(500) < strong**1.5
@@ -195,7 +190,6 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
 
 
 def test_bands_part_the_strengths() -> None:
-    """Each band begins at its lower bound; a pair without strength is in no band."""
     bands = [pair("a/b", strength).band for strength in (0, 0.349, 0.35, 0.65, 0.8, 0.9, 1.0)]
     low, middle, high = "0 to 35", "35 to 50", "65 to 80"
     assert bands == [low, low, middle, high, "80 to 90", "90 to 100", "90 to 100"]

@@ -102,7 +102,6 @@ def test_what_takes_long_is_told(tmp_path: Path) -> None:
 
 
 def test_all_links_to_a_cold_page_are_hidden_together() -> None:
-    """The chosen targets look like new pages: none of their links is known, and all other links are."""
     everything = tuple(ExistingLink(one, other, "") for one in URLS for other in URLS if one != other)
     site = hide(replace(collected(), links=everything), HIDINGS["cold"], cut_anchors=False)
     chosen = {target for targets in site.truth.values() for target in targets}
@@ -123,7 +122,6 @@ def test_the_texts_are_the_same_whatever_is_hidden(hiding: str) -> None:
 def test_simulated_arrivals_have_a_table_of_their_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first covers simulated arrivals and says so; each has every way of ranking; only the cache is written."""
     folder = project(tmp_path)
     before = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
     assert command("evaluate", "--project", str(folder)) == 0

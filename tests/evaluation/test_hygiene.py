@@ -88,7 +88,6 @@ def test_an_anchor_that_is_not_at_its_place_is_found() -> None:
     ],
 )
 def test_what_is_fine_has_no_flaw(content: str, anchor: str, target: str) -> None:
-    """The brand may name the home page; whole names, other forms of a word and a word in brackets are fine."""
     assert found(content, anchor, target) == set()
 
 
@@ -136,7 +135,6 @@ def test_text_that_many_pages_repeat_is_a_templates() -> None:
 
 
 def test_an_anchor_that_is_not_in_the_text_is_judged_by_its_words() -> None:
-    """A title that an editor would write into the text has no place that could be wrong, but may have the brand."""
     title = Proposed(SOURCE, TARGET, Anchor("Water temperature | Slow Kettle", verbatim=False))
     counts = looked_at(site("Some text."), title).counts
     assert {flaw for flaw, count in counts.items() if count} == {Flaw.BRAND}
@@ -173,7 +171,6 @@ def test_examples_name_page_anchor_and_target() -> None:
     ],
 )
 def test_words_are_cut_only_inside(content: str, anchor: str, cut: bool) -> None:
-    """Joined parts are one word; a possessive ending, and an Arabic prefix on a Latin word, are not."""
     start = content.index(anchor)
     language = "zh" if "\u4e00" <= content[0] <= "\u9fff" else "ja" if content[0] == "コ" else "en"
     assert cuts(content, start, start + len(anchor), language) is cut

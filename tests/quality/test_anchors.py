@@ -31,7 +31,6 @@ def test_no_floor_was_lowered_by_the_way() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", list(FLOORS))
 def test_first_anchors_agree_with_the_editors_at_their_floor(name: str) -> None:
-    """F1 and exact matches are at least their floors, few anchors are longer than editors', and all are in the text."""
     if not present(name):
         pytest.skip(ABSENT)
     found = agreement(whole_site(name))
@@ -47,7 +46,6 @@ def test_first_anchors_agree_with_the_editors_at_their_floor(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", list(LEAST_IN_TEXT))
 def test_the_anchors_of_a_run_are_clean(name: str, tmp_path: Path) -> None:
-    """No anchor that a run proposes has a flaw that an editor would have to repair."""
     if not present(name):
         pytest.skip(ABSENT)
     folder = make_project(name, tmp_path / name, 'embedding_provider = "lsa"\nserp_provider = "none"\n')

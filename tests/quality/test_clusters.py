@@ -33,7 +33,6 @@ def clustered(
 def test_editors_link_within_clusters(
     name: str, by: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Editors link within clusters far more often than chance would; no cluster has pages of two languages."""
     if not present(name):
         pytest.skip(ABSENT)
     answer, site = clustered(tmp_path, name, by, capsys)

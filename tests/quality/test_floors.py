@@ -94,7 +94,6 @@ def test_no_floor_was_lowered_by_the_way() -> None:
 
 @pytest.mark.parametrize("name", in_tiers("all"))
 def test_relevance_is_at_its_floor(name: str) -> None:
-    """NDCG@5 on hidden links reaches its floor, beats plain TF-IDF, and loses under 2% to inlinks for every page."""
     hidden = hidden_links(name, "all")
     alone = measure(hidden.truth, proposed(hidden, 0))
     ours = proposed(hidden, 2)
@@ -110,7 +109,6 @@ def test_relevance_is_at_its_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", in_tiers("half"))
 def test_known_links_help_at_their_floor(name: str) -> None:
-    """With half of the links known, NDCG@5 on the others reaches its floor and beats the same without them."""
     hidden, ranked = hidden_links(name, "half"), plain(name, "half")
     ways = ranked, ranked.without_links()
     known, alone = (measure(hidden.truth, by_similarity(each)) for each in ways)
@@ -132,7 +130,6 @@ def test_new_pages_are_found_at_their_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", in_tiers("half", quick=""))
 def test_pages_of_last_resort_cost_little_relevance(name: str) -> None:
-    """With short, dense, deprecated and templated pages and weaker directions last, NDCG@5 falls by under 0.005."""
     hidden = hidden_links(name, "all")
     last = LastResortRules(100, LinkDensity(), deprecated=True, templates=True, one_way=0.4)
     alone, ours = (measure(hidden.truth, proposed(hidden, 2, rules)) for rules in (NOBODY_LAST, last))
@@ -143,7 +140,6 @@ def test_pages_of_last_resort_cost_little_relevance(name: str) -> None:
 
 @pytest.mark.parametrize("name", in_tiers("half"))
 def test_needs_bring_in_links_and_cost_little_relevance(name: str) -> None:
-    """A needy tenth gets more in-links; NDCG@5 falls by at most 2%, even if pages with few editors' links need most."""
     hidden = hidden_links(name, "half")
     rules = replace(WITHOUT_EMBEDDING, min_inlinks=2, max_inlinks=10.0)
     ranked = plain(name, "half")

@@ -11,7 +11,6 @@ from tests.support.small_project import REPOSITORY
 
 
 def test_few_sites_without_effect_are_called_significant() -> None:
-    """About 5% of them are, and on average the estimate is none."""
     sites = [simulated(seed, Kind(), 0.0) for seed in range(60)]
     found = [click_effect(site.panel, site.treated, site.strata).clicks for site in sites]
     assert sum(one is not None for one in found) > 50
@@ -28,7 +27,6 @@ def test_most_intervals_hold_the_effect() -> None:
 
 
 def test_the_measured_figures_stand_in_the_documentation() -> None:
-    """docs/impact.md has the rates of tests/research/quality/IMPACT.md."""
     measured = (REPOSITORY / "tests/research/quality/IMPACT.md").read_text("utf-8")
     told = (REPOSITORY / "docs/impact.md").read_text("utf-8")
     alarms = re.search(r"^\| as described \| 2000 \| (\S+) \| (\S+) \|", measured, re.M)

@@ -35,10 +35,6 @@ def told(found: Audit) -> list[tuple[Rule | None, int, str]]:
 
 
 def test_the_best_link_of_each_weak_page_is_named_with_its_anchor() -> None:
-    """Orphans get their strongest link in the text; links of one page are one action; circles get a link into them.
-
-    A title is not told twice.
-    """
     tea = (Anchor("green tea", "We like green tea a lot."),)
     found = small(
         [
@@ -60,7 +56,6 @@ def test_the_best_link_of_each_weak_page_is_named_with_its_anchor() -> None:
 
 
 def test_wrong_targets_dense_pages_and_copies_are_grouped_by_what_mends_them() -> None:
-    """Links to one wrong page are one action that helps all pages with them; what a run proposed is none."""
     detail = "The link's target: HTTP status 404. Link to https://x.example/new."
     findings = [
         *(Finding(Rule.REDIRECTED_TARGET, url, detail, "https://x.example/old") for url in URLS[:3]),
@@ -107,7 +102,6 @@ def test_strong_links_fill_up_the_actions(known: bool) -> None:
 
 
 def test_titles_from_right_to_left_do_not_turn_the_sentence() -> None:
-    """A right-to-left title is isolated; a page without a title is named by its URL."""
     found = audited(URLS[:3], ["", "قهوه", ""], [(0, 2), (2, 0)], [((0, 1), 4.0)])
     assert found.actions[0].what.startswith(f"Link from {URLS[0]} to “\u2068قهوه\u2069” with")
 

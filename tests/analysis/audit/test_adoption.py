@@ -143,6 +143,12 @@ def test_numbers_add_up(
     assert (free <= np.maximum(room, kept)).all()
 
 
+def test_strong_links_are_in_the_text() -> None:
+    """A link whose strength is exactly the threshold of the text belongs to it."""
+    at = next(score / 100 for score in range(1000) if strength(score / 100) >= Limits().inline)
+    assert ends(proposed([((0, 1), at), ((0, 2), at - 0.01)], adoption="in-text")) == [(0, 1)]
+
+
 def test_a_balance_reads_as_a_sum() -> None:
     told = Balance([(1234, "links"), (-1000, "of menus"), (0, "of others"), (3, "new")])
     assert (told.total, str(told)) == (237, "237 = 1,234 links - 1,000 of menus + 3 new")
@@ -152,8 +158,10 @@ def test_a_balance_reads_as_a_sum() -> None:
     )
 
 
-def test_a_site_is_audited_with_each_adoption(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--after` chooses the links "after"; terminal, report and workbook name the choice; a typo gets the list."""
+def test_a_site_is_audited_with_each_adoption(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget_settings(monkeypatch)
     folder = make_project(tmp_path)
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (URLS[0], URLS[1])])
     where = ("--project", str(folder))
@@ -162,7 +170,7 @@ def test_a_site_is_audited_with_each_adoption(tmp_path: Path, capsys: pytest.Cap
         (run,) = (version.run for version in runs.versions())
         accepted, rejected = sorted(store.each(), key=lambda edge: edge.strength)[:2]
         for edge, verdict in ((accepted, "accepted"), (rejected, "rejected")):
-            store.put([_judged(edge, verdict)])
+            store.put([replace(edge, verdict=verdict, status=verdict)])  # type: ignore[arg-type]
         total = sum(len(row.recommendation.links) for row in runs.rows(run))
     counts = {}
     for after in ("accepted", "in-text"):
@@ -178,12 +186,3 @@ def test_a_site_is_audited_with_each_adoption(tmp_path: Path, capsys: pytest.Cap
     assert command("audit", *where, "--after", "some") == 2
     assert "accepted" in capsys.readouterr().err
     assert edge_id(accepted.source, accepted.target) == accepted.id and accepted.source.startswith(SITE)
-
-
-def _judged(edge: Edge, verdict: str) -> Edge:
-    return replace(edge, verdict=verdict, status=verdict)  # type: ignore[arg-type]
-
-
-def test_strong_links_are_in_the_text() -> None:
-    at = next(score / 100 for score in range(1000) if strength(score / 100) >= Limits().inline)
-    assert ends(proposed([((0, 1), at), ((0, 2), at - 0.01)], adoption="in-text")) == [(0, 1)]

@@ -83,10 +83,6 @@ def ran(after_run: Path, tmp_path: Path) -> Path:
 
 
 def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) -> None:
-    """Without a run the audit says so; figures follow redirects, findings name them, and only files/ changes.
-
-    nofollow links are counted and said, and make no page less of an orphan.
-    """
     before = snapshot(project)
     assert command("audit", "--project", str(project), "--home", URLS[0]) == 0
     told = capsys.readouterr()
@@ -105,10 +101,6 @@ def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) 
 
 
 def test_a_runs_links_mend_and_each_says_where_it_comes_from(ran: Path, capsys: Capture) -> None:
-    """After adoption no orphan remains; links have type, anchor and rel, proposed ones model, run and approver.
-
-    Links and near-duplicates come from the store: changed rows in files/ change nothing, an empty store all.
-    """
     where = "audit", "--project", str(ran), "--after", "all"
     assert command(*where) == 0
     told = capsys.readouterr().out
@@ -147,7 +139,6 @@ def test_a_runs_links_mend_and_each_says_where_it_comes_from(ran: Path, capsys: 
 
 
 def test_a_page_whose_links_multiply_is_told(ran: Path, capsys: Capture) -> None:
-    """A page with many more links than at the last run or the one before it is a finding; an edit's few are not."""
     where = ("audit", "--project", str(ran), "--no-report", "--fail-on", "multiplied-links")
     assert command(*where) == 0
     more = [(URLS[1], f"https://elsewhere.example/{at}", "ad", "") for at in range(12)]
@@ -160,7 +151,6 @@ def test_a_page_whose_links_multiply_is_told(ran: Path, capsys: Capture) -> None
 
 
 def test_a_scheduler_gets_its_exit_code(project: Path, capsys: Capture) -> None:
-    """From the given number of findings on, the exit code is 7, below it 0; the workbook is written either way."""
     where = ("audit", "--project", str(project), "--home", URLS[0], "--no-report")
     assert command(*where, "--fail-on", "orphan=4", "--fail-on", "hub") == 7
     assert "--fail-on orphan=4: the audit failed with 4 findings." in capsys.readouterr().out
@@ -181,26 +171,17 @@ def test_a_scheduler_gets_its_exit_code(project: Path, capsys: Capture) -> None:
 def test_a_wrong_bound_is_told(bound: str, sentence: str) -> None:
     with pytest.raises(ConfigurationError, match=re.escape(sentence)):
         failure_bounds([bound])
+    assert failure_bounds([f"{rule.value}=2" for rule in Rule]) == dict.fromkeys(Rule, 2)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
-    [
+def test_a_wrong_option_or_a_path_alone_writes_no_workbook(project: Path, capsys: Capture) -> None:
+    for arguments, code, sentence in (
         (("--fail-on", "tiny"), 2, "unknown rule 'tiny'"),
         (("--home", "tiny"), 2, "--home tiny: not a full URL"),
         (("--path", URLS[0], f"{SITE}/gone/"), 3, f"--path {SITE}/gone/ not found: use the URL of a page"),
-    ],
-)
-def test_wrong_options_are_told(
-    project: Path, capsys: Capture, arguments: tuple[str, ...], code: int, sentence: str
-) -> None:
-    assert command("audit", "--project", str(project), *arguments) == code
-    assert sentence in capsys.readouterr().err
-    assert not (project / "files/audit.xlsx").exists()
-
-
-def test_the_shortest_path_is_printed_alone(project: Path, capsys: Capture) -> None:
-    """A redirect costs one click to its target; a missing path is reported; no workbook is written."""
+    ):
+        assert command("audit", "--project", str(project), *arguments) == code
+        assert sentence in capsys.readouterr().err
     where = ("audit", "--project", str(project), "--path")
     assert command(*where, URLS[0], f"{SITE}/moved/") == 0
     assert f"Today: clicks: 2\n  {URLS[0]}\n  {URLS[1]}\n  {URLS[2]}\n" in capsys.readouterr().out
@@ -232,7 +213,6 @@ def test_without_pages_there_is_nothing_to_audit(project: Path, capsys: Capture)
 
 
 def test_without_known_links_orphans_are_unknown(project: Path, capsys: Capture) -> None:
-    """Without links between pages, link figures are unknown, and --fail-on of such a rule ends with 6."""
     (project / "files/existing_links.csv").unlink()
     where = ("--project", str(project))
     assert command("audit", *where, "--fail-on", "orphan", "--fail-on", "duplicate") == 6
@@ -246,7 +226,6 @@ def test_without_known_links_orphans_are_unknown(project: Path, capsys: Capture)
 
 
 def test_the_sample_site_has_the_clusters_of_the_command(tmp_path: Path, capsys: Capture) -> None:
-    """Before any run the audit finds the sample's weak spots; each page is in the cluster that `clusters` gives it."""
     for name in ("files", "config"):
         shutil.copytree(REPOSITORY / name, tmp_path / name)
     (tmp_path / "files/cache.sqlite3").unlink(missing_ok=True)
@@ -273,29 +252,33 @@ def audit_of(*names: str, site: str = "shop.example", home: str = "") -> Audit:
 
 
 @pytest.mark.parametrize(
-    ("names", "site", "asked", "home"),
+    ("names", "site", "asked", "home", "named"),
     [
-        (("a", "b", ""), "shop.example", "", 2),
-        (("a", "b", ""), "www.shop.example", "", 2),
-        (("a", "b", ""), "", "", 2),
-        (("a", "b", ""), "other.example", "", 2),
-        (("a", "b", ""), "shop.example/a", "", 0),
-        (("a", "b", ""), "shop.example", url("a"), 0),
-        (("a", "b", "index.html"), "shop.example", "", 2),
-        (("a", "b", "Default.aspx"), "shop.example", "", 2),
-        (("a", "index.php", ""), "shop.example", "", 2),
-        (("a", "b", "mag/index.htm"), "shop.example/mag", "", 2),
-        (("a", "b", "mag/index.html"), "shop.example", "", -1),
-        (("a", "b"), "shop.example", "", -1),
+        ("a b /", "shop.example", "", 2, "shop.example"),
+        ("a b /", "www.shop.example", "", 2, "www.shop.example"),
+        ("a b /", "", "", 2, "shop.example"),
+        ("a b /", "other.example", "", 2, "shop.example"),
+        ("a b /", "other.example/mag", "", 2, "shop.example"),
+        ("a b /", "shop.example/a", "", 0, "shop.example/a"),
+        ("a b /", "shop.example", url("a"), 0, "shop.example"),
+        ("a b index.html", "shop.example", "", 2, "shop.example"),
+        ("a b Default.aspx", "shop.example", "", 2, "shop.example"),
+        ("a index.php /", "shop.example", "", 2, "shop.example"),
+        ("a b mag/index.htm", "shop.example/mag", "", 2, "shop.example/mag"),
+        ("a b mag/index.html", "shop.example", "", -1, "shop.example"),
+        ("a b", "shop.example", "", -1, "shop.example"),
     ],
 )
-def test_the_home_page_is_the_sites_address(names: tuple[str, ...], site: str, asked: str, home: int) -> None:
-    made = audit_of(*names, site=site, home=asked)
-    assert made.home == home
+def test_home_page_and_name_are_the_sites_address(
+    names: str, site: str, asked: str, home: int, named: str
+) -> None:
+    """The home page is the option's, else the page or index file at the site's address, and never an orphan."""
+    made = audit_of(*(name.strip("/") for name in names.split()), site=site, home=asked)
+    assert (made.home, made.site) == (home, named)
     assert home not in made.before.orphans
 
 
-def test_without_a_home_page_clicks_are_unknown(tmp_path: Path) -> None:
+def test_without_a_home_page_clicks_are_unknown() -> None:
     made = audit_of("a", "b", "c")
     told = {one.name: (one.before, one.after) for one in made.summary}
     clicks = [name for name in told if "lick" in name or "home page" in name]
@@ -305,26 +288,7 @@ def test_without_a_home_page_clicks_are_unknown(tmp_path: Path) -> None:
     assert made.unknown == {Rule.UNREACHABLE, Rule.DEEP}
 
 
-@pytest.mark.parametrize(
-    ("site", "named"),
-    [
-        *(("", "shop.example"), ("other.example", "shop.example"), ("other.example/mag", "shop.example")),
-        *(("shop.example", "shop.example"), ("shop.example/a", "shop.example/a")),
-    ],
-)
-def test_the_audit_is_named_after_the_pages_host(site: str, named: str) -> None:
-    assert audit_of("a", "b", "a/c", site=site).site == named
-
-
-def test_a_new_project_is_not_named_after_the_example(project: Path, capsys: Capture) -> None:
-    (project / "config/settings.toml").unlink()
-    assert command("audit", "--project", str(project)) == 0
-    told = capsys.readouterr().out
-    assert f"Audit of {SITE.partition('://')[2]}: " in told and "yoursite" not in told
-
-
 def test_sections_are_the_first_part_of_paths() -> None:
-    """A page without subpages belongs to the root; if there are many sections, the small ones are merged."""
     keys = [url(name) for name in ("", "about", "blog", "blog/a", "blog/b?page=2", "shop/x", "blog?page=2")]
     assert sections_of(keys) == ["/", "/", "/blog", "/blog", "/blog", "/shop", "/blog"]
     names, labels = grouped([f"/{at % 40}" for at in range(100)])
@@ -334,13 +298,12 @@ def test_sections_are_the_first_part_of_paths() -> None:
 
 
 def test_a_folder_with_most_pages_is_split() -> None:
-    """The sub-folders of a folder with most of the pages are sections; tiny ones stay in it, and so on downwards."""
     names = [f"mag/{folder}/{at}" for folder in ("milk", "beans") for at in range(20)]
     names += [
-        *(f"mag/post-{at}" for at in range(8)),
         "mag/rare/1",
         "mag",
         "",
+        *(f"mag/post-{at}" for at in range(8)),
         *(f"shop/{at}" for at in range(9)),
     ]
     sections = Counter(sections_of([url(name) for name in names]))
@@ -356,9 +319,6 @@ def test_clusters_of_titles_are_what_they_share() -> None:
     labels = ordered(by_vectors(title_vectors(titles)))
     for label in range(labels.max() + 1):
         assert len({at % 3 for at in np.flatnonzero(labels == label).tolist()}) == 1
-
-
-def test_pages_without_words_are_in_no_cluster() -> None:
     assert by_vectors(title_vectors([[], ["one"], ["two"]])).tolist() == [-1, -1, -1]
     assert ordered(np.array([-1, -1])).tolist() == [-1, -1]
     assert ordered(np.array([0, 0, 1, 2, 2, 2, 2])).tolist() == [-1, -1, -1, 0, 0, 0, 0]

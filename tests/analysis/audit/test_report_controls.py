@@ -30,10 +30,6 @@ def small(links: Sequence[tuple[int, int]], offered: Sequence[tuple[tuple[int, i
 
 @pytest.mark.long
 def test_all_controls_of_audit_html_work(browser: Browser, tmp_path: Path) -> None:
-    """Pressing everything and pointing everywhere, in both colours and widths, leads to no uncaught error.
-
-    All charts are drawn, and no title runs.
-    """
     found = audit(60)
     with browser.opened(written(tmp_path, replace(found, titles=[*EVIL, *found.titles[len(EVIL) :]]))) as tab:
         assert tab.press_everything() >= 15
@@ -61,7 +57,6 @@ def first_cells(tab: Tab, column: int, table: str = LINKS) -> list[str]:
 
 
 def test_a_table_sorts_filters_and_goes_out_as_csv(browser: Browser, tmp_path: Path) -> None:
-    """A click on a header sorts by it, another one turns the order, a filter hides rows, and the CSV has the rest."""
     with browser.opened(written(tmp_path, audit(60))) as tab:
         scores = [int(score) for score in first_cells(tab, 3)]
         assert scores == sorted(scores, reverse=True)
@@ -97,7 +92,6 @@ def test_a_csv_is_safe_to_open(browser: Browser, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_today_and_after_colour_the_treemap(browser: Browser, tmp_path: Path) -> None:
-    """Today and After show their own shares of orphans, and the pressed button says which."""
     found = audit(60)
     with browser.opened(written(tmp_path, found)) as tab:
 

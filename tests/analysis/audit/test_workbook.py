@@ -37,7 +37,6 @@ def opened(path: Path) -> Any:
 
 
 def test_every_finding_stands_under_its_rule(tmp_path: Path) -> None:
-    """Each rule with findings has a filtered sheet with a frozen header and the audit's rows; the counts match."""
     made = audit()
     assert AuditXlsx(tmp_path / "audit.xlsx").write(made) == []
     book = opened(tmp_path / "audit.xlsx")
@@ -66,7 +65,6 @@ def test_no_cell_is_a_formula_or_a_link(tmp_path: Path) -> None:
 
 
 def test_what_is_too_much_for_a_sheet_is_told(tmp_path: Path) -> None:
-    """A sheet has a rule's first rows; the Summary and a sentence have the true count."""
     made = replace(audit(), findings=[Finding(Rule.ORPHAN, url(at), "Alone.") for at in range(30)])
     remarks = AuditXlsx(tmp_path / "audit.xlsx", most_rows=20).write(made)
     assert remarks == ["files/audit.xlsx has the first 20 of 30 findings of orphan."]
@@ -76,7 +74,6 @@ def test_what_is_too_much_for_a_sheet_is_told(tmp_path: Path) -> None:
 
 
 def test_an_earlier_workbook_stays_where_the_new_one_fails(tmp_path: Path) -> None:
-    """A full disk leaves the old workbook intact; a lock by Excel makes the audit write beside it."""
     path = tmp_path / "audit.xlsx"
     path.write_bytes(b"old")
 

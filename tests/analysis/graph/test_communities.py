@@ -46,7 +46,6 @@ def test_two_rings_with_one_link_between_them_are_two_communities() -> None:
 
 
 def test_planted_groups_are_found() -> None:
-    """Planted groups are found exactly, although one link in twenty leads to another group."""
     found = communities(*planted(40, 25))
     assert len(np.unique(found)) == 40
     assert (found.reshape(40, 25) == found.reshape(40, 25)[:, :1]).all()
@@ -61,7 +60,6 @@ def test_a_heavy_link_joins_what_light_ones_do_not() -> None:
 
 @given(sites())
 def test_each_community_is_connected(site: tuple[int, SiteGraph]) -> None:
-    """Labels are consecutive from 0, and the links inside a community connect all of its pages."""
     n, graph = site
     found = communities(graph, n)
     assert found.shape == (n,) and found.dtype == np.int64

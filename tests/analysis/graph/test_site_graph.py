@@ -82,7 +82,6 @@ def test_a_pair_of_pages_is_one_link(site: tuple[int, Links]) -> None:
 
 @given(sites(), st.data())
 def test_depth_is_that_of_a_plain_search(site: tuple[int, Links], data: st.DataObject) -> None:
-    """Click depths equal a breadth-first search's; the shortest path is as long and consists of existing links."""
     n, links = site
     home, end = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, n - 1))
     graph = made(n, links)
@@ -110,7 +109,6 @@ def test_more_links_never_lead_deeper(site: tuple[int, Links], data: st.DataObje
 
 @given(sites())
 def test_pagerank_is_the_dense_solution(site: tuple[int, Links]) -> None:
-    """PageRank sums to 1 and solves the random surfer's equation, also with pages that have no links."""
     n, links = site
     moves = np.zeros((n, n))
     for (one, other), weight in plain(links).items():
@@ -125,7 +123,6 @@ def test_pagerank_is_the_dense_solution(site: tuple[int, Links]) -> None:
 
 @given(AMOUNTS, st.floats(0.1, 10))
 def test_gini_is_the_mean_difference(amounts: list[float], factor: float) -> None:
-    """The Gini index is half the mean difference of all pairs over the mean: 0 to below 1, independent of the unit."""
     values = np.array(amounts)
     found = gini(values)
     assert 0 <= found < 1
@@ -138,7 +135,6 @@ def test_gini_is_the_mean_difference(amounts: list[float], factor: float) -> Non
 
 @given(AMOUNTS)
 def test_the_best_tenth_has_at_least_a_tenth(amounts: list[float]) -> None:
-    """The best tenth's share is between its part of the pages and 1."""
     values = np.array(amounts)
     most = max(1, round(0.1 * len(values)))
     if values.sum() > 0:
@@ -177,7 +173,6 @@ def test_a_closed_circle_is_entered_by_nobody(site: tuple[int, Links], data: st.
 
 @given(sites(), st.data())
 def test_topics_and_their_links_are_counted(site: tuple[int, Links], data: st.DataObject) -> None:
-    """Links between groups equal a plain count; pages in no group don't count."""
     n, links = site
     labels = data.draw(st.lists(st.integers(-1, 2), min_size=n, max_size=n))
     graph, pairs = made(n, links), set(plain(links))
@@ -200,7 +195,6 @@ def test_groups_of_pages_are_counted_whatever_the_direction(site: tuple[int, Lin
 
 
 def test_links_without_weight_lead_visitors_but_not_pagerank() -> None:
-    """A nofollow link (weight 0) is a path for clicks and an outlink, but no inlink, and PageRank ignores it."""
     graph = graph_of(np.array([0, 0, 1]), np.array([1, 2, 3]), np.array([1.0, 0.0, 0.0]), 4)
     inlinks, outlinks = degrees(graph, 4)
     assert (inlinks.tolist(), outlinks.tolist()) == ([0, 1, 0, 0], [2, 1, 0, 0])

@@ -20,7 +20,6 @@ def named(language: str, *clusters: list[str]) -> list[str]:
 
 
 def test_a_name_is_what_sets_titles_apart() -> None:
-    """The phrase of every title names the cluster; words of all clusters and function words don't."""
     found = named(
         "en",
         ["How to make cold brew coffee", "Cold brew coffee at home", "The best beans for cold brew coffee"],
@@ -57,7 +56,6 @@ def test_forms_of_a_word_are_one_term() -> None:
 
 
 def test_phrases_do_not_cross_what_parts_them() -> None:
-    """Punctuation marks separate words, and a function word is part of a phrase: no title says "tea coffee"."""
     found = named("en", ["Tea and coffee", "Coffee: milk", "Milk | tea", "Tea or milk", "Coffee with milk"])
     assert set(found[0].lower().split(", ")) <= {"tea", "coffee", "milk"}
     found = named("en", ["Terms of service", "Our terms of service", "Terms of Service: changes"], ["Coffee"])

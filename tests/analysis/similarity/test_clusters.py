@@ -65,7 +65,6 @@ def found(capsys: pytest.CaptureFixture[str], project: Path, *options: str) -> d
 
 
 def test_pages_are_grouped_named_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """CSV, workbook and JSON agree on each page's cluster, name, title, URL, distance and hub."""
     project = three_topics(tmp_path)
     answer = found(capsys, project, "--k", "3")
     assert [(one["name"], one["pages"]) for one in answer["clusters"]] == [
@@ -98,7 +97,6 @@ def test_pages_are_grouped_named_and_written(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_k_is_chosen_between_two_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of 2 to 8 clusters, three separate the topics best, and the step's line names the range that was tried."""
     project = three_topics(tmp_path)
     assert len(found(capsys, project, "--k", "2-8")["clusters"]) == 3
     assert command("clusters", "--project", str(project), "--by", "title", "--k", "2-8") == 0
@@ -110,7 +108,6 @@ def test_k_is_chosen_between_two_bounds(tmp_path: Path, capsys: pytest.CaptureFi
 def test_links_within_clusters_are_counted_and_missing_ones_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The page that most others link to is the hub; existing links count in the density, missing ones are listed."""
     project = three_topics(tmp_path)
     urls = [f"{SITE}/{at}/" for at in range(12)]
     links = [(urls[source], urls[0]) for source in (1, 2, 3)] + [(urls[0], urls[1]), (urls[5], urls[1])]
@@ -142,7 +139,6 @@ def test_near_duplicates_are_not_linked(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_communities_are_as_many_as_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Pages unlike any other are in no community, are reported, and come last in the CSV; --k is rejected."""
     project = titled(tmp_path, *(title for titles in TOPICS.values() for title in titles), "zebra crossing")
     answer = found(capsys, project, "--method", "communities")
     assert [one["pages"] for one in answer["clusters"]] == [5, 4, 3]
@@ -172,7 +168,6 @@ def test_communities_are_as_many_as_there_are(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_the_files_are_the_same_every_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two runs over one site write the same bytes into the CSV files and the page."""
     project = three_topics(tmp_path)
     names = "clusters.csv", "cluster_links.csv", "clusters.html"
     found(capsys, project)
@@ -192,7 +187,6 @@ def test_languages_are_grouped_apart(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first heading replaces a missing title; a page with neither is in no cluster by title."""
     project = titled(tmp_path, "")
     rows = [("", "Cold brew at home"), ("", "Cold brew ratio"), ("", "Cold brew jar"), ("", "")]
     pages = [(f"{SITE}/{at}/", *row, "cold brew") for at, row in enumerate(rows)]
@@ -217,7 +211,6 @@ def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest
 def test_a_wrong_option_is_one_sentence(
     options: tuple[str, str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A wrong option ends with exit code 2 and the correct syntax, and changes no file."""
     project = three_topics(tmp_path)
     before = snapshot(project / "files").keys()
     assert command("clusters", "--project", str(project), "--by", "title", *options) == 2
@@ -227,7 +220,6 @@ def test_a_wrong_option_is_one_sentence(
 
 
 def test_no_title_is_a_formula(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The CSV files store titles and names that look like formulas as text."""
     titles = [f"{sign}{word} tea" for word in ("green", "black") for sign in ("=", "+", "-", "@")]
     project = titled(tmp_path, *titles)
     found(capsys, project, "--k", "2")

@@ -46,7 +46,6 @@ TEAS = {frozenset((one, other)) for one in URLS[:3] for other in URLS[:3] if one
 def test_a_crawl_without_contents_is_compared_by_what_it_has(
     by: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Titles alone are enough for `pairs` and `clusters`; without --by, a note says what pages are compared by."""
     assert imported(project, crawl(tmp_path / "crawl.csv", HEADER, *ROWS)) == 0
     options = ("--by", by) if by else ()
     capsys.readouterr()
@@ -59,7 +58,6 @@ def test_a_crawl_without_contents_is_compared_by_what_it_has(
 def test_an_empty_column_of_contents_counts_as_none(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without --by, a table whose contents and titles are all empty is compared by its H1."""
     rows = [(url, "", title, "") for url, title in zip(URLS, TITLES, strict=True)]
     write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "H1", "Main Content"), *rows])
     assert command("pairs", "--project", str(project), "--min-similarity", "0.1") == 0
@@ -68,7 +66,6 @@ def test_an_empty_column_of_contents_counts_as_none(
 
 
 def test_a_field_that_no_column_has_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A comparison by contents that the table lacks ends with the column's name and exit code 3."""
     write_csv(project / "files/urls_rawdata.csv", [("URL", "Title"), *zip(URLS, TITLES, strict=True)])
     for by, column in (("content", "Main Content"), ("title,h1", "H1")):
         assert command("pairs", "--project", str(project), "--by", by) == 3
@@ -77,7 +74,6 @@ def test_a_field_that_no_column_has_is_named(project: Path, capsys: pytest.Captu
 
 @pytest.mark.parametrize("kind", ["csv", pytest.param("xlsx", marks=pytest.mark.long)])
 def test_an_export_is_compared_without_an_import(kind: str, project: Path, tmp_path: Path) -> None:
-    """Files as arguments take the place of the project's tables, which stay as they are; links count, too."""
     make_project(project)
     before = snapshot(project)
     image = (f"{SITE}/a.png", "image/png", "200", "Indexable", "", "")
@@ -97,7 +93,6 @@ def test_an_export_is_compared_without_an_import(kind: str, project: Path, tmp_p
 def test_an_export_needs_no_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In an empty folder `clusters crawl.csv` writes its results to files/."""
     monkeypatch.chdir(tmp_path)
     crawl(tmp_path / "crawl.csv", HEADER, *ROWS, ("/no-address", "text/html", "200", "Indexable", "Tea", ""))
     assert command("clusters", "crawl.csv", "--k", "2", "--encoder", "lsa", "--json") == 0
@@ -109,7 +104,6 @@ def test_an_export_needs_no_project(
 
 
 def test_links_alone_are_no_site(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A table of links without one of pages ends with a sentence and exit code 3."""
     links = crawl(tmp_path / "links.csv", ("Source", "Destination"), (URLS[0], URLS[1]))
     assert command("pairs", links, "--project", str(project)) == 3
     assert "links.csv: no table of pages" in capsys.readouterr().err

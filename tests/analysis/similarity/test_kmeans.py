@@ -53,7 +53,6 @@ def test_the_silhouette_finds_how_many_clusters_there_are() -> None:
 
 
 def test_batches_find_the_same_clusters_on_large_sites() -> None:
-    """From `MANY_PAGES` on, k-means in batches still finds well-separated clusters."""
     points = around(20, MANY_PAGES // 20)
     labels, _ = by_means(points, unknown(MANY_PAGES), (20, 20))
     assert np.mean([len(set(part.tolist())) == 1 for part in labels.reshape(20, -1)]) > 0.9
@@ -68,7 +67,6 @@ def test_clusters_are_the_same_every_time(bounds: tuple[int, int] | None) -> Non
 
 
 def test_languages_are_grouped_apart() -> None:
-    """Pages in different languages never share a cluster; one in an unknown language joins the nearest."""
     points = np.vstack([around(3, 10)] * 2 + [around(3, 10)[:1]])
     languages = np.repeat([0, 1, -1], [30, 30, 1])
     labels, _ = by_means(points, languages, (6, 6))
@@ -78,7 +76,6 @@ def test_languages_are_grouped_apart() -> None:
 
 
 def test_counts_are_shared_out_by_pages() -> None:
-    """A language with three times the pages gets three times the clusters; each gets at least one."""
     points, languages = around(1, 83, spread=3.0), np.repeat([0, 1, 2], [60, 20, 3])
     labels, _ = by_means(points, languages, (8, 8))
     assert [len(set(labels[languages == each].tolist())) for each in range(3)] == [5, 2, 1]
@@ -95,7 +92,6 @@ def test_tries_are_told_beforehand() -> None:
 
 
 def test_the_largest_cluster_is_the_first() -> None:
-    """Clusters are numbered by size; a page without data is in none and has no distance."""
     points = np.vstack([around(1, 5), np.zeros((1, 24), np.float32), around(2, 9)[9:]])
     found = ordered(points, by_means(points, unknown(15), (2, 2))[0])
     assert sizes(found.labels) == [9, 5] and found.labels[5] == -1 and np.isnan(found.distances[5])
@@ -165,7 +161,6 @@ def test_the_hub_is_near_the_topic_and_linked() -> None:
 
 
 def test_missing_links_are_those_that_do_not_stand() -> None:
-    """Missing links join hub and pages both ways and nearest pages; none exists already, none repeats."""
     points, labels = around(2, 8), np.repeat([0, 1], 8)
     links = np.sort(np.array([0 * 16 + 1, 1 * 16 + 0, 2 * 16 + 3, 3 * 16 + 9]))
     found = missing_links(points, labels, np.array([0, 8]), links)
@@ -181,7 +176,6 @@ def test_missing_links_are_those_that_do_not_stand() -> None:
 
 
 def test_a_hub_links_to_so_many_pages() -> None:
-    """A hub lists its missing links to the `MOST_FROM_HUB` nearest pages and counts the rest."""
     n = MOST_FROM_HUB + 20
     points = around(1, n)
     found = missing_links(points, np.zeros(n, np.int64), np.array([3]), np.empty(0, np.int64))
@@ -193,7 +187,6 @@ def test_a_hub_links_to_so_many_pages() -> None:
 
 
 def test_a_map_of_many_pages_shows_a_share_of_each_cluster() -> None:
-    """A large map draws the hubs and a share of every cluster; pages in no cluster are left out."""
     labels = np.repeat([0, 1, 2, -1], [600, 300, 100, 50])
     rows = drawn(labels, np.array([5, 700, 950]), 100)
     assert len(rows) == 100 and {5, 700, 950} <= set(rows.tolist())

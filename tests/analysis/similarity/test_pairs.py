@@ -36,13 +36,11 @@ def test_every_pair_above_the_bound_is_found_once() -> None:
 
 
 def test_a_page_without_a_pair_is_orphaned_content() -> None:
-    """A page without a match is listed as orphaned content; a page with one is not."""
     rows = np.array([[1, 0, 0], [0.9, 0.1, 0], [0, 0, 1]], np.float32)
     assert similar_pairs(of(rows), unknown(3), 0.8).alone.tolist() == [2]
 
 
 def test_the_best_matches_of_each_page() -> None:
-    """With a limit, a pair stays if it is among the best of either page; the rest are counted."""
     rows = vectors(1050, 3)
     found = similar_pairs(of(rows), unknown(1050), 0.5, most=3)
     matrix = rows @ rows.T
@@ -59,7 +57,6 @@ def test_the_best_matches_of_each_page() -> None:
 
 
 def test_pages_in_two_languages_are_no_pair() -> None:
-    """Pages in different languages are never a pair; a page in an unknown language matches any."""
     same = np.tile(np.array([[1, 0]], np.float32), (3, 1))
     found = similar_pairs(of(same), np.array([0, 1, -1]), 0.5)
     assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 2), (1, 2)]

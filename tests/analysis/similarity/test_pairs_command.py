@@ -35,7 +35,6 @@ def titled(folder: Path, *titles: str, **settings: object) -> Path:
 
 
 def test_each_pair_stands_in_the_files_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """CSV and workbook agree: each pair once, sorted, with both titles and any link between the pages."""
     project = make_project(tmp_path)
     links = [("Source", "Destination"), (URLS[0], URLS[2])]
     write_csv(project / "files/existing_links.csv", links)
@@ -58,7 +57,6 @@ def test_each_pair_stands_in_the_files_once(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_titles_are_compared_without_their_brand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Titles are compared without their brand; --keep-brands keeps it, and --brand names a rare one."""
     names = "Green tea", "Steam engines", "Tax returns", "Green tea pots"
     project = titled(tmp_path, *(f"{name} | Slow Kettle" for name in names))
     where = "--project", str(project), "--by", "title", "--json", "--min-similarity", "0.5"
@@ -77,7 +75,6 @@ def test_titles_are_compared_without_their_brand(tmp_path: Path, capsys: pytest.
 
 
 def test_a_field_that_was_named_is_compared(tmp_path: Path) -> None:
-    """`--by` selects the fields to compare; with several, each has its own column."""
     project = make_project(tmp_path)
     assert (
         command("pairs", "--project", str(project), "--by", "title=1,content=3", "--min-similarity", "0.1")
@@ -103,7 +100,6 @@ def test_a_field_that_was_named_is_compared(tmp_path: Path) -> None:
 def test_a_wrong_field_is_named(
     by: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An unknown field ends with a message that lists the available ones; nothing is written."""
     project = make_project(tmp_path)
     before = snapshot(project).keys()
     assert command("pairs", "--project", str(project), "--by", by) == 2
@@ -114,7 +110,6 @@ def test_a_wrong_field_is_named(
 def test_the_packaged_model_knows_what_words_do_not_say(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The model pairs titles without a common word by meaning; --encoder lsa compares words alone."""
     project = titled(tmp_path, "Cat food", "Feeding your kitten", "Mortgage rates")
     write_settings(project, {"embedding_provider": "auto"})
     where = "--project", str(project), "--by", "title", "--json", "--min-similarity", "0.4"
@@ -170,7 +165,6 @@ def test_similarities_within_and_across_sections(tmp_path: Path, capsys: pytest.
 
 
 def test_dimensions_that_nothing_has_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--matryoshka needs vectors: without an encoder it is refused, and so are more dimensions than there are."""
     project = make_project(tmp_path)
     assert command("pairs", "--project", str(project), "--matryoshka", "100000") == 2
     assert "Choose an encoder, as in --encoder local" in capsys.readouterr().err
@@ -180,7 +174,6 @@ def test_dimensions_that_nothing_has_are_refused(tmp_path: Path, capsys: pytest.
 
 
 def test_all_similarities_can_be_had(tmp_path: Path) -> None:
-    """The full matrix comes as CSV, as .npy with its URLs in a second file, or as Parquet; all agree."""
     parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
     project = make_project(tmp_path)
     for form in ("csv", "npy", "parquet"):
@@ -199,7 +192,6 @@ def test_all_similarities_can_be_had(tmp_path: Path) -> None:
 def test_a_matrix_in_a_wrong_form_is_refused_before_any_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An unknown matrix format is rejected before any page is read; the message lists the formats."""
     project = make_project(tmp_path)
     assert command("pairs", "--project", str(project), "--full-matrix", "xml") == 2
     told = capsys.readouterr().err
@@ -233,7 +225,6 @@ def test_one_page_has_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_no_cell_of_the_files_is_a_formula(tmp_path: Path) -> None:
-    """A title that starts with = is text in the workbook and has a leading ' in the CSV; URLs are links."""
     project = titled(tmp_path, "=1+1 green tea", "@green tea +1", '=HYPERLINK("http://evil.example")')
     assert command("pairs", "--project", str(project), "--by", "title", "--min-similarity", "0.1") == 0
     texts = [cell for row in rows_of(project / "files/pairs.csv") for cell in row]

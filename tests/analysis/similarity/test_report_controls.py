@@ -37,10 +37,6 @@ def page(tmp_path: Path) -> Path:
 
 @pytest.mark.long
 def test_all_controls_of_clusters_html_work(browser: Browser, tmp_path: Path) -> None:
-    """Pressing everything, in both shapes, colours and widths, leads to no uncaught error.
-
-    Map and tree are drawn, no title runs, and a name of pictures is cut between them.
-    """
     with browser.opened(written(tmp_path, clusters(SIZES, ["😀" * 80, *EVIL]))) as tab:
         # A dot opens its page: keep the tab.
         tab.run("void (window.open = () => null)")
@@ -73,7 +69,6 @@ def test_the_tree_shows_the_chosen_cluster(browser: Browser, page: Path, shape: 
 
 @pytest.mark.long
 def test_the_map_zooms_and_moves(browser: Browser, page: Path) -> None:
-    """The buttons zoom in and out; the mouse drags the map; Whole map restores it."""
     with browser.opened(page) as tab:
         tab.press("button[data-zoom='0.5']")
         assert tab.run(_ZOOM) == [50, 50]
@@ -94,7 +89,6 @@ def test_the_map_zooms_and_moves(browser: Browser, page: Path) -> None:
 
 @pytest.mark.long
 def test_clusters_are_hidden_and_shown(browser: Browser, page: Path) -> None:
-    """A click on a name hides its cluster; Hide all and Show all do so for all."""
     with browser.opened(page) as tab:
         tab.middle("#dots")
         tab.click(*tab.drawn_text("#dots", "2 · Page 9 1", lowest=True))

@@ -29,7 +29,6 @@ ROOT = np.sqrt(np.float32(0.5))
 
 
 def test_two_pages_are_alike_by_meaning_or_by_words() -> None:
-    """The cosines m and w combine like independent chances: 1 - (1 - m)(1 - w)."""
     both = whole(Similarity([Field("title", 1, MEANING, WORDS)]))
     assert both[0, 1] == pytest.approx(1 - (1 - ROOT) * (1 - ROOT))
     less = whole(Similarity([Field("title", 1, MEANING, WORDS, lift=0.5)]))
@@ -54,7 +53,6 @@ def test_fields_count_by_their_weights_where_both_pages_have_them() -> None:
 
 
 def test_nothing_known_is_no_similarity() -> None:
-    """A page without text has similarity 0 to every page, in every mode."""
     nothing = np.zeros((3, 2), np.float32)
     similarity = Similarity([Field("title", 1, nothing, nothing), Field("h1", 2, None, nothing)])
     assert not whole(similarity).any()
