@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,10 +11,6 @@ from internal_linker.core.errors import InputError
 from internal_linker.core.records import Collected, ExistingLink, Page
 from internal_linker.evaluation.holdout import AS_CONFIGURED, HIDINGS, cold, hidden, hide
 from internal_linker.ranking.adaptation import TOO_FEW
-from internal_linker.usecases.console import Reporter, open_console
-from internal_linker.usecases.evaluate import evaluate as evaluate_project
-from internal_linker.usecases.options.evaluation import EvaluateOptions
-from internal_linker.usecases.project import open_project
 from tests.standins import SerperStandIn
 from tests.support import link_sites
 from tests.support.sites import use_standins
@@ -46,6 +41,7 @@ def project(folder: Path) -> Path:
 
 
 def test_all_links_are_hidden() -> None:
+    """Each hidden link's anchor leaves its own source's text only; links into another language are not asked for."""
     site = hide(collected(), HIDINGS["all"], cut_anchors=True)
     assert site.visible == ()
     assert site.pairs == len(LINKS)
@@ -54,6 +50,12 @@ def test_all_links_are_hidden() -> None:
     assert texts[GREEN] == ["water"]
     assert texts[POTS] == ["fresh", "light"]
     assert texts[STORAGE] == ["fresh", "light", "water"]
+    # Visible links' anchors are removed, too: the texts are embedded once for all tables.
+    assert all(
+        hide(collected(), HIDINGS[how], cut_anchors=True).pages == site.pages for how in ("half", "cold")
+    )
+    site = hide(collected({GREEN: "en", WHITE: "de", STORAGE: "en"}), HIDINGS["all"], cut_anchors=False)
+    assert (site.truth[GREEN], WHITE in site.truth, site.visible) == ({STORAGE}, False, ())
 
 
 def test_half_of_the_links_is_chosen_by_their_hash() -> None:
@@ -64,41 +66,15 @@ def test_half_of_the_links_is_chosen_by_their_hash() -> None:
     assert all(page.content == "fresh light water" for page in site.pages)
 
 
-def test_links_into_another_language_are_not_asked_for() -> None:
-    """Links into another language are hidden but not evaluated, because a monolingual ranking can't find them."""
-    site = hide(collected({GREEN: "en", WHITE: "de", STORAGE: "en"}), HIDINGS["all"], cut_anchors=False)
-    assert site.truth[GREEN] == {STORAGE}
-    assert WHITE not in site.truth
-    assert site.visible == ()
-
-
-def test_a_site_without_links_is_told_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_site_without_links_and_an_unknown_choice_are_told_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(InputError, match=r"files/existing_links\.csv"):
         hide(Collected(collected().pages, (), (), 0), HIDINGS["all"], cut_anchors=True)
     assert command("evaluate", "--project", str(make_project(tmp_path))) == 3
     assert "Source, Destination, Anchor" in capsys.readouterr().err
-
-
-@pytest.mark.long
-def test_what_takes_long_is_told(tmp_path: Path) -> None:
-    told: list[list[Any]] = []
-
-    class Counting(Reporter):
-        def start(self, step: str, total: int, unit: str) -> None:
-            told.append([step, total, 0])
-            super().start(step, total, unit)
-
-        def advance(self, count: int = 1) -> None:
-            told[-1][2] += count
-            super().advance(count)
-
-    console = open_console(stderr=True)
-    evaluate_project(open_project(project(tmp_path)), EvaluateOptions(hide="half"), Counting(console))
-    assert "Learning" in {step for step, *_ in told}
-    # Pages with hidden links are ranked in at least five ways.
-    for step, least in (("Ranking", 5), ("Measuring", 5)):
-        bars = [(total, done) for name, total, done in told if name == step]
-        assert bars and all(total == done >= least for total, done in bars)
+    assert command("evaluate", "--project", str(project(tmp_path)), "--hide", "some") == 2
+    assert "--hide some: choose one of all, half." in capsys.readouterr().err
 
 
 def test_all_links_to_a_cold_page_are_hidden_together() -> None:
@@ -108,15 +84,6 @@ def test_all_links_to_a_cold_page_are_hidden_together() -> None:
     assert chosen == {url for url in URLS if cold(url)} and chosen < set(URLS)
     assert set(site.visible) == {link for link in everything if link.target not in chosen}
     assert site.pairs == len(chosen) * (len(URLS) - 1)
-
-
-@pytest.mark.parametrize("hiding", ["all", "half", "cold"])
-def test_the_texts_are_the_same_whatever_is_hidden(hiding: str) -> None:
-    """Visible links' anchors are removed, too, so that the texts are embedded once for both tables."""
-    assert (
-        hide(collected(), HIDINGS[hiding], cut_anchors=True).pages
-        == hide(collected(), HIDINGS["all"], cut_anchors=True).pages
-    )
 
 
 def test_simulated_arrivals_have_a_table_of_their_own(
@@ -163,14 +130,6 @@ def test_what_links_taught_is_printed(tmp_path: Path, capsys: pytest.CaptureFixt
         first,
         re.M,
     )
-
-
-@pytest.mark.parametrize("option", [("--hide", "some")])
-def test_an_unknown_choice_is_refused(
-    option: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command("evaluate", "--project", str(project(tmp_path)), *option) == 2
-    assert f"{option[0]} {option[1]}: choose one of all, half." in capsys.readouterr().err
 
 
 def test_search_results_that_were_paid_for_are_measured_and_none_is_asked_for(

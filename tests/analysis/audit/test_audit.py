@@ -190,6 +190,7 @@ def test_a_wrong_option_or_a_path_alone_writes_no_workbook(project: Path, capsys
     assert not (project / "files/audit.xlsx").exists()
 
 
+@pytest.mark.long
 def test_near_duplicates_stay_known_after_runs_that_look_for_none(ran: Path, capsys: Capture) -> None:
     where = ("--project", str(ran))
     assert command("run", "--limit", "1", "--publish", *where) == 0
@@ -225,6 +226,7 @@ def test_without_known_links_orphans_are_unknown(project: Path, capsys: Capture)
     assert "no links between your pages are known" in (project / "files/audit.html").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_the_sample_site_has_the_clusters_of_the_command(tmp_path: Path, capsys: Capture) -> None:
     for name in ("files", "config"):
         shutil.copytree(REPOSITORY / name, tmp_path / name)

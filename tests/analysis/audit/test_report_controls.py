@@ -56,6 +56,7 @@ def first_cells(tab: Tab, column: int, table: str = LINKS) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_a_table_sorts_filters_and_goes_out_as_csv(browser: Browser, tmp_path: Path) -> None:
     with browser.opened(written(tmp_path, audit(60))) as tab:
         scores = [int(score) for score in first_cells(tab, 3)]

@@ -52,6 +52,7 @@ def test_all_controls_of_clusters_html_work(browser: Browser, tmp_path: Path) ->
         tab.press_everything()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", ["orthogonal", "radial"])
 def test_the_tree_shows_the_chosen_cluster(browser: Browser, page: Path, shape: str) -> None:
     with browser.opened(page) as tab:
