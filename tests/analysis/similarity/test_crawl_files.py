@@ -55,21 +55,21 @@ def test_a_crawl_without_contents_is_compared_by_what_it_has(
     assert command("clusters", "--project", str(project), "--k", "2", *options) == 0
 
 
-def test_an_empty_column_of_contents_counts_as_none(
-    project: Path, capsys: pytest.CaptureFixture[str]
+def test_a_column_that_is_empty_or_missing_is_told(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [(url, "", title, "") for url, title in zip(URLS, TITLES, strict=True)]
     write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "H1", "Main Content"), *rows])
     assert command("pairs", "--project", str(project), "--min-similarity", "0.1") == 0
     assert pairs_of(project) >= TEAS
     assert "has no content, so pages are compared by h1" in capsys.readouterr().err
-
-
-def test_a_field_that_no_column_has_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_csv(project / "files/urls_rawdata.csv", [("URL", "Title"), *zip(URLS, TITLES, strict=True)])
     for by, column in (("content", "Main Content"), ("title,h1", "H1")):
         assert command("pairs", "--project", str(project), "--by", by) == 3
         assert f"the header row has no column '{column}'" in capsys.readouterr().err
+    links = crawl(tmp_path / "links.csv", ("Source", "Destination"), (URLS[0], URLS[1]))
+    assert command("pairs", links, "--project", str(project)) == 3
+    assert "links.csv: no table of pages" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["csv", pytest.param("xlsx", marks=pytest.mark.long)])
@@ -101,9 +101,3 @@ def test_an_export_needs_no_project(
     assert "crawl.csv: 1 row rejected: 1 because not a full URL" in told.err
     assert (tmp_path / "files/clusters.html").exists()
     assert not (tmp_path / "files/urls_rawdata.csv").exists()
-
-
-def test_links_alone_are_no_site(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    links = crawl(tmp_path / "links.csv", ("Source", "Destination"), (URLS[0], URLS[1]))
-    assert command("pairs", links, "--project", str(project)) == 3
-    assert "links.csv: no table of pages" in capsys.readouterr().err
