@@ -19,10 +19,7 @@ FLOORS = {"title": 0.22, "content": 0.365, "title,content": 0.375}
 
 @pytest.mark.long
 @pytest.mark.parametrize("by", list(FLOORS))
-def test_the_most_similar_pages_are_what_editors_link(
-    by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forget_settings(monkeypatch)
+def test_the_most_similar_pages_are_what_editors_link(by: str, tmp_path: Path) -> None:
     hidden = site(DEVELOPMENT[0])
     rows = [(page.url, page.title, page.h1, str(page.content), page.lang) for page in hidden.pages]
     write_csv(tmp_path / "files/urls_rawdata.csv", [("URL", "Title", "H1", "Main Content", "Lang"), *rows])

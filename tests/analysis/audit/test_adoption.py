@@ -158,10 +158,7 @@ def test_a_balance_reads_as_a_sum() -> None:
     )
 
 
-def test_a_site_is_audited_with_each_adoption(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forget_settings(monkeypatch)
+def test_a_site_is_audited_with_each_adoption(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_project(tmp_path)
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (URLS[0], URLS[1])])
     where = ("--project", str(folder))
