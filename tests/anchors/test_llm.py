@@ -136,18 +136,6 @@ def test_only_sentences_anchors_and_titles_are_sent() -> None:
     assert "A lid helps" not in data and "https" not in data
 
 
-def test_of_a_text_without_full_stops_a_part_is_sent() -> None:
-    long = page(
-        "home", f"{'soft water ' * 200} steep black tea leaves {'with care ' * 200}", title="Home", lang="en"
-    )
-    asked, model = rephrased(answering(Black="black tea leaves"), (long, *SITE[1:]))
-    (found,) = proposed(asked, [url("black")])
-    ((_, data),) = model.heard
-    (sent,) = json.loads(data)
-    assert "steep black tea leaves" in sent["sentence"] and len(sent["sentence"]) < 600
-    assert found[0].text == "black tea leaves" and str(long.content)[found[0].start :].startswith("black")
-
-
 def test_a_question_is_asked_once() -> None:
     cache = Answers()
     for tokens, model_name in ((7, "model"), (0, "model"), (7, "other")):

@@ -198,6 +198,7 @@ def test_check_tells_of_the_model(
     assert "Anchor model" not in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_answers_move_with_the_cache(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -97,17 +97,13 @@ def test_the_terminal_shows_figures_lengths_and_hygiene(
     assert re.search(r"^\d+ links that a run proposes, \d+ with an anchor in the text", out, re.M)
     for flaw in Flaw:
         assert re.search(rf"^{re.escape(flaw.message)} +\d+$", out, re.M)
-
-
-def test_json_has_all_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("evaluate", "--anchors", "--json", "--project", str(folder)) == 0
     data = json.loads(capsys.readouterr().out)
     frames = evaluate_anchors(folder).frames
     assert {"shares", "lengths", "hygiene", "examples"} == set(frames) <= set(data)
     assert data["linked_pairs"] == 2 and data["linked_pairs_left_out"] == 1
-    assert {row["measure"]: row["share"] for row in data["shares"]} == dict(
-        zip(frames["shares"]["measure"], frames["shares"]["share"], strict=True)
-    )
+    shares = zip(frames["shares"]["measure"], frames["shares"]["share"], strict=True)
+    assert {row["measure"]: row["share"] for row in data["shares"]} == dict(shares)
     assert [row["flaw"] for row in data["hygiene"]] == [flaw.value for flaw in Flaw]
     assert len(data["lengths"]) == 3 * len(LENGTHS)
     assert data["proposed_links"] >= data["anchors_in_text"] > 0
@@ -126,30 +122,22 @@ def test_the_anchors_are_those_of_a_run(folder: Path) -> None:
 
 
 def test_without_editors_anchors_only_a_runs_anchors_are_measured(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = make_project(tmp_path)
+    where = "--project", str(folder)
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (GREEN, BLACK)])
-    assert command("evaluate", "--anchors", "--project", str(folder)) == 0
+    assert command("evaluate", "--anchors", *where) == 0
     out = capsys.readouterr().out
-    assert "has the column Anchor" in out
-    assert "links that a run proposes" in out
+    assert "has the column Anchor" in out and "links that a run proposes" in out
     assert evaluate_anchors(folder).agreement is None
-
-
-def test_a_site_without_links_has_no_figures(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_csv(
-        folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), (GREEN, "Tea", "Green tea.")]
-    )
+    one = [("URL", "Title", "Main Content"), (GREEN, "Tea", "Green tea.")]
+    write_csv(folder / "files/urls_rawdata.csv", one)
     write_csv(folder / "files/main_queries.csv", [("URL", "Main Query")])
-    assert command("evaluate", "--anchors", "--project", str(folder)) == 0
+    assert command("evaluate", "--anchors", *where) == 0
     out = capsys.readouterr().out
     assert "A run proposes no links, so there are no anchors to look at." in out and "nan" not in out
-    assert command("evaluate", "--anchors", "--json", "--project", str(folder)) == 0
+    assert command("evaluate", "--anchors", "--json", *where) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["proposed_links"] == 0 and {row["share"] for row in data["shares"]} == {None}
-
-
-def test_json_without_anchors_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command("evaluate", "--json", "--project", str(folder)) == 2
+    assert command("evaluate", "--json", *where) == 2
     assert "--json requires --anchors" in capsys.readouterr().err

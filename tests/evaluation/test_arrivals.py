@@ -49,17 +49,17 @@ def test_what_is_to_be_found_is_unknown() -> None:
         found = sorted((source, target) for source, targets in hidden.truth.items() for target in targets)
         assert tuple(found) == expected.added and hidden.pairs == len(found)
         assert hidden.visible == expected.known
-
-
-def test_links_that_no_run_proposes_are_not_asked_for() -> None:
+    # Links that no run proposes are not asked for.
     pages = (replace(PAGES[0], lang="fa"), *PAGES[1:])
     for hidden in arrivals(replace(SITE, pages=pages), cut_anchors=False):
         assert url(0) not in hidden.truth
         assert all(url(0) not in targets for targets in hidden.truth.values())
+    assert not list(arrivals(Collected((Page("a", "a"),), (), (), 0), cut_anchors=True))
 
 
 def test_a_page_counts_once_over_all_groups() -> None:
     groups = [row("words", {"a": 0, "b": 1}, 2), row("words", {"a": 1}, 2), row("words", {"c": 99}, 4)]
+    assert together(groups[:1]) == groups[0][1]
     (found,) = together(groups)
     assert found.measured.sources == ("a", "b", "c")
     assert found.measured.each[:, 3].tolist() == [0.75, 0.5, 0.01]
@@ -76,12 +76,3 @@ def test_ways_that_some_groups_lack_are_left_out() -> None:
     ):
         found = {each.name: each.measured.each[:, 3].tolist() for each in together(groups)}
         assert found == {NO_LINKS: [1, 0.5], ALL_SIGNALS: [pytest.approx(1 / 3), 0.5]}
-
-
-def test_one_group_keeps_its_figures() -> None:
-    hidden, rows = row("words", {"a": 0, "b": 3, "c": 2}, 3)
-    assert together([(hidden, rows)]) == rows
-
-
-def test_a_site_without_links_has_no_arrivals() -> None:
-    assert not list(arrivals(Collected((Page("a", "a"),), (), (), 0), cut_anchors=True))

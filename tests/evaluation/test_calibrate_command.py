@@ -193,10 +193,8 @@ def test_a_file_of_a_spreadsheet_program_or_an_earlier_version_is_read(
     assert first == old and (second.source, second.label, second.strength) == (old.target, "", kept)
 
 
-@pytest.mark.parametrize("shares", [("1.2", "0.5"), ("0.5", "0.6"), ("0.8", "0"), ("nan", "0.5")])
-def test_precisions_that_make_no_sense_are_refused(
-    shares: tuple[str, str], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert calibrate(folder, "--precision", shares[0], "--sidebar-precision", shares[1]) == 2
-    assert "both must be above 0 and below 1" in capsys.readouterr().err
+def test_precisions_that_make_no_sense_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for inline, sidebar in (("1.2", "0.5"), ("0.5", "0.6"), ("0.8", "0"), ("nan", "0.5")):
+        assert calibrate(folder, "--precision", inline, "--sidebar-precision", sidebar) == 2
+        assert "both must be above 0 and below 1" in capsys.readouterr().err
     assert not (folder / "files/labels.csv").exists()

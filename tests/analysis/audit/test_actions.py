@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
-import pytest
 
 from internal_linker.analysis.audit.actions import MOST_OF_A_KIND, ProposedLinks, actions
 from internal_linker.analysis.audit.records import Action, Audit, Finding, Rule
@@ -86,22 +85,15 @@ def test_no_kind_of_action_crowds_out_the_others() -> None:
     assert [one.pages for one in only] == sorted((one.pages for one in only), reverse=True)
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_strong_links_fill_up_the_actions(known: bool) -> None:
+def test_strong_links_fill_up_the_actions() -> None:
     offered = [((0, 1), 4.5), ((1, 2), 5.0), ((2, 0), 0.0)]
-    links = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2)] if known else []
-    found = audited(URLS[:3], ["Home", "A", "B"], links, offered)
-    assert [one.what for one in found.actions] == (
-        []
-        if known
-        else [
-            "Link from “A” to “B” with the anchor “B” (in the text)",
-            "Link from “Home” to “A” with the anchor “A” (in the text)",
-        ]
-    )
-
-
-def test_titles_from_right_to_left_do_not_turn_the_sentence() -> None:
+    every = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2)]
+    assert not audited(URLS[:3], ["Home", "A", "B"], every, offered).actions
+    assert [one.what for one in audited(URLS[:3], ["Home", "A", "B"], [], offered).actions] == [
+        "Link from “A” to “B” with the anchor “B” (in the text)",
+        "Link from “Home” to “A” with the anchor “A” (in the text)",
+    ]
+    # A title from right to left does not turn the sentence.
     found = audited(URLS[:3], ["", "قهوه", ""], [(0, 2), (2, 0)], [((0, 1), 4.0)])
     assert found.actions[0].what.startswith(f"Link from {URLS[0]} to “\u2068قهوه\u2069” with")
 
@@ -132,9 +124,6 @@ def test_the_workbook_has_the_actions_and_all_proposed_links(tmp_path: Path) -> 
     assert [str(part) for part in line["Sentence"]] == ["=Fine ", "tea", "."]
     assert (line["Source title"], line["Target title"], line["Anchor"]) == ("A", "E", "tea")
     assert (line["Score"], line["Tier"], line["Source section"]) == (90, "in the text", "/")
-
-
-def test_a_workbook_without_all_links_says_so(tmp_path: Path) -> None:
     found = audit(200)
     (remark,) = AuditXlsx(tmp_path / "audit.xlsx").write(replace(found, links=found.links[:7]))
     assert remark == "files/audit.xlsx has the 7 strongest proposed links; links.csv has all."

