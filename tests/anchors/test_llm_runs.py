@@ -216,14 +216,13 @@ def test_answers_move_with_the_cache(
     assert anchors(other) == anchors(project) and len(openai.ledger) == calls
 
 
-@pytest.mark.parametrize("answer", ["", "plain", "چای سبز", "a\0b", "half \ud800 pair", "x" * 100_000])
-def test_any_answer_is_kept(store_url: str, tmp_path: Path, answer: str) -> None:
-    cache = StoredAnswers(open_database(store_url, tmp_path))
-    asked = Model(str, model="m" * 500)
+def test_any_answer_is_kept(store_url: str, tmp_path: Path) -> None:
+    """Both databases return an answer without the characters they can't store, and none for another model."""
+    cache, asked = StoredAnswers(open_database(store_url, tmp_path)), Model(str, model="m" * 500)
     assert cache.get(asked, "p") is None
-    cache.put(asked, "p", "old")
-    cache.put(asked, "p", answer)
-    assert cache.get(asked, "p") == answer.replace("\0", "").replace("\ud800", "?")
+    for answer in ("old", "", "plain", "چای سبز", "a\0b", "half \ud800 pair", "x" * 100_000):
+        cache.put(asked, "p", answer)
+        assert cache.get(asked, "p") == answer.replace("\0", "").replace("\ud800", "?")
     assert cache.get(asked, "q") is None
     asked.model = "other"
     assert cache.get(asked, "p") is None

@@ -29,21 +29,17 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs", "expected"),
-    [
+def test_token_f1_compares_multisets_of_folded_words() -> None:
+    for ours, theirs, expected in (
         ("Black Tea", "black tea", 1.0),
         ("black tea leaves", "black tea", 0.8),
         ("tea tea", "tea", 2 / 3),
         ("green", "black", 0.0),
         ("東京都", "東京", 2 / 3),
         ("C", "c", 1.0),
-        ("C", "black", 0.0),
         ("", "black", 0.0),
-    ],
-)
-def test_token_f1_compares_multisets_of_folded_words(ours: str, theirs: str, expected: float) -> None:
-    assert token_f1(ours, theirs) == pytest.approx(expected)
+    ):
+        assert token_f1(ours, theirs) == pytest.approx(expected)
 
 
 def test_the_nearest_of_the_editors_anchors_counts_and_others_are_left_out() -> None:

@@ -158,20 +158,17 @@ def test_a_scheduler_gets_its_exit_code(project: Path, capsys: Capture) -> None:
     assert (project / "files/audit.xlsx").exists()
 
 
-@pytest.mark.parametrize(
-    ("bound", "sentence"),
-    [
+def test_bounds_are_read_and_a_wrong_one_is_told() -> None:
+    assert failure_bounds([f"{rule.value}=2" for rule in Rule]) == dict.fromkeys(Rule, 2)
+    for bound, sentence in (
         ("orphans", "'orphans'. Did you mean orphan? Choose one of broken-target"),
         ("Deadends=3", "'Deadends'. Did you mean dead-end=3? Choose one of"),
         ("tiny", "unknown rule 'tiny'. Choose one of broken-target"),
         ("orphan=many", "'many' is not a whole number of 1 or more, as in orphan=10"),
         ("orphan=0", "'0' is not a whole number of 1 or more"),
-    ],
-)
-def test_a_wrong_bound_is_told(bound: str, sentence: str) -> None:
-    with pytest.raises(ConfigurationError, match=re.escape(sentence)):
-        failure_bounds([bound])
-    assert failure_bounds([f"{rule.value}=2" for rule in Rule]) == dict.fromkeys(Rule, 2)
+    ):
+        with pytest.raises(ConfigurationError, match=re.escape(sentence)):
+            failure_bounds([bound])
 
 
 def test_a_wrong_option_or_a_path_alone_writes_no_workbook(project: Path, capsys: Capture) -> None:

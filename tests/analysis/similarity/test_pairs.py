@@ -35,11 +35,6 @@ def test_every_pair_above_the_bound_is_found_once() -> None:
     assert found.found == len(expected)
 
 
-def test_a_page_without_a_pair_is_orphaned_content() -> None:
-    rows = np.array([[1, 0, 0], [0.9, 0.1, 0], [0, 0, 1]], np.float32)
-    assert similar_pairs(of(rows), unknown(3), 0.8).alone.tolist() == [2]
-
-
 def test_the_best_matches_of_each_page() -> None:
     rows = vectors(1050, 3)
     found = similar_pairs(of(rows), unknown(1050), 0.5, most=3)
@@ -56,7 +51,9 @@ def test_the_best_matches_of_each_page() -> None:
     assert found.histogram.sum() == 1050 * 1049 // 2
 
 
-def test_pages_in_two_languages_are_no_pair() -> None:
+def test_pages_in_two_languages_are_no_pair_and_one_without_a_pair_is_orphaned_content() -> None:
+    rows = np.array([[1, 0, 0], [0.9, 0.1, 0], [0, 0, 1]], np.float32)
+    assert similar_pairs(of(rows), unknown(3), 0.8).alone.tolist() == [2]
     same = np.tile(np.array([[1, 0]], np.float32), (3, 1))
     found = similar_pairs(of(same), np.array([0, 1, -1]), 0.5)
     assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 2), (1, 2)]
