@@ -75,27 +75,17 @@ def _compile(uv: str, folder: Path, kept: str, *options: str) -> str:
     backend.write_text("\n".join(project["build-system"]["requires"]), encoding="utf-8")
     constraints.write_text(CONSTRAINTS, encoding="utf-8")
     output.write_text(kept, encoding="utf-8")
-    command = [
-        uv,
-        "pip",
-        "compile",
-        "--quiet",
-        "--universal",
+    command = [uv, *"pip compile --quiet --universal --generate-hashes --no-annotate --no-header".split()]
+    command += [
         "--python-version",
         PYTHONS[0],
-        "--generate-hashes",
-    ]
-    command += [
-        "--no-annotate",
-        "--no-header",
         "--constraint",
         str(constraints),
         "--output-file",
         str(output),
     ]
-    if subprocess.run(
-        [*command, *options, str(ROOT / "pyproject.toml"), str(backend)], check=False
-    ).returncode:
+    inputs = [str(ROOT / "pyproject.toml"), str(backend)]
+    if subprocess.run([*command, *options, *inputs], check=False).returncode:
         sys.exit("No lock could be made: see above.")
     return output.read_text(encoding="utf-8")
 
@@ -119,28 +109,11 @@ def _name(entry: str) -> str:
 
 def _check_wheels(uv: str) -> None:
     environment = {**os.environ, "MACOSX_DEPLOYMENT_TARGET": OLDEST_MACOS}
-    command = [
-        uv,
-        "pip",
-        "compile",
-        "--quiet",
-        "--no-deps",
-        "--only-binary",
-        ":all:",
-        "--no-header",
-        str(LOCK),
-        str(TEST_LOCK),
-    ]
+    fixed = "pip compile --quiet --no-deps --only-binary :all: --no-header --output-file".split()
+    command = [uv, *fixed, os.devnull, str(LOCK), str(TEST_LOCK)]
     for platform in PLATFORMS:
         for version in PYTHONS:
-            options = [
-                "--python-platform",
-                platform,
-                "--python-version",
-                version,
-                "--output-file",
-                os.devnull,
-            ]
+            options = ["--python-platform", platform, "--python-version", version]
             if subprocess.run([*command, *options], env=environment, check=False).returncode:
                 sys.exit(f"A locked package has no wheel for {platform}, Python {version}: see above.")
 

@@ -21,13 +21,13 @@ MAY_WRITE = frozenset(SCOPE + name for name in ("spreadsheets", "drive", "drive.
 MAY_READ = MAY_WRITE | {SCOPE + "spreadsheets.readonly", SCOPE + "drive.readonly"}
 ROUTE = re.compile(
     r"/v4/spreadsheets/(?P<key>[^/:]+)(?P<values>/values)?(?:/(?P<range>.+?))?"
-    r"(?::(?P<verb>batchGet|batchUpdate|batchClear|append|clear))?"
+    r"(?::(?P<verb>batchUpdate))?"
 )
 BODY_NAMES = frozenset(
     {
         *("range", "majorDimension", "values", "data", "ranges", "valueInputOption", "requests"),
+        # gspread sends these without a value.
         *("includeValuesInResponse", "responseValueRenderOption", "responseDateTimeRenderOption"),
-        *("includeSpreadsheetInResponse", "responseRanges", "responseIncludeGridData"),
     }
 )
 
@@ -52,21 +52,18 @@ class GoogleStandIn(GoogleApiStandIn):
         self,
         grids: Mapping[str, Sequence[Sequence[Any]]] | None = None,
         *,
-        spreadsheet_id: str = "standin-sheet",
         rows: int = 1000,
         columns: int = 26,
         reads_per_minute: int = 60,
         writes_per_minute: int = 60,
-        quota_window: float = 60.0,
         port: int = 0,
         latency: float = 0.0,
         tokens: TokenDesk | None = None,
     ) -> None:
         super().__init__(tokens, port=port, latency=latency)
-        self.spreadsheet_id = spreadsheet_id
-        self.spreadsheets = {spreadsheet_id: Spreadsheet(spreadsheet_id)}
+        self.spreadsheet_id = "standin-sheet"
+        self.spreadsheets = {self.spreadsheet_id: Spreadsheet(self.spreadsheet_id)}
         self.on_request: Callable[[Request], None] | None = None  # acts as an editor between two calls
-        self.quota_window = quota_window  # seconds
         self._per_minute = {"Read": reads_per_minute, "Write": writes_per_minute}
         self._quotas: dict[tuple[str, str], RateLimit] = {}
         for title, values in (grids or {"Main": []}).items():
@@ -144,7 +141,7 @@ class GoogleStandIn(GoogleApiStandIn):
         return Answer(body=self._answered(route, request, spreadsheet, email), units=1)
 
     def _charge(self, email: str, kind: str) -> None:
-        fresh = RateLimit(self._per_minute[kind], self.quota_window)
+        fresh = RateLimit(self._per_minute[kind], 60.0)
         if self._quotas.setdefault((email, kind), fresh).take():
             raise google_errors.quota(kind)
 
@@ -161,21 +158,12 @@ class GoogleStandIn(GoogleApiStandIn):
                 return values.metadata(spreadsheet.title, request.query)
             case "GET", "/values", None:
                 return values.get(text, options)
-            case "GET", "/values", "batchGet":
-                return values.batch_get(request.query.get("ranges", []), options)
             case "POST", None, "batchUpdate":
                 answer = google_requests.batch(spreadsheet.key, tabs, body)
             case "PUT", "/values", None:
                 answer = values.update(text, body, options)
             case "POST", "/values", "batchUpdate":
                 answer = values.batch_update(body)
-            case "POST", "/values", "append":
-                answer = values.append(text, body, options)
-            case "POST", "/values", "clear":
-                answer = {"spreadsheetId": values.key, "clearedRange": values.clear([text])[0]}
-            case "POST", "/values", "batchClear":
-                cleared = values.clear(body.get("ranges") or [])
-                answer = {"spreadsheetId": values.key, "clearedRanges": cleared}
             case _:
                 raise google_errors.not_found()
         google_looks.check_protection(spreadsheet.tabs, tabs, email)

@@ -33,7 +33,6 @@ class GoogleAnalyticsStandIn(GoogleApiStandIn):
     Args:
         data: the rows of each property, by its number; days as 2026-11-30.
         zone: the time zone of all properties.
-        tokens_an_hour: units that the reports of an hour may take: one each, and one for each thousand rows.
         most_rows: rows that an answer has at most.
         tokens: as in `GoogleApiStandIn`.
     """
@@ -46,7 +45,6 @@ class GoogleAnalyticsStandIn(GoogleApiStandIn):
         data: Mapping[str, Sequence[Row]],
         *,
         zone: str = "Europe/Berlin",
-        tokens_an_hour: int = 40_000,
         most_rows: int = 250_000,
         tokens: TokenDesk | None = None,
     ) -> None:
@@ -55,7 +53,7 @@ class GoogleAnalyticsStandIn(GoogleApiStandIn):
         self.zone, self.most_rows = zone, most_rows
         self.metadata: dict[str, Any] = {}  # such as subjectToThresholding
         self.viewers = {number: {EMAIL} for number in self.data}
-        self.quota = RateLimit(tokens_an_hour, 3600)
+        self.quota = RateLimit(40_000, 3600)  # a report costs one, and one for each thousand rows
 
     def asked(self) -> list[tuple[str, str, int]]:
         """Return first day, last day and offset of all answered reports by page."""

@@ -75,11 +75,6 @@ def set_filter(find: Find, args: Args) -> None:
     tab.looks.filter = given
 
 
-def clear_filter(find: Find, args: Args) -> None:
-    """Remove the filter."""
-    find(args.get("sheetId")).looks.filter = None
-
-
 def update_dimension(find: Find, args: Args) -> None:
     """Set column widths, and hide or show columns."""
     span = args["range"]
@@ -173,7 +168,6 @@ KINDS: dict[str, Callable[[Find, Args], Args | None]] = {
     "deleteConditionalFormatRule": delete_rule,
     "addProtectedRange": protect,
     "setBasicFilter": set_filter,
-    "clearBasicFilter": clear_filter,
     "updateDimensionProperties": update_dimension,
     "createDeveloperMetadata": create_metadata,
 }

@@ -16,9 +16,6 @@ GRID_FIELDS = frozenset({"rowCount", "columnCount", "frozenRowCount", "frozenCol
 Args = dict[str, Any]
 Tabs = list[Tab]
 
-# Requests that change only what no test looks at: accepted, and recorded in the ledger.
-COSMETIC = frozenset({"autoResizeDimensions", "updateBorders", "addBanding"})
-
 
 def batch(key: str, tabs: Tabs, body: Args) -> Args:
     """Execute all requests in order; the caller discards the tabs if one is refused."""
@@ -38,8 +35,6 @@ def apply(tabs: Tabs, kind: str, args: Args, place: int) -> Args:
     """Execute one request on the tabs and return its reply, {} for most kinds."""
     where = f"requests[{place}]"
     try:
-        if kind in COSMETIC:
-            return {}
         if kind not in KINDS and kind not in google_looks.KINDS:
             raise unknown_name(kind, where)
         google_schema.check(kind, args, where)
@@ -99,12 +94,6 @@ def _add_sheet(tabs: Tabs, args: Args) -> Args:
     return {"addSheet": {"properties": properties(tabs, tab)}}
 
 
-def _delete_sheet(tabs: Tabs, args: Args) -> None:
-    if len(tabs) == 1:
-        raise invalid("Invalid request: You can't remove all the sheets in a document.")
-    tabs.remove(_tab(tabs, args.get("sheetId")))
-
-
 def _update_properties(tabs: Tabs, args: Args) -> None:
     wanted, mask = (args["properties"], set(re.findall(r"[\w*]+", args.get("fields") or "")))
     if not mask:
@@ -133,11 +122,6 @@ def _update_grid(tab: Tab, grid: Args) -> None:
         raise invalid("Invalid request: You can't freeze all visible rows on the sheet.")
     tab.frozen_rows, tab.frozen_columns = (frozen, grid.get("frozenColumnCount", tab.frozen_columns))
     tab.resize(rows, columns)
-
-
-def _append_dimension(tabs: Tabs, args: Args) -> None:
-    tab, rows = _tab(tabs, args.get("sheetId")), args["dimension"] == "ROWS"
-    tab.resize(tab.rows + args["length"] * rows, tab.columns + args["length"] * (not rows))
 
 
 def _span(tabs: Tabs, args: Args) -> tuple[Tab, bool, int, int]:
@@ -177,19 +161,6 @@ def _delete_dimension(tabs: Tabs, args: Args) -> None:
         del line[start:end]
     tab.columns -= end - start
     tab.looks.hidden = {at - (end - start) * (at >= end) for at in tab.looks.hidden if not start <= at < end}
-
-
-def _move_dimension(tabs: Tabs, args: Args) -> None:
-    tab, rows, start, end = _span(tabs, {"range": args["source"]})
-    to = args["destinationIndex"]
-    if rows or start <= to < end:
-        raise invalid("Invalid request: this stand-in moves columns only, and not into themselves")
-    order = [at for at in range(tab.columns) if not start <= at < end]
-    place = to if to < start else to - (end - start)
-    order[place:place] = range(start, end)
-    for line in tab.cells:
-        line[:] = [line[at] if at < len(line) else EMPTY for at in order]
-    tab.looks.hidden = {order.index(at) for at in tab.looks.hidden}
 
 
 def _sort_range(tabs: Tabs, args: Args) -> None:
@@ -290,12 +261,9 @@ def _runs(given: list[Args], value: Value) -> tuple[Args, ...]:
 
 KINDS: dict[str, Callable[[Tabs, Args], Args | None]] = {
     "addSheet": _add_sheet,
-    "deleteSheet": _delete_sheet,
     "updateSheetProperties": _update_properties,
-    "appendDimension": _append_dimension,
     "insertDimension": _insert_dimension,
     "deleteDimension": _delete_dimension,
-    "moveDimension": _move_dimension,
     "sortRange": _sort_range,
     "updateCells": _update_cells,
     "appendCells": _append_cells,

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.standins.google_errors import invalid, unknown_name
 
-# Type -> its fields; a field's type is a basic type, a type here, or a list of either. Fields that the tests
-# don't send are left out; test_google_looks.py compares the rest with Google's own description.
+# Type -> its fields; a field's type is a basic type, a type here, or a list of either. Fields that nobody
+# sends are left out.
 TYPES: dict[str, dict[str, Any]] = {
     "GridRange": dict.fromkeys(
         ("sheetId", "startRowIndex", "endRowIndex", "startColumnIndex", "endColumnIndex"), int
@@ -57,12 +57,9 @@ TYPES: dict[str, dict[str, Any]] = {
         "location": "DeveloperMetadataLocation",
     },
     "AddSheetRequest": {"properties": "SheetProperties"},
-    "DeleteSheetRequest": {"sheetId": int},
     "UpdateSheetPropertiesRequest": {"properties": "SheetProperties", "fields": str},
-    "AppendDimensionRequest": {"sheetId": int, "dimension": str, "length": int},
     "InsertDimensionRequest": {"range": "DimensionRange", "inheritFromBefore": bool},
     "DeleteDimensionRequest": {"range": "DimensionRange"},
-    "MoveDimensionRequest": {"source": "DimensionRange", "destinationIndex": int},
     "SortRangeRequest": {"range": "GridRange", "sortSpecs": ["SortSpec"]},
     "UpdateCellsRequest": {
         **{"rows": ["RowData"], "fields": str, "start": "GridCoordinate", "range": "GridRange"}
@@ -81,7 +78,6 @@ TYPES: dict[str, dict[str, Any]] = {
     "DeleteConditionalFormatRuleRequest": {"sheetId": int, "index": int},
     "AddProtectedRangeRequest": {"protectedRange": "ProtectedRange"},
     "SetBasicFilterRequest": {"filter": "BasicFilter"},
-    "ClearBasicFilterRequest": {"sheetId": int},
     "UpdateDimensionPropertiesRequest": {
         **{"range": "DimensionRange", "properties": "DimensionProperties", "fields": str}
     },

@@ -60,7 +60,6 @@ class TokenDesk:
     """The endpoint's state: it checks assertions and remembers the tokens it issued."""
 
     def __init__(self) -> None:
-        self.token_seconds = HOUR  # life of tokens issued from now on
         self.revoked = False  # as after the key was deleted in the console
         self._tokens: dict[str, Token] = {}
 
@@ -93,8 +92,8 @@ class TokenDesk:
             return _refused("invalid_grant", "Invalid JWT: Failed audience check.")
         access = f"ya29.{secrets.token_urlsafe(24)}"
         scopes = frozenset(str(claims.get("scope", "")).split())
-        self._tokens[access] = Token(claims["iss"], scopes, time.time() + self.token_seconds)
-        return Answer(body={"access_token": access, "expires_in": self.token_seconds, "token_type": "Bearer"})
+        self._tokens[access] = Token(claims["iss"], scopes, time.time() + HOUR)
+        return Answer(body={"access_token": access, "expires_in": HOUR, "token_type": "Bearer"})
 
 
 def _verified(assertion: str) -> dict[str, Any] | None:

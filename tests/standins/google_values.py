@@ -1,9 +1,8 @@
-"""The values calls of Sheets v4: reading, writing, appending to and clearing ranges of a spreadsheet."""
+"""The values calls of Sheets v4: reading and writing ranges of a spreadsheet."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Mapping
 from typing import Any
 
 from tests.standins import google_looks
@@ -48,16 +47,12 @@ class Values:
         tab.check_start(box)
         return self._read(tab, box.within(tab.rows, tab.columns), options)
 
-    def batch_get(self, texts: Sequence[str], options: Options) -> dict[str, Any]:
-        """Return several ranges in the requested order."""
-        return {"spreadsheetId": self.key, "valueRanges": [self.get(text, options) for text in texts]}
-
     def update(self, text: str, body: Options, options: Options) -> dict[str, Any]:
         """Write one range."""
         tab, box = self.find(text)
         parse, block = _parses(options), _rows(body)
         tab.check_write(box, block)
-        return self._put(tab, box, block, parse, options)
+        return self._put(tab, box, block, parse)
 
     def batch_update(self, body: Options) -> dict[str, Any]:
         """Write several ranges one after another."""
@@ -72,51 +67,19 @@ class Values:
         totals |= {"totalUpdatedSheets": sheets} if sheets else {}
         return {"spreadsheetId": self.key, **totals, "responses": responses}
 
-    def append(self, text: str, body: Options, options: Options) -> dict[str, Any]:
-        """Append below the table found in the range; the grid grows where necessary."""
-        tab, box = self.find(text)
-        parse, block, table = _parses(options), _rows(body), tab.table(box)
-        top, left = (table.bottom or 0, table.left) if table else (box.top, box.left)
-        if options.get("insertDataOption") == "INSERT_ROWS":
-            tab.cells[top:top] = [[] for _ in block]
-            tab.rows += len(block)
-        width = max(map(len, block), default=0)
-        tab.resize(max(tab.rows, top + len(block)), max(tab.columns, left + width))
-        target = Box(top, left, top + 1, left + 1)
-        tab.check_write(target, block)
-        updates = self._put(tab, target, block, parse, options)
-        found = {"tableRange": self._name(tab, table)} if table else {}
-        return {"spreadsheetId": self.key, **found, "updates": updates}
-
-    def clear(self, texts: Sequence[str]) -> list[str]:
-        """Clear ranges and return their names."""
-        names = []
-        for text in texts:
-            tab, box = self.find(text)
-            tab.check_start(box)
-            names.append(self._name(tab, tab.clear(box)))
-        return names
-
-    def _put(
-        self, tab: Tab, box: Box, block: list[list[Any]], parse: bool, options: Options
-    ) -> dict[str, Any]:
+    def _put(self, tab: Tab, box: Box, block: list[list[Any]], parse: bool) -> dict[str, Any]:
         count = tab.write(box.top, box.left, block, parse=parse)
         width = max(map(len, block), default=0)
         written = Box(box.top, box.left, box.top + max(1, len(block)), box.left + max(1, width))
         sizes = {"updatedRows": len(block), "updatedColumns": width, "updatedCells": count} if count else {}
-        answer = {"spreadsheetId": self.key, "updatedRange": self._name(tab, written), **sizes}
-        if options.get("includeValuesInResponse") in (True, "true", "True"):
-            answer["updatedData"] = self._read(tab, written, {"valueRenderOption": _response_render(options)})
-        return answer
+        return {"spreadsheetId": self.key, "updatedRange": self._name(tab, written), **sizes}
 
     def _read(self, tab: Tab, box: Box, options: Options) -> dict[str, Any]:
         render = options.get("valueRenderOption") or RENDER[0]
         if render not in RENDER:
             raise invalid(f"Invalid value at 'value_render_option': \"{render}\"")
-        lines, major = tab.values(box, render), options.get("majorDimension") or "ROWS"
-        if major == "COLUMNS":
-            lines = [_cut(list(column)) for column in zip_longest(*lines, fillvalue="")]
-        answer: dict[str, Any] = {"range": self._name(tab, box), "majorDimension": major}
+        lines = tab.values(box, render)
+        answer: dict[str, Any] = {"range": self._name(tab, box), "majorDimension": "ROWS"}
         return answer | ({"values": lines} if lines else {})
 
     def _name(self, tab: Tab, box: Box) -> str:
@@ -142,10 +105,6 @@ def _cell_data(cell: Cell) -> dict[str, Any]:
     return value | ({"note": cell.note} if cell.note else {})
 
 
-def _response_render(options: Options) -> str:
-    return str(options.get("responseValueRenderOption") or RENDER[0])
-
-
 def _parses(options: Options) -> bool:
     """Return whether written values are parsed as if typed; without a valid option, refuse the write."""
     how = options.get("valueInputOption")
@@ -155,16 +114,7 @@ def _parses(options: Options) -> bool:
 
 
 def _rows(body: Options) -> list[list[Any]]:
-    """Return the block to write as rows, whichever dimension it was sent in."""
     block = body.get("values") or []
     if not isinstance(block, list) or not all(isinstance(line, list) for line in block):
         raise invalid("Invalid values: a list of lists was expected")
-    if body.get("majorDimension") == "COLUMNS":
-        return [list(line) for line in zip_longest(*block)]
     return block
-
-
-def _cut(column: list[Any]) -> list[Any]:
-    while column and column[-1] == "":
-        column.pop()
-    return column

@@ -153,31 +153,6 @@ class Tab:
                     count += 1
         return count
 
-    def clear(self, box: Box) -> Box:
-        """Empty the values in the box, keep the notes, and return the box clipped to the grid."""
-        inside = box.within(self.rows, self.columns)
-        for line in self.cells[inside.top : inside.bottom]:
-            line[inside.left : inside.right] = [
-                Cell(note=cell.note) for cell in line[inside.left : inside.right]
-            ]
-        return inside
-
-    def table(self, box: Box) -> Box | None:
-        """Return the last block of filled rows in the box, below which an append goes."""
-        lines = [self.values(Box(row, 0, row + 1)) for row in range(self.rows)]
-        last = box.within(self.rows, self.columns).bottom or 0
-        filled = [row for row in range(box.top, last) if lines[row]]
-        if not filled:
-            return None
-        top = bottom = filled[-1]
-        while top > box.top and lines[top - 1]:
-            top -= 1
-        while bottom + 1 < self.rows and lines[bottom + 1]:
-            bottom += 1
-        block = [lines[row][0] for row in range(top, bottom + 1)]
-        left = min(next(place for place, value in enumerate(line) if value != "") for line in block)
-        return Box(top, left, bottom + 1, max(map(len, block)))
-
 
 def entered(value: Value) -> Value:
     """Return what Sheets makes of typed text: numbers, booleans, formulas, or plain text after an apostrophe."""

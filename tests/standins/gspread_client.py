@@ -31,11 +31,9 @@ class Detour(HTTPAdapter):
         return super().send(request, *args, **kwargs)
 
 
-def gspread_client(
-    google: GoogleStandIn, account: dict[str, str] | None = None, scopes: list[str] = SCOPES
-) -> gspread.Client:
+def gspread_client(google: GoogleStandIn, account: dict[str, str] | None = None) -> gspread.Client:
     """Return a client signed in with the stand-in's own service account, or with another one."""
-    client = gspread.service_account_from_dict(account or google.service_account, scopes=scopes)
+    client = gspread.service_account_from_dict(account or google.service_account, scopes=SCOPES)
     session = client.http_client.session
     assert isinstance(session, AuthorizedSession)
     session.mount("https://", Detour(google.url))

@@ -35,9 +35,6 @@ class SearchConsoleStandIn(GoogleApiStandIn):
         data: the rows of each property: COLUMNS, with days as ISO texts; a query "" is one that Google hides.
         today: the present day in Pacific time.
         delay: after how many days data are final.
-        load_quota: units in 10 minutes; a query costs one a day of its range, ten times that by page or by query, and a
-            hundred times that by both.
-        per_minute: queries in a minute.
         rows_a_day: how many rows of a day there are at most.
         tokens: as in `GoogleApiStandIn`.
     """
@@ -52,8 +49,6 @@ class SearchConsoleStandIn(GoogleApiStandIn):
         *,
         today: date,
         delay: int = 2,
-        load_quota: int = 1_000_000,
-        per_minute: int = 1200,
         rows_a_day: int = 50_000,
         tokens: TokenDesk | None = None,
     ) -> None:
@@ -63,7 +58,8 @@ class SearchConsoleStandIn(GoogleApiStandIn):
         self.permissions: dict[str, dict[str, str]] = {
             site: {EMAIL: "siteRestrictedUser"} for site in self.data
         }
-        self.load, self.rate = RateLimit(load_quota, 600), RateLimit(per_minute, 60)
+        # A query costs one a day of its range, ten times that by page or by query, a hundred times that by both.
+        self.load, self.rate = RateLimit(1_000_000, 600), RateLimit(1200, 60)
         self._dice = random.Random(0)
 
     def asked(self) -> list[tuple[str, str, tuple[str, ...], int]]:

@@ -1,156 +1,229 @@
-"""The stand-ins behave like the services they replace, as the real client libraries see it."""
+"""One contract test for each stand-in: it behaves like its service, as the service's own client sees it."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gspread
 import httpx
+import numpy as np
 import openai
 import pytest
+from google.auth.exceptions import RefreshError
+from gspread.exceptions import APIError
 
 from tests.standins import (
     CutOff,
     Drip,
-    Fault,
+    GoogleStandIn,
     OpenAIStandIn,
     Reply,
     Reset,
     SerperStandIn,
-    answers_from_jsonl,
+    make_service_account,
 )
+from tests.standins.gspread_client import gspread_client
 from tests.standins.openai import NAN_VECTOR, NO_DATA, NO_USAGE, ONE_MISSING, SAME_INDEX
+from tests.support.small_project import REPOSITORY
 
 URLS = [f"https://shop.com/mag/page-{number}" for number in range(1, 24)]
-SMALL = "text-embedding-3-small"
-HTTP = httpx.Client(timeout=1.5)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def close_http() -> Iterator[None]:
-    with HTTP:
-        yield
+START = [["URL", "Main Query"], ["/b", "bee"], ["/a", ""], ["/c", "sea"]]
+COLUMN = {"sheetId": 0, "startColumnIndex": 1, "endColumnIndex": 2}
 
 
 @pytest.fixture
-def serper() -> Iterator[SerperStandIn]:
-    with SerperStandIn(lambda words, site: URLS if words == "red shoes" and site else []) as stand_in:
+def google() -> Iterator[GoogleStandIn]:
+    with GoogleStandIn({"Main": START, "It's": []}) as stand_in:
         yield stand_in
 
 
 @pytest.fixture
-def embedder() -> Iterator[OpenAIStandIn]:
-    with OpenAIStandIn(dimensions=256) as stand_in:
-        yield stand_in
+def sheet(google: GoogleStandIn) -> gspread.Spreadsheet:
+    return gspread_client(google).open_by_key(google.spreadsheet_id)
 
 
-def search(serper: SerperStandIn, body: Any, key: str = "test-serper-key") -> httpx.Response:
-    return HTTP.post(f"{serper.url}/search", json=body, headers={"X-API-KEY": key})
-
-
-def ask(page: int = 1) -> dict[str, Any]:
-    return {"q": "site:shop.com/mag red shoes", "gl": "us", "page": page}
-
-
-def client(embedder: OpenAIStandIn, key: str | None = None) -> openai.OpenAI:
-    made = openai.OpenAI(api_key=key or embedder.api_key, base_url=f"{embedder.url}/v1", max_retries=0)
-    return embedder.closing.enter_context(made)
-
-
-@pytest.mark.parametrize(
-    ("fault", "error", "credits"),
-    [
-        (Reset(), httpx.NetworkError, 0),
-        (Reset(after_work=True), httpx.NetworkError, 1),
-        (CutOff(), httpx.RemoteProtocolError, 1),
-    ],
-)
-def test_a_scripted_fault_is_played_once(
-    serper: SerperStandIn, fault: Fault, error: type[Exception], credits: int
-) -> None:
-    serper.script(fault)
-    with pytest.raises(error):
-        search(serper, ask())
-    assert 2500 - serper.balance == credits
-    assert search(serper, ask()).status_code == 200
-    assert serper.script_left == 0
-
-
-def test_cut_json_slow_drip_and_html_arrive_as_such(serper: SerperStandIn) -> None:
-    """Broken JSON comes with a 200, a drip arrives whole, and an HTML error page is not JSON."""
-    page = Reply(502, html="<h1>Bad gateway</h1>", headers={"Retry-After": "7"})
-    serper.script(CutOff(honest=True), Drip(0.2), page)
-    with pytest.raises(json.JSONDecodeError):
-        search(serper, ask()).json()
-    assert len(search(serper, ask()).json()["organic"]) == 10
-    bad = search(serper, ask())
-    assert (bad.status_code, bad.headers["retry-after"], bad.text) == (502, "7", "<h1>Bad gateway</h1>")
-
-
-def test_random_faults_are_seeded(serper: SerperStandIn) -> None:
-    runs = []
-    for _ in range(2):
-        serper.fail_at_random(0.3, [Reply(500), Reply(503)], seed=7)
-        runs.append([search(serper, ask()).status_code for _ in range(40)])
-    assert runs[0] == runs[1]
-    assert 4 <= 40 - runs[0].count(200) <= 20
-
-
-def test_a_stopped_stand_in_answers_no_kept_connection() -> None:
-    """After the `with` block, even a kept-alive connection is closed."""
-    with SerperStandIn(lambda words, site: []) as serper, httpx.Client(base_url=serper.url) as http:
-        assert http.get("/account").status_code == 403
+def test_serper_and_the_faults_of_every_stand_in() -> None:
+    asked = {"q": "site:shop.com/mag red shoes", "gl": "us", "page": 1}
+    with (
+        SerperStandIn(lambda words, site: URLS if words == "red shoes" and site else []) as serper,
+        httpx.Client(base_url=serper.url, headers={"X-API-KEY": serper.api_key}, timeout=1.5) as http,
+    ):
+        for fault, error, credits in (
+            (Reset(), httpx.NetworkError, 0),
+            (Reset(after_work=True), httpx.NetworkError, 1),
+            (CutOff(), httpx.RemoteProtocolError, 1),
+        ):
+            before = serper.balance
+            serper.script(fault)
+            with pytest.raises(error):
+                http.post("/search", json=asked)
+            assert (before - serper.balance, serper.script_left) == (credits, 0)
+        serper.script(CutOff(honest=True), Drip(0.02), Reply(502, html="<h1>Bad</h1>"))
+        with pytest.raises(json.JSONDecodeError):
+            http.post("/search", json=asked).json()
+        assert len(http.post("/search", json=asked).json()["organic"]) == 10
+        bad = http.post("/search", json=asked)
+        assert (bad.status_code, bad.text) == (502, "<h1>Bad</h1>")
+        call = serper.calls("POST /search")[-2]
+        assert (call.body, call.status, call.units) == (asked, 200, 1)
+        assert serper.api_key not in str(serper.ledger)
         serper.stop()
-        with pytest.raises(httpx.TransportError):
+        with pytest.raises(httpx.TransportError):  # the connection was kept alive
             http.get("/account")
 
 
-def test_the_ledger_keeps_no_secret(serper: SerperStandIn) -> None:
-    search(serper, ask())
-    call = serper.calls("POST /search")[0]
-    assert (call.body, call.status, call.units) == (ask(), 200, 1)
-    assert "test-serper-key" not in str(serper.ledger)
+def test_openai() -> None:
+    with (
+        OpenAIStandIn(dimensions=256) as service,
+        openai.OpenAI(api_key=service.api_key, base_url=f"{service.url}/v1", max_retries=0) as client,
+    ):
+
+        def create(*texts: str, **more: Any) -> Any:
+            return client.embeddings.create(model="text-embedding-3-small", input=[*texts], **more)
+
+        answer = sorted(
+            create("Red running shoes", "red hiking shoes", "tax law").data, key=lambda one: one.index
+        )
+        shoes, boots, tax = (one.embedding for one in answer)
+        assert math.isclose(math.hypot(*shoes), 1.0, abs_tol=1e-6)
+        assert np.dot(shoes, boots) > np.dot(shoes, tax) + 0.3
+        service.script(NO_DATA, NO_USAGE, ONE_MISSING, SAME_INDEX, NAN_VECTOR, NAN_VECTOR)
+        with pytest.raises(ValueError, match="No embedding data"):
+            create("a", "b")
+        assert create("a", "b").usage is None
+        assert len(create("a", "b").data) == 1
+        assert {item.index for item in create("a", "b").data} == {0}
+        assert math.isnan(create("a", encoding_format="float").data[0].embedding[0])
+        assert math.isnan(create("a").data[0].embedding[0])
 
 
-def test_answers_come_from_a_file(tmp_path: Path) -> None:
-    line = {
-        "query": "Red Shoes",
-        "lang": "en",
-        "urls": ["https://a.com/mag/x", "https://a.com/y", "https://b.com/"],
+def test_google_values(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
+    """Rows are ragged and empty ranges have no values; each write is all or nothing, and refused in Google's words."""
+    tab = sheet.worksheet("Main")
+    read = sheet.values_get
+    assert read("Main!A2:B3") == {
+        "range": "Main!A2:B3",
+        "majorDimension": "ROWS",
+        "values": [["/b", "bee"], ["/a"]],
     }
-    (tmp_path / "serp.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    answers = answers_from_jsonl(tmp_path / "serp.jsonl")
-    assert answers("red  shoes", "a.com/mag") == ["https://a.com/mag/x"]
-    assert len(answers("red shoes", "")) == 3
+    assert read("'It''s'!B:B") == {"range": "'It''s'!B1:B1000", "majorDimension": "ROWS"}
+    block = [{"range": "A2", "values": [["x"]]}, {"range": "A1001", "values": [["y"]]}]
+    with pytest.raises(APIError, match=r"Range \(Main!A1001\) exceeds grid limits. Max rows: 1000"):
+        tab.batch_update(block)
+    assert google.grid("Main")[1] == ["/b", "bee"]
+    for cells, values, words in (
+        ("A1:B2", [["1"], ["2"], ["3"]], r"within range \[Main!A1:B2\], but tried writing to row \[3\]"),
+        ("A1:B2", [["1", "2", "3"]], r"tried writing to column \[C\]"),
+        ("A1", [["x" * 50_001]], "more than the maximum of 50000 characters"),
+        ("A0", [["x"]], "Unable to parse range"),
+    ):
+        with pytest.raises(APIError, match=words):
+            tab.update(values, cells)
+    tab.update([["=1+1", "007"]], "C2", raw=True)
+    tab.update([["=1+1", "007", "'=1", "true"]], "C3", raw=False)
+    tab.update_notes({"B2": "why"})
+    tab.update([[None, ""]], "A2")
+    assert google.grid("Main")[1:3] == [["/b", "", "=1+1", "007"], ["/a", "", "#ERROR!", "7", "=1", "TRUE"]]
+    assert google.cell_notes("Main") == {"B2": "why"}
 
 
-def vectors(embedder: OpenAIStandIn, texts: list[str], **options: Any) -> list[list[float]]:
-    answer = client(embedder).embeddings.create(model=SMALL, input=texts, **options)
-    return [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
+def test_google_requests(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
+    """Tabs change through requests that Google's schema has; a refused one refuses its whole batch."""
+    tab = sheet.worksheet("Main")
+    tab.freeze(rows=1)
+    tab.update_note("A2", "bee's note")
+    tab.sort((1, "asc"))
+    assert [row[0] for row in google.grid("Main")] == ["URL", "/a", "/b", "/c"]
+    assert google.cell_notes("Main") == {"A3": "bee's note"}
+    with pytest.raises(APIError, match=r"Unknown name \"frobnicate\" at 'requests\[1\]'"):
+        sheet.batch_update(
+            {"requests": [{"setBasicFilter": {"filter": {"range": COLUMN}}}, {"frobnicate": {}}]}
+        )
+    assert set(sheet.fetch_sheet_metadata()["sheets"][0]) == {"properties"}
+    for kind, args, words in (
+        (
+            "setDataValidation",
+            {"range": COLUMN, "rules": {}},
+            'Unknown name "rules" at .*set_data_validation',
+        ),
+        ("setDataValidation", {"range": {**COLUMN, "startColumnIndex": "1"}}, "TYPE_INT32"),
+        ("setDataValidation", {"range": {**COLUMN, "endColumnIndex": 27}}, "is not within the grid"),
+        ("repeatCell", {"range": COLUMN, "cell": {}}, "At least one field must be listed"),
+        ("appendCells", {"sheetId": 7, "rows": [], "fields": "*"}, "No grid with id: 7"),
+    ):
+        with pytest.raises(APIError, match=words):
+            sheet.batch_update({"requests": [{kind: args}]})
+    google.edit("addProtectedRange", protectedRange={"range": {**COLUMN, "endRowIndex": 2}})
+    with pytest.raises(APIError, match="trying to edit a protected cell"):
+        tab.update([["x"]], "B2")
+    tab.update([["x"]], "B3")
+    found = sheet.fetch_sheet_metadata()["sheets"][0]
+    assert found["protectedRanges"][0]["range"] == {**COLUMN, "endRowIndex": 2}
 
 
-def cosine(one: list[float], other: list[float]) -> float:
-    return sum(a * b for a, b in zip(one, other, strict=True))
+def test_google_rights(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
+    """Spreadsheets are shared with accounts, tokens expire and keys are revoked, and reads have a quota."""
+    with pytest.raises(gspread.SpreadsheetNotFound):
+        gspread_client(google).open_by_key("nowhere")
+    stranger = gspread_client(google, make_service_account(google.url, "stranger@x.iam.gserviceaccount.com"))
+    with pytest.raises(PermissionError):
+        stranger.open_by_key(google.spreadsheet_id)
+    google.tokens.expire_tokens()
+    tab = sheet.worksheet("Main")
+    google.shared_with[google.service_account["client_email"]] = "reader"
+    with pytest.raises(APIError, match="The caller does not have permission"):
+        tab.update([["x"]], "A1")
+    google.api_enabled = False
+    with pytest.raises(APIError) as off:
+        tab.get_all_values()
+    assert off.value.error["details"][0]["reason"] == "SERVICE_DISABLED"
+    assert "ya29" not in str(google.ledger)
+    google.tokens.revoked = True
+    with pytest.raises(RefreshError, match="invalid_grant"):
+        gspread_client(google).open_by_key(google.spreadsheet_id)
+    with GoogleStandIn(reads_per_minute=1) as busy:
+        client = gspread_client(busy)
+        tab = client.open_by_key(busy.spreadsheet_id).get_worksheet_by_id
+        with pytest.raises(APIError, match="Read requests per minute per user") as full:
+            tab(0)
+    assert full.value.code == 429
 
 
-def test_embeddings_tell_related_texts_from_others(embedder: OpenAIStandIn) -> None:
-    shoes, boots, tax = vectors(embedder, ["Red running shoes", "red hiking shoes", "income tax law"])
-    assert math.isclose(math.hypot(*shoes), 1.0, abs_tol=1e-6)
-    assert cosine(shoes, boots) > cosine(shoes, tax) + 0.3
-    assert vectors(embedder, ["Red running shoes"])[0] == shoes
-
-
-def test_the_sick_answers_reach_the_client(embedder: OpenAIStandIn) -> None:
-    embedder.script(NO_DATA, NO_USAGE, ONE_MISSING, SAME_INDEX, NAN_VECTOR, NAN_VECTOR)
-    create = client(embedder).embeddings.create
-    with pytest.raises(ValueError, match="No embedding data"):
-        create(model=SMALL, input=["a", "b"])
-    assert create(model=SMALL, input=["a", "b"]).usage is None
-    assert len(create(model=SMALL, input=["a", "b"]).data) == 1
-    assert {item.index for item in create(model=SMALL, input=["a", "b"]).data} == {0}
-    assert math.isnan(create(model=SMALL, input=["a"], encoding_format="float").data[0].embedding[0])
-    assert math.isnan(create(model=SMALL, input=["a"]).data[0].embedding[0])
-    assert embedder.units == 10
+@pytest.mark.long
+def test_the_command_line(tmp_path: Path) -> None:
+    """`python -m tests.standins` writes key files, prints the environment and an import of search data, which works."""
+    command = [sys.executable, "-m", "tests.standins", "--project", str(tmp_path)]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        lines = [process.stdout.readline()]
+        while "Ctrl-C" not in lines[-1]:
+            lines.append(process.stdout.readline())
+        asked = lines[-3].removeprefix("Search data: ").split()
+        exports = [line.removeprefix("export ").strip() for line in lines if "export " in line]
+        imported = subprocess.run(
+            [sys.executable, "-m", "internal_linker", *asked, "--project", str(tmp_path)],
+            cwd=REPOSITORY,
+            env=os.environ | dict(line.split("=", 1) for line in exports),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+    assert imported.returncode == 0, imported.stderr
+    assert "Fetched: 26 days" in imported.stdout and "rows of 28 days" in imported.stdout
+    assert rest.startswith("serper: 0 calls (0 not answered with 200), 0 credits\n")
+    assert "search console: 0 calls" not in rest and "google analytics: 0 calls" not in rest
+    (tmp_path / "config/openai_api_key.txt").write_text("sk-real")
+    refused = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=10, check=False)
+    assert refused.returncode == 1
+    assert "is not a stand-in's" in refused.stderr
