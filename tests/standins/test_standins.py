@@ -190,10 +190,9 @@ def test_google_rights(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> Non
     with pytest.raises(RefreshError, match="invalid_grant"):
         gspread_client(google).open_by_key(google.spreadsheet_id)
     with GoogleStandIn(reads_per_minute=1) as busy:
-        client = gspread_client(busy)
-        tab = client.open_by_key(busy.spreadsheet_id).get_worksheet_by_id
+        book = gspread_client(busy).open_by_key(busy.spreadsheet_id)
         with pytest.raises(APIError, match="Read requests per minute per user") as full:
-            tab(0)
+            book.worksheet("Main")
     assert full.value.code == 429
 
 

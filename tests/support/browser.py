@@ -1,4 +1,4 @@
-"""A page in headless Chromium without a network: its picture and its document. `_main` is a command."""
+"""A page in headless Chromium without a network: its picture. `_main` is a command."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking"),
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
-_TIMED = ("--enable-logging=stderr", "--virtual-time-budget=5000")
+_TIMED = ("--virtual-time-budget=5000",)
 
 
 def chromium() -> str:
@@ -42,16 +42,8 @@ def _found() -> str:
     return own if Path(own).is_file() else ""
 
 
-def rendered(page: Path) -> tuple[str, str]:
-    """Return the document after its scripts ran, and the browser's console output."""
-    return _run(page, "--dump-dom", "--window-size=1280,2000")
-
-
-def screenshot(
-    page: Path, picture: Path, width: int = 1280, height: int = 2000, *, part: str = "", dark: bool = False
-) -> None:
+def screenshot(page: Path, picture: Path, width: int, height: int, part: str) -> None:
     """Return a PNG of `height` pixels from the page's top or from a part; a narrow one shows the page as on a phone."""
-    scheme = ("--blink-settings=preferredColorScheme=0",) if dark else ()
     with tempfile.TemporaryDirectory() as folder:
         # A window is at least 500 pixels wide; a frame in it may be narrower.
         frame = Path(folder) / "frame.html"
@@ -60,20 +52,18 @@ def screenshot(
             f'style="border:0;width:{width}px;height:{height}px"></iframe>'
         )
         size = f"--window-size={max(width, 500)},{height}"
-        _run(frame, f"--screenshot={picture.resolve()}", size, *scheme)
+        _run(frame, f"--screenshot={picture.resolve()}", size)
 
 
-def _run(page: Path, *flags: str) -> tuple[str, str]:
+def _run(page: Path, *flags: str) -> None:
     with tempfile.TemporaryDirectory() as profile:
         command = [chromium(), *FLAGS, *_TIMED, f"--user-data-dir={profile}", *flags, page.resolve().as_uri()]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    return done.stdout, "\n".join(said)
+        subprocess.run(command, capture_output=True, timeout=120, check=True)
 
 
 def _main(page: str, picture: str, width: str = "1280", height: str = "2000", part: str = "") -> None:
     """Run `python -m tests.support.browser PAGE.html OUT.png [WIDTH] [HEIGHT] [PART]`; PART as in PAGE.html#PART."""
-    screenshot(Path(page), Path(picture), int(width), int(height), part=part)
+    screenshot(Path(page), Path(picture), int(width), int(height), part)
 
 
 if __name__ == "__main__":
