@@ -146,7 +146,6 @@ def test_figures_of_a_plain_sample() -> None:
     assert isnan(threshold_for(curve(judged), 0.81))
 
 
-@pytest.mark.long
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     draw_from = np.random.default_rng(0)
     strong = draw_from.beta(1.2, 2.5, 500)
