@@ -61,7 +61,6 @@ class RateLimit:
 
     @property
     def used(self) -> int:
-        """Units spent within the window."""
         return sum(units for _, units in self._spent)
 
 
@@ -91,7 +90,6 @@ class StandIn:
     # -- life ---------------------------------------------------------------------------------
 
     def start(self) -> Self:
-        """Start serving."""
         self._thread.start()
         return self
 
@@ -136,11 +134,9 @@ class StandIn:
 
     @property
     def units(self) -> int:
-        """All units charged so far."""
         return sum(call.units for call in self.ledger)
 
     def forget(self) -> None:
-        """Empty the ledger."""
         with self._lock:
             self._ledger.clear()
 

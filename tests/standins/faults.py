@@ -21,7 +21,6 @@ class Fault:
         return work()
 
     def send(self, wire: Wire, answer: Answer, pause: Pause) -> None:
-        """Send the response."""
         body = answer.payload()
         wire.write(answer.head(len(body)) + body)
 
@@ -52,7 +51,6 @@ class Reset(Fault):
         return replace(work() if self.after_work else Answer(), status=0)
 
     def send(self, wire: Wire, answer: Answer, pause: Pause) -> None:
-        """Reset the connection."""
         wire.reset()
 
 

@@ -125,7 +125,6 @@ class GoogleStandIn(GoogleApiStandIn):
             self.on_request(request)
 
     def answer(self, request: Request) -> Answer:
-        """Answer by path."""
         route = ROUTE.fullmatch(request.path)
         if not route:  # such as google-auth's background GET of .../allowedLocations
             raise google_errors.not_found()

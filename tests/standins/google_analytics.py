@@ -65,7 +65,6 @@ class GoogleAnalyticsStandIn(GoogleApiStandIn):
         ]
 
     def answer(self, request: Request) -> Answer:
-        """Answer by path."""
         route = ROUTE.fullmatch(request.path)
         if not route or request.method != "POST":
             raise google_errors.not_found()

@@ -49,7 +49,6 @@ def add_rule(find: Find, args: Args) -> None:
 
 
 def delete_rule(find: Find, args: Args) -> None:
-    """Delete a conditional format."""
     rules = find(args.get("sheetId")).looks.rules
     if args.get("index", 0) >= len(rules):
         raise invalid("Invalid request: No conditional format on sheet at index.")

@@ -54,7 +54,6 @@ def apply(tabs: Tabs, kind: str, args: Args, place: int) -> Args:
 
 
 def properties(tabs: Tabs, tab: Tab) -> Args:
-    """Return a tab's SheetProperties."""
     grid = {"rowCount": tab.rows, "columnCount": tab.columns}
     grid |= {"frozenRowCount": tab.frozen_rows} if tab.frozen_rows else {}
     grid |= {"frozenColumnCount": tab.frozen_columns} if tab.frozen_columns else {}

@@ -74,11 +74,9 @@ class TokenDesk:
 
     @property
     def given(self) -> list[str]:
-        """The valid access tokens."""
         return list(self._tokens)
 
     def answer(self, form: bytes) -> Answer:
-        """Answer POST /token."""
         fields = {name: values[0] for name, values in parse_qs(form.decode()).items()}
         if fields.get("grant_type") != GRANT:
             return _refused("unsupported_grant_type", f"Invalid grant_type: {fields.get('grant_type')}")

@@ -48,7 +48,6 @@ class Values:
         return self._read(tab, box.within(tab.rows, tab.columns), options)
 
     def update(self, text: str, body: Options, options: Options) -> dict[str, Any]:
-        """Write one range."""
         tab, box = self.find(text)
         parse, block = _parses(options), _rows(body)
         tab.check_write(box, block)

@@ -47,7 +47,6 @@ class Looks:
     hidden: set[int] = field(default_factory=set)
 
     def copy(self) -> Looks:
-        """Return an independent copy."""
         return Looks(**{name: copy(value) for name, value in self.__dict__.items()})
 
 
@@ -69,7 +68,6 @@ class Tab:
         self.resize(self.rows, self.columns)
 
     def copy(self) -> Tab:
-        """Return an independent copy."""
         given = {**self.__dict__, "cells": [list(row) for row in self.cells], "looks": self.looks.copy()}
         return Tab(**given)
 
@@ -87,7 +85,6 @@ class Tab:
         return line[column] if column < len(line) else EMPTY
 
     def put(self, row: int, column: int, cell: Cell) -> None:
-        """Set a cell."""
         line = self.cells[row]
         line += [EMPTY] * (column + 1 - len(line))
         line[column] = cell

@@ -26,7 +26,6 @@ class Detour(HTTPAdapter):
         self._origin = origin
 
     def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
-        """Replace the origin and send."""
         request.url = re.sub(r"^https://[^/]+", self._origin, request.url or "")
         return super().send(request, *args, **kwargs)
 

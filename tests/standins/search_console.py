@@ -71,7 +71,6 @@ class SearchConsoleStandIn(GoogleApiStandIn):
         ]
 
     def answer(self, request: Request) -> Answer:
-        """Answer by path."""
         route = ROUTE.fullmatch(request.path)
         if not route:
             raise google_errors.not_found()

@@ -52,7 +52,6 @@ class Answer:
     units: int = 0  # what the call cost: credits, tokens or quota
 
     def payload(self) -> bytes:
-        """Return the body as bytes."""
         if isinstance(self.body, bytes):
             return self.body
         text = self.body if isinstance(self.body, str) else json.dumps(self.body, ensure_ascii=False)
@@ -73,7 +72,6 @@ class Wire:
         self._handler = handler
 
     def write(self, data: bytes) -> None:
-        """Send bytes at once."""
         self._handler.wfile.write(data)
 
     def hang_up(self) -> None:

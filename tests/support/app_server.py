@@ -32,7 +32,6 @@ class RunningApp:
 
     @property
     def entrance(self) -> str:
-        """The start address."""
         return f"{self.url}/?token={self.access.token}"
 
     def stranger(self, **more: Any) -> httpx.Client:
@@ -40,7 +39,6 @@ class RunningApp:
         return httpx.Client(base_url=self.url, trust_env=False, timeout=PATIENCE_S, **more)
 
     def open(self, folder: Path) -> KnownProject:
-        """Open a project folder."""
         return self.known.open(folder)
 
 

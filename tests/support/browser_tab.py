@@ -60,11 +60,9 @@ class Tab:
         self.page.mouse.click(x, y)
 
     def resize(self, width: int, height: int) -> None:
-        """Give the window another size."""
         self.page.set_viewport_size({"width": width, "height": height})
 
     def colours(self, scheme: Literal["light", "dark"]) -> None:
-        """Prefer "light" or "dark" colours."""
         self.page.emulate_media(color_scheme=scheme)
 
     def choose(self, selector: str, value: str) -> None:

@@ -92,12 +92,10 @@ def whole(source: StreamSource) -> Table:
 
 
 def anything(_: str) -> bool:
-    """Accept every text."""
     return True
 
 
 def nothing_excluded(*_: str) -> str:
-    """Return exclusions without any pattern."""
     return ""
 
 

@@ -14,6 +14,7 @@ from internal_linker.embeddings.embed import all_texts
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, Hides, hide, site_ranking
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
+from tests.support.sites import read_csv
 from tests.support.small_project import write_csv
 
 ROOT = Path(__file__).parents[2]
@@ -36,12 +37,12 @@ def whole_site(name: str) -> Collected:
     """Return the site with all links between its pages, and their positions if known."""
     csv.field_size_limit(2**30)
     if name in DEVELOPMENT:
-        table = _rows(CORPORA / name / "pages.csv")
-        found = [row for row in _rows(CORPORA / name / "links.csv") if row["Kind"] == "body"]
+        table = read_csv(CORPORA / name / "pages.csv")
+        found = [row for row in read_csv(CORPORA / name / "links.csv") if row["Kind"] == "body"]
         target = "Target"
     else:
-        table = _rows(ROOT / "files" / "urls_rawdata.csv")
-        found = _rows(ROOT / "files" / "existing_links.csv")
+        table = read_csv(ROOT / "files" / "urls_rawdata.csv")
+        found = read_csv(ROOT / "files" / "existing_links.csv")
         target = "Destination"
     links = (
         ExistingLink(
@@ -68,12 +69,12 @@ def make_project(name: str, folder: Path, settings: str = "") -> Path:
     corpus = CORPORA / name
     pages = [
         (row["URL"], row["Title"], row["H1"], row["Content"], row["Lang"])
-        for row in _rows(corpus / "pages.csv")
+        for row in read_csv(corpus / "pages.csv")
     ]
-    queries = [(row["URL"], row["Main Query"]) for row in _rows(corpus / "main_queries.csv")]
+    queries = [(row["URL"], row["Main Query"]) for row in read_csv(corpus / "main_queries.csv")]
     links = [
         (row["Source"], row["Target"], row["Anchor"], row["Start"])
-        for row in _rows(corpus / "links.csv")
+        for row in read_csv(corpus / "links.csv")
         if row["Kind"] == "body"
     ]
     header = ("URL", "Title", "H1", "Main Content", "Lang")
@@ -99,8 +100,3 @@ def _page(row: Mapping[str, str]) -> Page:
     content = row.get("Content") or row.get("Main Content") or ""
     title, h1, lang = (row.get(name) or "" for name in ("Title", "H1", "Lang"))
     return Page(normal_form(row["URL"]), row["URL"], title, h1, content, lang)
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))

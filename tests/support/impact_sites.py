@@ -87,7 +87,6 @@ class Simulated:
     experiment: Experiment | None = None
 
     def findings(self, days: int = 28) -> Findings:
-        """Return what the product finds."""
         return impact(self.panel, self.treated, self.strata, days=days)
 
 

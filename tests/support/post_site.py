@@ -15,7 +15,6 @@ from tests.support.small_project import write_csv, write_text
 
 
 def sign_in(project: Path, url: str, user: str, password: str) -> None:
-    """Write config/wordpress.txt."""
     path = project / "config/wordpress.txt"
     write_text(path, f"{url}\n{user}\n{password}\n")
     path.chmod(0o600)

@@ -79,7 +79,6 @@ def vectors() -> dict[str, Vectors]:
 
 
 def fill(engine: Engine) -> None:
-    """Put rows into every store."""
     EmbeddingCache(engine, "float16").put(Letters(), vectors())
     SerpResultCache(engine, 7).put(QUERY, 1, MARKET, SerpPage(("https://a.example/t",), 1))
     StoredAnswers(engine).put(Model(str), PROMPT, '{"1": "green tea"}')
@@ -118,7 +117,6 @@ def check(engine: Engine) -> None:
 
 
 def main() -> None:
-    """Write the file."""
     path = Path(sys.argv[1])
     engine = open_database(f"sqlite:///{path.resolve()}", Path())
     fill(engine)

@@ -57,7 +57,6 @@ class Site:
 
     @property
     def paths(self) -> list[str]:
-        """The requested paths, in order."""
         return [path for path, _ in self.asked]
 
     def __enter__(self) -> Self:
@@ -117,5 +116,4 @@ def sitemap(*urls: str, index: bool = False) -> str:
 
 
 def moved(to: str, status: int = 301) -> Reply:
-    """Return a redirect."""
     return Reply("", status, {"Location": to})

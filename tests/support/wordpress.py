@@ -74,7 +74,6 @@ class WordPress:
         self._request("POST", post, kind, fields)
 
     def delete(self, post: int, kind: str = "posts") -> None:
-        """Delete a post for good."""
         self._request("DELETE", post, kind, {"force": "true"})
 
     def plugin(self, php: str, name: str = "test.php") -> None:
