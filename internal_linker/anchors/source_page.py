@@ -1,4 +1,4 @@
-"""A page whose links need anchors: its text, the phrases found in it, and the wordings that it already uses."""
+"""A page whose links need anchors: its text and paragraphs, phrases in it, and the wordings that it already uses."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
