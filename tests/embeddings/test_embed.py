@@ -48,7 +48,6 @@ def test_a_text_is_encoded_once_whatever_its_page(first: list[Text], second: lis
 
 @given(ANY)
 def test_each_row_is_the_unit_vector_of_its_own_text(texts: list[Text]) -> None:
-    """Rows are unit vectors in the order of the texts; an empty text has a row of zeros."""
     result = run(texts, Letters())
     assert result.vectors.dtype == np.float32
     assert len(result.vectors) == len(texts)
@@ -58,8 +57,6 @@ def test_each_row_is_the_unit_vector_of_its_own_text(texts: list[Text]) -> None:
 
 
 class Shuffled(Letters):
-    """An encoder that yields its texts one by one from last to first."""
-
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
         for at in reversed(range(len(texts))):
             yield EncodedBatch([at], self.vector(texts[at])[None], Usage())
@@ -100,6 +97,16 @@ def test_no_vector_at_all_is_still_a_table_of_rows() -> None:
     assert not result.vectors.any()
     assert (len(result.vectors), result.missing) == (5, 5)
     assert run([], Letters()).vectors.shape[0] == 0
+    told = Told()
+    embed(TEXTS, Letters(fails_after=2), MemoryVectors(), told)
+    assert told.done == 4
+    assert told.outcomes == ["4 texts embedded, 0 from the cache, 1 missing"]
+    cache, encoder = MemoryVectors(), Letters()
+    cache.kept[text_hash(TEXTS[0])] = np.ones(26, np.float32)
+    plan = plan_embedding([*TEXTS[:2], Text("", ""), TEXTS[1], TEXTS[2]], encoder, cache)
+    assert plan.missing == {text_hash(TEXTS[1]): 1, text_hash(TEXTS[2]): 4}
+    assert (plan.cached, plan.hashes[2]) == (1, "")
+    assert (encoder.asked, len(cache.kept)) == ([], 1)
 
 
 def test_an_interrupted_run_is_not_taken_for_a_failing_service() -> None:
@@ -125,24 +132,7 @@ def test_vectors_that_depend_on_the_other_texts_are_never_kept() -> None:
     assert encoder.asked == TEXTS * 2
 
 
-def test_a_plan_encodes_and_keeps_nothing() -> None:
-    cache, encoder = MemoryVectors(), Letters()
-    cache.kept[text_hash(TEXTS[0])] = np.ones(26, np.float32)
-    plan = plan_embedding([*TEXTS[:2], Text("", ""), TEXTS[1], TEXTS[2]], encoder, cache)
-    assert plan.missing == {text_hash(TEXTS[1]): 1, text_hash(TEXTS[2]): 4}
-    assert (plan.cached, plan.hashes[2]) == (1, "")
-    assert (encoder.asked, len(cache.kept)) == ([], 1)
-
-
-def test_a_person_sees_what_was_done() -> None:
-    told = Told()
-    embed(TEXTS, Letters(fails_after=2), MemoryVectors(), told)
-    assert told.done == 4
-    assert told.outcomes == ["4 texts embedded, 0 from the cache, 1 missing"]
-
-
 def test_vectors_stay_as_the_cache_keeps_them() -> None:
-    """With float16 storage the rows are float16, of unit length to a thousandth, and equal for equal texts."""
     cache = MemoryVectors()
     cache.storage = "float16"
     exact, rounded = run([*TEXTS, TEXTS[0]], Letters()), run([*TEXTS, TEXTS[0]], Letters(), cache)
@@ -160,8 +150,6 @@ def test_a_model_that_changed_its_vectors_is_told() -> None:
 
 
 class Endless(MemoryVectors):
-    """A cache with a vector (256,) for every hash that records the size of each request."""
-
     storage = "float16"
 
     def __init__(self) -> None:
@@ -180,7 +168,6 @@ def test_vectors_of_the_cache_come_in_blocks() -> None:
 
 
 def test_shortened_vectors_are_cut_behind_the_cache() -> None:
-    """Each row is the scaled beginning of the whole cached vector, so that another length costs nothing."""
     cache, letters = MemoryVectors(), Letters()
     whole = run(TEXTS, letters, cache).vectors
     for first in (5, 26):
@@ -194,17 +181,7 @@ def test_shortened_vectors_are_cut_behind_the_cache() -> None:
     assert fresh.encoded == len(TEXTS) and {len(vector) for vector in other.kept.values()} == {26}
 
 
-def test_vectors_are_never_shortened_to_more_than_they_have() -> None:
-    with pytest.raises(ConfigurationError, match="matryoshka_dimensions is 27, but letters has only 26"):
-        Shortened(Letters(), 27)
-    unknown = Letters()
-    unknown.dimensions = 0
-    with pytest.raises(ConfigurationError, match="vectors of 26 numbers can't be shortened to 27"):
-        run(TEXTS, Shortened(unknown, 27))
-
-
-def test_a_shortened_encoder_has_another_name_and_the_same_place_in_the_cache() -> None:
-    """links.csv and the drift check see the length; the cache key is the encoder's own."""
+def test_a_shortened_encoder_has_another_name_the_same_cache_and_no_more_numbers_than_it_has() -> None:
     letters, short = Letters(), Shortened(Letters(), 5)
     assert short.name == "letters (first 5)"
     assert (short.model, short.dimensions, short.recipe) == (
@@ -213,6 +190,12 @@ def test_a_shortened_encoder_has_another_name_and_the_same_place_in_the_cache() 
         letters.recipe,
     )
     assert short.estimate(TEXTS) == letters.estimate(TEXTS)
+    with pytest.raises(ConfigurationError, match="matryoshka_dimensions is 27, but letters has only 26"):
+        Shortened(Letters(), 27)
+    unknown = Letters()
+    unknown.dimensions = 0
+    with pytest.raises(ConfigurationError, match="vectors of 26 numbers can't be shortened to 27"):
+        run(TEXTS, Shortened(unknown, 27))
 
 
 def test_the_time_of_a_local_model_is_tried_out(monkeypatch: pytest.MonkeyPatch) -> None:

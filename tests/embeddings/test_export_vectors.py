@@ -15,13 +15,7 @@ from internal_linker.pipeline.context import RunContext
 from internal_linker.usecases.export_vectors import export_vectors
 from internal_linker.usecases.project import open_project
 from tests.support.builders import Told
-from tests.support.small_project import (
-    URLS,
-    command,
-    make_project,
-    write_csv,
-    write_settings,
-)
+from tests.support.small_project import URLS, command, make_project, write_csv, write_settings
 
 
 def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:
@@ -84,7 +78,6 @@ def test_a_run_without_vectors_says_so(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_vectors_of_titles_can_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--by title writes the vectors by which pairs compares titles, to a file of their own."""
     folder = make_project(tmp_path, {"embedding_provider": "local"})
     where = ("--project", str(folder))
     assert command("export-vectors", "--by", "title", *where) == 6

@@ -12,7 +12,6 @@ PLAIN = st.characters(exclude_characters="\x00")
 
 
 def test_a_page_is_its_title_and_content() -> None:
-    """The trimmed title, or the H1 if it is missing, precedes the content."""
     assert page_text(page("a", " body ", title=" Tea ", h1="Head")) == Text("Tea", "body")
     assert page_text(page("a", "body", h1="Head")) == Text("Head", "body")
     assert page_text(page("a")) == Text("", "")
@@ -20,7 +19,6 @@ def test_a_page_is_its_title_and_content() -> None:
 
 @given(st.text(max_size=9), st.text(max_size=9), st.text(max_size=9))
 def test_equal_texts_of_two_pages_have_one_hash(title: str, content: str, lang: str) -> None:
-    """The hash depends only on the text, not on URL or language, and accepts any text, with broken characters too."""
     one, other = page("a", content, title=title, lang=lang), page("b", content, title=title)
     assert text_hash(page_text(one)) == text_hash(page_text(other))
     assert len(text_hash(page_text(one))) == 64

@@ -154,7 +154,6 @@ def test_a_page_alike_in_a_way_no_other_is_stands_out() -> None:
 
 @given(st.lists(st.sampled_from(["", "en", "de", "fa"])))
 def test_language_codes_are_equal_for_equal_languages(languages: list[str]) -> None:
-    """Texts in one language have one code; an unknown language is -1 and matches all."""
     codes = language_codes(languages)
     for row, (one, code) in enumerate(zip(languages, codes, strict=True)):
         assert (code == -1) == (one == "")

@@ -24,7 +24,6 @@ def corpus(n: int, seed: int = 0) -> sparse.csr_matrix:
 
 
 def test_the_nearest_are_found() -> None:
-    """Nearly all of the 20 pages with the highest cosine are found, though terms have far more pages than are kept."""
     terms = corpus(4000)
     assert np.bincount(terms.indices).max() > 5 * CHAMPIONS
     rows = np.arange(0, 4000, 20)
@@ -37,7 +36,6 @@ def test_the_nearest_are_found() -> None:
 
 
 def test_lists_are_in_order_and_hold_what_they_may() -> None:
-    """Rows ascend, padded with -1, without the text itself, texts that aren't targets, and other languages."""
     terms = corpus(400)
     targets, languages = np.arange(400) % 3 > 0, (np.arange(400) // 40) % 3 - 1
     found = Postings(terms, targets, languages).nearest(np.arange(400), 50)
@@ -69,11 +67,14 @@ def test_the_best_of_many_texts_share_most(languages: int) -> None:
 
 
 def test_a_word_of_every_page_still_leads_to_those_that_it_weighs_most_in() -> None:
-    """A text of common words alone still has candidates: the champion list of each word."""
     weight = np.linspace(0.1, 1, 1000, dtype=np.float32)
     terms = sparse.csr_matrix(np.append(weight, 1.0)[:, None].astype(np.float32))
     found = Postings(terms, np.arange(1001) < 1000, np.full(1001, -1)).nearest(np.array([1000]), CHAMPIONS)
     assert found[0].tolist() == list(range(1000 - CHAMPIONS, 1000))
+    terms = sparse.csr_matrix(np.eye(3, dtype=np.float32))
+    queries = sparse.csr_matrix(np.array([[0, 1, 0], [1, 0, 1], [0, 0, 1]], np.float32))
+    found = Postings(terms, np.ones(3, np.bool_), np.full(3, -1), queries).nearest(np.arange(3), 2)
+    assert found.tolist() == [[1, -1], [0, 2], [-1, -1]]
 
 
 def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,10 +91,3 @@ def test_without_a_word_in_common_there_are_no_candidates(shape: tuple[int, int]
         sparse.csr_matrix(shape, dtype=np.float32), np.ones(shape[0], np.bool_), np.full(shape[0], -1)
     )
     assert (postings.nearest(np.arange(shape[0]), 4) == -1).all()
-
-
-def test_a_text_may_look_for_others_by_other_terms() -> None:
-    terms = sparse.csr_matrix(np.eye(3, dtype=np.float32))
-    queries = sparse.csr_matrix(np.array([[0, 1, 0], [1, 0, 1], [0, 0, 1]], np.float32))
-    found = Postings(terms, np.ones(3, np.bool_), np.full(3, -1), queries).nearest(np.arange(3), 2)
-    assert found.tolist() == [[1, -1], [0, 2], [-1, -1]]

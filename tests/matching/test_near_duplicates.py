@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from internal_linker.core.arrays import Vectors, pairs_of
-from internal_linker.core.records import Collected, Fusion, Page, Searched, SerpTarget, Source, Targets
-from internal_linker.embeddings.embed import page_text
+from internal_linker.core.records import Fusion, Page, Searched, SerpTarget
 from internal_linker.matching.near_duplicates import SHINGLE, NearDuplicates, jaccard, shingles
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.reverse_candidates import sources_near
 from internal_linker.ranking.rules import CANDIDATES, LinkRules
 from tests.support.builders import page, source, url
+from tests.support.link_sites import query_of, ranked_site
 
 FIFTY = [f"word{number}" for number in range(50)]
 
@@ -28,21 +28,12 @@ def ranking(
 ) -> Ranking:
     """Return the ranking of a site by embedding and words; vectors are (len(pages), d)."""
     sources = [source(query="query", of=each) for each in pages]
-    targets = Targets({each.key: each.url for each in pages}, {}, linked=linked or {})
     given: dict[str, object] = {"links_per_page": 5, "fusion": "fill", "lexical_weight": 0.5, **rules}
-    return Ranking(
-        Collected(tuple(pages), tuple(sources), (), 0),
-        sources,
-        targets,
-        searched or Searched(),
-        texts=[page_text(each) for each in pages],
-        vectors=vectors,
-        rules=LinkRules(**given),  # type: ignore[arg-type]
-    )
+    made = LinkRules(**given)  # type: ignore[arg-type]
+    return ranked_site(pages, sources, searched=searched, rules=made, vectors=vectors, linked=linked or {})
 
 
 def suggested(of: Ranking) -> dict[str, set[str]]:
-    """Return every candidate of every page by the last part of its URL."""
     found = of.of(range(len(of.sources)))
     return {
         one.key.rsplit("/", 1)[1]: {candidate.key.rsplit("/", 1)[1] for candidate in candidates}
@@ -68,7 +59,6 @@ def copies(count: int, others: int) -> tuple[list[Page], Vectors]:
 
 
 def test_the_shared_part_of_two_texts() -> None:
-    """A word in the middle of 50 changes four shingles; the same words in another order are another text."""
     changed = [*FIFTY[:20], "another", *FIFTY[21:]]
     assert jaccard(shingles(FIFTY), shingles(FIFTY)) == 1
     assert jaccard(shingles(FIFTY), shingles(changed)) == pytest.approx(43 / 51)
@@ -97,12 +87,15 @@ def test_both_cosine_and_text_make_a_near_duplicate(
     assert found == ({1} if alike else set())
 
 
-def test_a_copy_is_a_near_duplicate_at_any_threshold() -> None:
-    """A copy counts even at the threshold 1, whatever the rounding of its cosine."""
+def test_the_setting_is_the_least_cosine_and_a_copy_counts_at_any() -> None:
     pages, vectors = copies(2, 12)
     copy = [page("twin", str(pages[0].content)), *pages]
     found = suggested(ranking(copy, np.concatenate([vectors[:1], vectors]), near_duplicate=1.0))
     assert "copy0" not in found["twin"] and "copy1" in found["twin"]
+    pages, _ = copies(2, 12)
+    vectors = unit([[1, 0], [0.9, 0.43589], *([[0.0, 1.0]] * 12)])
+    assert "copy1" in suggested(ranking(pages, vectors, near_duplicate=0.95, lexical_weight=0.0))["copy0"]
+    assert "copy1" not in suggested(ranking(pages, vectors, near_duplicate=0.85))["copy0"]
 
 
 def test_no_link_joins_two_near_duplicates() -> None:
@@ -174,29 +167,8 @@ def test_a_page_that_nothing_speaks_for_has_no_sources() -> None:
     site = ranking([*pages, alone], np.zeros((15, 1), np.float32))
     nobody, others = sources_near(site, np.array([len(pages), 5]), 5)
     assert (nobody, len(others)) == ([], 5)
-
-
-def test_the_setting_is_the_least_cosine() -> None:
-    pages, _ = copies(2, 12)
-    vectors = unit([[1, 0], [0.9, 0.43589], *([[0.0, 1.0]] * 12)])
-    assert "copy1" in suggested(ranking(pages, vectors, near_duplicate=0.95, lexical_weight=0.0))["copy0"]
-    assert "copy1" not in suggested(ranking(pages, vectors, near_duplicate=0.85))["copy0"]
-
-
-def test_sources_of_another_row() -> None:
-    """A query without a page has no text that could be a copy."""
+    # A query without a page has no text that could be a copy.
     pages, vectors = copies(2, 5)
-    query = Source("", "", " ".join(FIFTY), None, in_sheet=False)
-    targets = Targets({each.key: each.url for each in pages}, {})
-    texts = [*(page_text(each) for each in pages), page_text(page("q", ""))]
-    site = Ranking(
-        Collected(tuple(pages), (query,), (), 0),
-        [query],
-        targets,
-        Searched(),
-        texts=texts,
-        vectors=np.concatenate([vectors, vectors[:1]]),
-        rules=LinkRules(5, "fill", 0.5),
-    )
+    site = ranked_site(pages, [query_of("")], vectors=np.concatenate([vectors, vectors[:1]]))
     (found,) = site.of([0])
     assert {candidate.key for candidate in found} == {each.key for each in pages}

@@ -9,7 +9,6 @@ from internal_linker.matching.row_products import row_products
 
 
 def matrix(n: int, v: int, seed: int) -> sparse.csr_matrix:
-    """Return a matrix in which some rows are empty."""
     rng = np.random.default_rng(seed)
     values = rng.random((n, v)) * (rng.random((n, v)) < 0.2) * (rng.random((n, 1)) < 0.8)
     return sparse.csr_matrix(values.astype(np.float32))

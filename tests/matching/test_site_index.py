@@ -38,7 +38,6 @@ FIRST = np.array([0])
 
 
 def test_new_ones_are_as_many_as_are_wanted() -> None:
-    """Linked pages take no position: after the candidates all pages are compared, and other texts stay unaffected."""
     made = crowded()
     every, texts = made.with_text, np.array([7, 0, 9])
     matches = made.matches(texts, every, 1.0)
@@ -58,16 +57,12 @@ def test_new_ones_are_as_many_as_are_wanted() -> None:
     assert gone.rows.tolist() == []
 
 
-def test_enough_candidates_are_not_asked_twice() -> None:
+def test_enough_candidates_are_not_asked_twice_and_those_asked_for_have_their_place() -> None:
     made = crowded()
     matches = made.matches(FIRST, made.with_text, 1.0)
     old = asked(*matches.rows[:7].tolist())
     new, _ = made.fresh(FIRST, matches, 2 * SERVED - 7, among=made.with_text, lexical_weight=1.0, old=old)
     assert new.rows.tolist() == matches.rows[7:].tolist()
-
-
-def test_those_asked_for_have_their_place_among_the_best() -> None:
-    """A requested row is among the matches with its own score at its rank; the other matches don't change."""
     made = crowded()
     every, one = made.with_text, made.matches(FIRST, made.with_text, 1.0)
     absent = next(row for row in range(1, 5 * SERVED) if row not in one.rows)
@@ -79,20 +74,15 @@ def test_those_asked_for_have_their_place_among_the_best() -> None:
 
 
 def test_only_those_that_may_be_are_matches() -> None:
-    """A mask excludes pages, requested ones included; a text without words has no match by words."""
     made = site("tea clay pot")
     some = made.with_text & (np.arange(len(BODIES) + 1) != 1)
     assert made.matches(FIRST, some, 1.0, asked(1, 5)).rows.tolist() == [3, 4, 5]
     assert made.matches(FIRST + len(BODIES), made.with_text, 1.0).rows[0] == 0
     assert made.matches(FIRST + 6, made.with_text, 1.0).rows.tolist() == []
-
-
-def test_a_query_has_no_date() -> None:
     assert np.isnan(site("tea").nearness(FIRST + len(BODIES), np.arange(3))).all()
 
 
 def test_hubness_is_the_mean_of_the_highest_cosines() -> None:
-    """Of ten pages that are about one thing, each is close to the nine others; a page alone is close to none."""
     made = site(bodies=[*("tea pot " + f"w{number} v" for number in range(10)), "wood spoon", ""])
     words, vectors = made.hubness(np.array([3, 10, 11, 3]))
     near = made.matches(np.array([3]), made.with_text, 1.0)

@@ -16,7 +16,6 @@ LANGUAGES = ("en", "de", "fa", "ar", "ja", "en-US", "")
 
 
 def made(count: int) -> list[tuple[str, str]]:
-    """Return texts of the same words in several languages, some of them empty."""
     dice = random.Random(2)
     return [
         (" ".join(dice.choices([*WORDS, f"w{at % 7}"], k=dice.randint(0, 12))), LANGUAGES[at % 7])
@@ -39,7 +38,6 @@ def read(texts: list[tuple[str, str]], numbers: StemNumbers, at_a_time: int) -> 
 
 @pytest.mark.parametrize("at_a_time", [1, 4, 60])
 def test_each_word_has_the_stem_of_its_texts_language(at_a_time: int) -> None:
-    """Function words have none, and stems are numbered in the order in which they occur, after those known before."""
     texts, stems = made(60), Stems()
     vocabulary = tokenize([Text("", text) for text, _ in texts]).tokens.vocabulary
     numbers = StemNumbers(vocabulary, stems, {"title": 0, "kaffe": 1})

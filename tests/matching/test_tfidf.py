@@ -60,7 +60,6 @@ def by_hand(one: tuple[str, str], other: tuple[str, str], texts: list[tuple[str,
 
 
 def test_the_weights_are_those_of_a_count_by_hand() -> None:
-    """Words and pairs are weighted by rarity, title words repeatedly; terms of one page count in the length."""
     texts = [
         ("green tea", "how to brew green tea at home"),
         ("black tea", "black tea is green tea left to wither"),
@@ -78,7 +77,6 @@ def test_the_weights_are_those_of_a_count_by_hand() -> None:
 
 
 def test_words_match_in_any_script_and_case() -> None:
-    """Letter case and Persian or Arabic keyboards don't matter; words of other languages differ."""
     found = cosines(
         index_of(("", "Green tea"), ("", "green TEA"), ("", "كتاب دمی"), ("", "کتاب ترک"), ("", ""))
     )
@@ -86,9 +84,6 @@ def test_words_match_in_any_script_and_case() -> None:
     assert 0 < found[2, 3] < 1
     assert found[0, 2] == 0
     assert not found[4].any()
-
-
-def test_words_of_every_page_say_nothing() -> None:
     texts = [("", f"menu cart contact word{number} pair{number // 2}") for number in range(40)]
     found = cosines(index_of(*texts))
     assert found[0, 2] == 0
@@ -110,10 +105,10 @@ def test_a_short_page_is_its_own_passage() -> None:
     index = index_of(("", "brew green tea"), ("", "green tea pot"), ("", "steel pot"))
     fit = passage_scores(index, 0, np.array([1, 2]))
     np.testing.assert_allclose(fit, cosines(index)[0, 1:], atol=1e-6)
+    assert passage_scores(index_of(("", "green tea")), 0, np.array([], np.int64)).shape == (0,)
 
 
 def test_one_passage_about_a_page_is_found_in_a_long_text() -> None:
-    """A paragraph about another page counts in full, however long the text and wherever the paragraph is."""
     filler = [f"filler{number % 37} other{number % 41}" for number in range(400)]
     about = "grinder burrs stay sharp for years"
     target, far = (
@@ -131,12 +126,7 @@ def test_one_passage_about_a_page_is_found_in_a_long_text() -> None:
         assert fit[1] < fit[0] / 5
 
 
-def test_no_page_to_compare_with_is_no_score() -> None:
-    assert passage_scores(index_of(("", "green tea")), 0, np.array([], np.int64)).shape == (0,)
-
-
 def test_likeness_to_linked_pages_is_the_mean_cosine() -> None:
-    """The similarity to several linked pages is the mean of their cosines, and 0 for none; groups don't mix."""
     bodies = ["tea pot clay", "tea cup clay", "iron pan", "iron pot pan", "tea tin", "wood spoon", ""]
     index = index_of(*(("", body) for body in bodies))
     fit, others, each = TermFit(index), np.arange(len(bodies)), cosines(index)
@@ -159,7 +149,6 @@ def test_pairs_that_share_a_place_in_the_table_are_told_apart() -> None:
 
 
 def test_coverage_of_a_title_is_bm25_by_hand() -> None:
-    """Rare words of the title count most, pairs half; a draft adds nothing to its title."""
     texts = [
         ("", "the tea pot and one kettle for the tea " * 3),
         ("tea pot", "of clay"),

@@ -2,7 +2,7 @@
 
 import pickle
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -68,39 +68,34 @@ def test_words_are_numbered_as_they_occur() -> None:
     assert (list(found.tokens.vocabulary), parts(found.tokens)) == by_hand(SITE, found)
     assert found.new == len(SITE) and len(found.tokens.cuts) > PAGES // 4
     assert found.with_text.tolist() == [bool(text.whole) for text in SITE]
+    before, again = found.tokens, tokenize(SITE, found.tokens).tokens
+    for ours in (again.numbers, again.starts, again.checksums, again.checksum_starts):
+        for theirs in (before.numbers, before.starts, before.checksums, before.checksum_starts):
+            assert not np.shares_memory(ours, theirs)
+    nothing = tokenize([])
+    assert not nothing.tokens.vocabulary and not nothing.tokens.bodies and not nothing.new
+    assert_equal(tokenize([], before), nothing)
 
 
-def _same(texts: list[Text]) -> None:
-    pass
-
-
-def _changed(texts: list[Text]) -> None:
-    texts[7] = Text(texts[7].title, f"{texts[7].body} brandnew word")
-    texts[8] = Text(f"Other {texts[8].title}", texts[8].body)
-
-
-def _added(texts: list[Text]) -> None:
-    texts.insert(0, Text("a new page", "of new words in front"))
-    texts.append(Text("قهوه", "چای تازه"))
-
-
-def _removed(texts: list[Text]) -> None:
-    del texts[2:9], texts[40]
-
-
-def _sorted(texts: list[Text]) -> None:
-    texts.reverse()
+CHANGED = [Text(SITE[7].title, f"{SITE[7].body} brandnew word"), Text(f"Other {SITE[8].title}", SITE[8].body)]
+ADDED = [Text("a new page", "of new words in front"), Text("قهوه", "چای تازه")]
 
 
 @pytest.mark.parametrize(
-    ("change", "new"), [(_same, 0), (_changed, 2), (_added, 2), (_removed, 0), (_sorted, 0)]
+    ("after", "new"),
+    [
+        (SITE, 0),
+        ([*SITE[:7], *CHANGED, *SITE[9:]], 2),
+        ([ADDED[0], *SITE, ADDED[1]], 2),
+        ([*SITE[:2], *SITE[9:47], *SITE[48:]], 0),
+        (SITE[::-1], 0),
+    ],
+    ids=["same", "changed", "added", "removed", "reversed"],
 )
 def test_only_texts_that_an_earlier_run_did_not_have_are_split(
-    change: Callable[[list[Text]], None], new: int, monkeypatch: pytest.MonkeyPatch
+    after: list[Text], new: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, after, split = tokenize(SITE).tokens, [*SITE], list[str]()
-    change(after)
-    expected = tokenize(after)
+    before, split, expected = tokenize(SITE).tokens, list[str](), tokenize(after)
 
     def counted(text: str) -> list[str]:
         split.append(text)
@@ -114,27 +109,12 @@ def test_only_texts_that_an_earlier_run_did_not_have_are_split(
 
 
 def test_a_text_is_split_again_if_other_words_of_it_are_boilerplate() -> None:
-    """Once too few pages have a block, it is part of the texts, which themselves did not change; and vice versa."""
     few = [text for text in SITE if CALL not in text.body] + [text for text in SITE if CALL in text.body][:9]
     for before, after in ((SITE, few), (few, SITE)):
         expected, found = tokenize(after), tokenize(after, tokenize(before).tokens)
         assert_equal(found, expected)
         with_call = sum(CALL in text.body and text.body != CALL for text in after)
         assert found.new >= with_call and found.new < len(after)
-
-
-def test_nothing_refers_to_the_memory_of_the_earlier_run() -> None:
-    before = tokenize(SITE).tokens
-    found = tokenize(SITE, before).tokens
-    for ours in (found.numbers, found.starts, found.checksums, found.checksum_starts):
-        for theirs in (before.numbers, before.starts, before.checksums, before.checksum_starts):
-            assert not np.shares_memory(ours, theirs)
-
-
-def test_a_site_without_pages_has_no_words() -> None:
-    found = tokenize([])
-    assert not found.tokens.vocabulary and not found.tokens.bodies and not found.new
-    assert_equal(tokenize([], tokenize(SITE).tokens), found)
 
 
 @pytest.mark.parametrize("at_a_time", [1, 3, 1000])

@@ -27,7 +27,6 @@ SITE = "https://www.a.example"
     ],
 )
 def test_a_date_in_the_path_is_read(path: str, day: date) -> None:
-    """Year, month and day are recognised between slashes or hyphens; a month alone is its middle."""
     assert days([SITE + path]).tolist() == [day.toordinal()]
 
 
@@ -44,15 +43,11 @@ def test_other_numbers_are_no_date(path: str) -> None:
 
 
 def test_nearness_is_the_same_both_ways_and_falls_with_the_distance() -> None:
-    """Nearness depends only on the days between; without a date on either side it is unknown."""
     some = days([f"{SITE}/2014/05/01/", f"{SITE}/2014/05/20/", f"{SITE}/2016/01/01/", f"{SITE}/tea/"])
     table = np.stack([nearness(day, some) for day in some])
     np.testing.assert_array_equal(table, table.T)
     assert table[0, 0] > table[0, 1] > table[0, 2]
     assert np.isnan(table[3]).all() and np.isnan(table[:, 3]).all()
     assert np.isfinite(table[:3, :3]).all()
-
-
-def test_a_week_counts_less_the_longer_ago() -> None:
     fall = [float(nearness(0, np.array([gap]))[0] - nearness(0, np.array([gap + 7]))[0]) for gap in (0, 3650)]
     assert fall[0] > 50 * fall[1] > 0

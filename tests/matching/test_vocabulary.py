@@ -8,8 +8,5 @@ def test_known_words_have_their_numbers_and_others_new_ones() -> None:
     numbers = known.numbers(["pot", "kettle", "سبز", "cup", "kettle", "tea"]).tolist()
     assert [numbers[at] for at in (0, 2, 5)] == [1, 2, 0]
     assert numbers[1] == numbers[4] != numbers[3] and min(numbers[1], numbers[3]) >= len(known) == 3
-
-
-def test_nothing_is_known_of_nothing() -> None:
     assert Vocabulary([]).numbers(["tea"]).tolist() == [0]
     assert Vocabulary(["tea"]).numbers([]).tolist() == []

@@ -23,7 +23,6 @@ def index(*texts: tuple[str, str], languages: Sequence[int] | None = None) -> Wo
 
 
 def rows(matrix: object) -> list[list[float]]:
-    """Return the values of each row, descending."""
     dense: Sequence[Sequence[float]] = matrix.toarray().tolist()  # type: ignore[attr-defined]
     return [sorted((value for value in row if value), reverse=True) for row in dense]
 
@@ -39,8 +38,7 @@ def weight(times: float, length: float, mean: float) -> float:
     return times * (K1 + 1) / (times + K1 * (1 - B + B * length / mean))
 
 
-def test_bm25_weighs_title_and_content() -> None:
-    """Stems of the title count twice more; stems of one text alone have no column, but count in its length."""
+def test_weights_are_those_by_hand() -> None:
     made = index(*SITE)
     assert made.bm25.shape == (3, 2)
     mean = (8 + 4 + 3) / 3
@@ -50,10 +48,6 @@ def test_bm25_weighs_title_and_content() -> None:
         pytest.approx([weight(1, 3, mean)]),
     ]
     assert made.lengths.tolist() == [4, 2, 3]
-
-
-def test_contents_are_weighed_without_titles() -> None:
-    """Only the stems of titles that several texts have: "cold"."""
     made = index(*SITE)
     assert rows(made.contents) == [
         pytest.approx([weight(1, 4, 3)]),
@@ -61,14 +55,7 @@ def test_contents_are_weighed_without_titles() -> None:
         pytest.approx([weight(1, 3, 3)]),
     ]
     assert made.titles.shape == made.contents.shape == (3, 1)
-
-
-def test_titles_are_shares_of_their_idf() -> None:
-    """Of "cold brew", the share of "cold": "brew" is in no other text, so no other text has all of the title."""
     assert rows(index(*SITE).titles) == [pytest.approx([idf(2) / (idf(2) + idf(1))]), [], []]
-
-
-def test_queries_are_shares_of_the_telling_stems() -> None:
     made = index(*SITE)
     first = log(4) * idf(2), log(3) * idf(2)
     assert rows(made.queries) == [
@@ -76,6 +63,9 @@ def test_queries_are_shares_of_the_telling_stems() -> None:
         pytest.approx([1]),
         pytest.approx([1]),
     ]
+    made = index(*SITE).bm25
+    assert ones_of(made).toarray().tolist() == (made.toarray() > 0).astype(float).tolist()
+    assert np.shares_memory(ones_of(made).indices, made.indices)
 
 
 def test_a_query_has_the_rarest_stems() -> None:
@@ -104,12 +94,6 @@ def test_texts_without_words(texts: tuple[tuple[str, str], ...]) -> None:
     made = index(*texts)
     for matrix in (made.bm25, made.queries, made.contents, made.titles, made.content_pairs):
         assert matrix.shape[0] == len(texts) and not matrix.nnz
-
-
-def test_ones_have_the_same_places() -> None:
-    made = index(*SITE).bm25
-    assert ones_of(made).toarray().tolist() == (made.toarray() > 0).astype(float).tolist()
-    assert np.shares_memory(ones_of(made).indices, made.indices)
 
 
 def test_the_order_of_the_texts_changes_nothing() -> None:

@@ -7,24 +7,21 @@ from itertools import product
 import numpy as np
 import pytest
 
-from internal_linker.core.records import Collected, ExistingLink, Page, Searched, Source, Targets
-from internal_linker.embeddings.embed import page_text
+from internal_linker.core.records import ExistingLink, Page
 from internal_linker.ranking import adaptation
 from internal_linker.ranking.adaptation import LEAST_LINKS, TOO_FEW, Adaptation, adapted
 from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.selection import linked
 from tests.support.builders import page, url
-from tests.support.link_sites import RULES, Pairs, existing, pages, random_pairs, ranking
+from tests.support.link_sites import Pairs, existing, pages, random_pairs, ranked_site, ranking
 
-PAGES = pages(80)
-CHANCE = tuple(random_pairs(80, 320, seed=1))
-POPULAR = tuple(random_pairs(80, 320, seed=2, popularity=1.5))
+PAGES = pages(60)
+CHANCE = tuple(random_pairs(60, 240, seed=1))
+POPULAR = tuple(random_pairs(60, 240, seed=2, popularity=1.5))
 FOLDERS = 4
 
 
 @cache
 def in_folders(count: int = 64) -> tuple[Page, ...]:
-    """Return pages of random words in folders."""
     found = pages(count, seed=3)
     return tuple(page(f"{'abcd'[at % FOLDERS]}/{at}", str(each.content)) for at, each in enumerate(found))
 
@@ -35,23 +32,14 @@ def ends(pairs: Pairs) -> list[ExistingLink]:
 
 
 def ranked(links: Sequence[ExistingLink], rejected: Pairs = ()) -> Ranking:
-    """Return the ranking of the site in folders."""
     site = in_folders()
-    sources = tuple(Source(each.key, each.url, "", each, in_sheet=False) for each in site)
     refused: dict[str, list[str]] = {}
     for source, target in rejected:
         refused.setdefault(site[source].key, []).append(site[target].key)
-    targets = Targets(
-        {each.key: each.url for each in site}, {}, linked=linked(sources, links), rejected=refused
-    )
-    collected = Collected(site, sources, (), 0, links=tuple(links))
-    texts = [page_text(each) for each in site]
-    vectors = np.zeros((len(site), 1), np.float32)
-    return Ranking(collected, sources, targets, Searched(), texts=texts, vectors=vectors, rules=RULES)
+    return ranked_site(site, links=links, rejected=refused)
 
 
 def orders(found: Ranking) -> list[list[str]]:
-    """Return each source's candidates, best first."""
     return [[each.key for each in ours] for ours in found.of(range(len(found.sources)))]
 
 
@@ -82,7 +70,7 @@ def test_a_pattern_that_the_packaged_weights_miss_is_used() -> None:
     ours, found = adapted_to_popular()
     assert found and found.used and found.gain.low >= adaptation.LEAST_GAIN
     assert found.adapted.mean == pytest.approx(found.packaged.mean + found.gain.mean)
-    assert str(found).startswith("weights adapted to your site by its 320 links (NDCG@5 0.")
+    assert str(found).startswith("weights adapted to your site by its 240 links (NDCG@5 0.")
     popular = {url(target) for target in range(5)}
     before, after = (
         np.mean([len(popular & {*order[:5]}) for order in orders(each)]) for each in (plain, ours)
@@ -94,7 +82,7 @@ def test_random_links_change_nothing() -> None:
     plain = ranking(PAGES, CHANCE)
     ours, found = adapted(plain, existing(CHANCE))
     assert found and not found.used and ours is plain
-    assert "packaged weights; adapted by your site's 320 links, they are not clearly better" in str(found)
+    assert "packaged weights; adapted by your site's 240 links, they are not clearly better" in str(found)
 
 
 def test_the_order_of_the_links_does_not_matter() -> None:
@@ -110,7 +98,7 @@ def test_the_order_of_the_links_does_not_matter() -> None:
     "pairs",
     [
         [],
-        random_pairs(80, LEAST_LINKS - 1, 0),
+        random_pairs(60, LEAST_LINKS - 1, 0),
         [pair for pair in product(range(16), repeat=2) if pair[0] != pair[1]],
     ],
     ids=["none", "too few", "each page to every other"],
@@ -149,7 +137,6 @@ def proposed(found: Ranking) -> tuple[tuple[int, int], ...]:
 
 @pytest.mark.long
 def test_rejections_of_one_kind_lower_such_links_elsewhere() -> None:
-    """If editors reject links within a folder, such links move down on other pages; the rejected ones are gone."""
     before, _ = learned()
     rejected = proposed(before)
     after, found = learned(rejected)

@@ -138,7 +138,7 @@ def test_no_choice_is_better(first: int) -> None:
 
 
 def test_the_order_of_the_edges_changes_nothing() -> None:
-    for seed in range(80):
+    for seed in range(50):
         site = random_site(seed)
         edges = replace(site.edges, scores=np.round(site.edges.scores / 2))
         site = replace(site, edges=edges)
@@ -149,7 +149,7 @@ def test_the_order_of_the_edges_changes_nothing() -> None:
 
 
 def test_limits_hold_whatever_is_asked() -> None:
-    for seed in range(150):
+    for seed in range(80):
         site = random_site(seed)
         edges, chosen = site.edges, site.spread()
         assert chosen[edges.fixed].all()
@@ -166,36 +166,27 @@ def test_limits_hold_whatever_is_asked() -> None:
             np.testing.assert_array_equal(links, np.maximum(np.minimum(site.count, degree), fixed))
 
 
-def test_without_minimum_and_cap_each_source_takes_its_best() -> None:
-    """Without minimum and cap, a source's links are its best; the target's index breaks ties."""
+def test_small_sites_are_chosen_as_by_hand() -> None:
     edges = edges_of((0, 3, 1.0), (0, 2, 1.0), (0, 1, 2.0), (1, 2, 0.5), (1, 0, 0.4))
     assert Site(edges, 2, 4, count=2, least=0).spread().tolist() == [False, True, True, True, True]
-
-
-def test_an_orphan_takes_the_cheapest_place() -> None:
     edges = edges_of((0, 0, 9.0), (0, 2, 5.0), (1, 0, 9.0), (1, 2, 8.0), (2, 0, 9.0), (2, 1, 8.5))
     chosen = Site(edges, 3, 3, count=1, least=1).spread()
     assert chosen.tolist() == [True, False, False, True, False, True]
-
-
-def test_an_orphan_is_served_over_a_chain() -> None:
     edges = edges_of((0, 0, 9.0), (0, 2, 1.0), (1, 1, 9.0), (1, 0, 2.0), (2, 1, 9.0))
     assert Site(edges, 3, 3, count=1, least=1).spread().tolist() == [False, True, False, True, True]
+    edges = edges_of((0, 0, 0.9), (0, 1, 0.7), (1, 0, 0.9))
+    edges = replace(edges, scores=edges.scores.astype(np.float32))
+    assert Site(edges, 2, 2, count=1, least=1, floor=0.7).spread().tolist() == [False, True, True]
+    site = Site(edges_of((0, 1, 1.0), (1, 0, 1.0), fixed=(1,)), 2, 2, count=0)
+    assert site.spread().tolist() == [False, True]
 
 
 def test_a_link_below_the_floor_serves_no_minimum() -> None:
-    """Links below the floor don't count towards a minimum and cause no exchange; a source still fills its places."""
     edges = edges_of((0, 0, 9.0), (0, 1, 1.0), (1, 0, 9.0), (1, 1, 0.9), (2, 1, 0.8))
     site = Site(edges, 3, 2, count=1, least=1, floor=2.0)
     assert site.spread().tolist() == [True, False, True, False, True]
     assert site.inlinks(site.spread()) == [2, 0]
     assert site.inlinks(np.ones(5, np.bool_)) == [2, 0]
-
-
-def test_a_score_equal_to_the_floor_counts() -> None:
-    edges = edges_of((0, 0, 0.9), (0, 1, 0.7), (1, 0, 0.9))
-    edges = replace(edges, scores=edges.scores.astype(np.float32))
-    assert Site(edges, 2, 2, count=1, least=1, floor=0.7).spread().tolist() == [False, True, True]
 
 
 def test_first_links_go_before_second_ones() -> None:
@@ -206,21 +197,16 @@ def test_first_links_go_before_second_ones() -> None:
 
 
 def test_fixed_links_stay_and_count() -> None:
-    """A fixed link takes a place and counts for its target at any score; two of a source may exceed its count."""
     rows = [(0, 0, 9.0), (0, 1, -5.0), (0, 2, -6.0), (1, 0, 9.0), (1, 1, 8.0), (2, 0, 1.0)]
     site = Site(edges_of(*rows, fixed=(1, 2, 5)), 3, 3, count=1, least=1, most=1, floor=0.0)
     assert site.spread().tolist() == [False, True, True, False, False, True]
     assert site.inlinks(site.spread()) == [1, 1, 1]
 
 
-def test_a_cap_sends_links_elsewhere() -> None:
-    """A hub keeps the links of the sources with the worst second choices; the others get their next best."""
+def test_a_cap_sends_links_elsewhere_or_leaves_places_empty() -> None:
     rows = [(s, 0, 9.0) for s in range(4)] + [(s, 1 + s, float(s)) for s in range(4)]
     chosen = Site(edges_of(*rows), 4, 5, count=1, least=0, most=2).spread()
     assert chosen.tolist() == [True, True, False, False, False, False, True, True]
-
-
-def test_a_cap_leaves_places_empty_where_nothing_else_is_left() -> None:
     edges = edges_of(*((s, 0, float(s)) for s in range(5)))
     assert Site(edges, 5, 1, count=3, least=1, most=2).spread().tolist() == [False] * 3 + [True] * 2
 
@@ -230,12 +216,6 @@ def test_without_edges_nothing_is_chosen(n: int) -> None:
     site = Site(edges_of(), n, n)
     assert site.spread().tolist() == []
     assert site.inlinks(site.spread()) == [0] * n
-
-
-def test_without_places_only_fixed_links_stay() -> None:
-    """With a count of 0 only fixed links stay."""
-    site = Site(edges_of((0, 1, 1.0), (1, 0, 1.0), fixed=(1,)), 2, 2, count=0)
-    assert site.spread().tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +258,6 @@ def clustered_site(n: int, keep: int, back: int) -> Site:
 @pytest.mark.long
 @pytest.mark.parametrize("most", [0, 50])
 def test_a_large_site_takes_seconds(most: int) -> None:
-    """10,000 pages with 50 candidates each are allocated in bounded time, and each page has its two inlinks."""
     site = replace(clustered_site(10_000, keep=50, back=5), most=most)
     alone = replace(site, least=0, most=0).spread()
     started = time.process_time()

@@ -23,7 +23,6 @@ EXCLUDED = "files/excluded_targets.csv"
 
 
 def run(folder: Path, *options: str) -> dict[str, list[str]]:
-    """Run a project and return its links by page from Output.csv."""
     assert command("run", "--project", str(folder), *options) == 0
     return {
         row["URL"]: [link for name, link in row.items() if name.startswith("Link ") and link]
@@ -40,7 +39,6 @@ def existing(folder: Path, *links: tuple[str, ...]) -> None:
 
 
 def test_a_linked_page_is_not_suggested_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A linked page isn't proposed to its source again but still to others; list and summary report it."""
     folder = make_project(tmp_path, {"links_per_page": 2})
     best = run(folder)[GREEN][0]
     assert excluded(folder) == []
@@ -54,10 +52,14 @@ def test_a_linked_page_is_not_suggested_again(tmp_path: Path, capsys: pytest.Cap
     figures = summary(folder)
     assert figures["Existing links / rows left out"] == "1 / 1"
     assert figures["Excluded targets"] == "1 already linked pairs of pages (files/excluded_targets.csv)"
+    existing(folder, (GREEN, "black-tea", "x"), (GREEN, best, "x"))
+    assert best not in run(folder)[GREEN]
+    (row,) = read_csv(folder / "files/rejected_rows.csv")
+    assert (row["Table"], row["Row"], row["URL"]) == ("files/existing_links.csv", "2", "black-tea")
+    assert row["Reason"].startswith("Destination: not a full URL")
 
 
 def test_links_in_the_pages_html_count(tmp_path: Path) -> None:
-    """Links in an HTML Main Content count, and only its words are compared: the tags change no link."""
     folder = make_project(tmp_path, {"links_per_page": 2})
     plain = run(folder)
     pages = [
@@ -124,15 +126,6 @@ def test_pages_in_other_languages_are_told_once_each(tmp_path: Path) -> None:
     )
 
 
-def test_a_bad_row_is_rejected_and_the_rest_counts(tmp_path: Path) -> None:
-    folder = make_project(tmp_path)
-    existing(folder, (GREEN, "black-tea", "x"), (GREEN, BLACK, "x"))
-    assert BLACK not in run(folder)[GREEN]
-    (row,) = read_csv(folder / "files/rejected_rows.csv")
-    assert (row["Table"], row["Row"], row["URL"]) == ("files/existing_links.csv", "2", "black-tea")
-    assert row["Reason"].startswith("Destination: not a full URL")
-
-
 def test_a_file_that_cant_be_read_ends_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_project(tmp_path)
     (folder / "files/existing_links.csv").write_text("Source,Anchor\na,b\n", encoding="utf-8")
@@ -141,9 +134,6 @@ def test_a_file_that_cant_be_read_ends_the_run(tmp_path: Path, capsys: pytest.Ca
     assert not (folder / "files/Output.csv").exists() and not (folder / EXCLUDED).exists()
     assert command("check", "--project", str(folder)) == 2
     assert "FAIL Existing links: files/existing_links.csv" in capsys.readouterr().out
-
-
-def test_a_table_of_another_site_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_project(tmp_path)
     existing(folder, (GREEN.replace("www.", "blog."), BLACK.replace("www.", "blog."), "x"))
     run(folder)
@@ -153,7 +143,6 @@ def test_a_table_of_another_site_is_told(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_excluded_targets_always_tell_of_the_whole_input(tmp_path: Path) -> None:
-    """A partial run writes the same list as a whole one; a look-up and a dry run leave it unchanged."""
     folder = make_project(tmp_path)
     existing(folder, (GREEN, BLACK, "x"), (STORAGE, BLACK, "x"))
     (folder / "config/excluded_urls.txt").write_text("/water\n", encoding="utf-8")

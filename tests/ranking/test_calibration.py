@@ -8,20 +8,18 @@ from internal_linker.ranking.learned import packaged_ranker
 
 
 def lists(count: int, length: int, seed: int = 0) -> tuple[Vectors, Ints]:
-    """Return scores of lists of this length, and the list of each."""
     return np.random.default_rng(seed).normal(size=count * length), np.repeat(np.arange(count), length)
 
 
 def test_probabilities_without_calibration_are_shares() -> None:
-    """With 0 and 1, those of a list are the softmax of its scores, each list on its own."""
     scores, of = lists(3, 40)
     found = Calibration().probability(scores, of).reshape(3, 40)
     raised = np.exp(scores.reshape(3, 40))
     np.testing.assert_allclose(found, raised / raised.sum(axis=1, keepdims=True))
+    assert Calibration().probability(np.zeros(0), np.zeros(0, np.int64)).shape == (0,)
 
 
 def test_probabilities_rise_with_the_score_within_a_list() -> None:
-    """From 0 to 1, also for lists of different lengths and scores that are far apart."""
     calibration = packaged_ranker().calibration
     of = np.repeat([0, 2, 3], [60, 3, 25])
     scores = np.random.default_rng(0).normal(0, 5, len(of))
@@ -33,15 +31,11 @@ def test_probabilities_rise_with_the_score_within_a_list() -> None:
         assert (np.diff(found[here][np.argsort(scores[here])]) >= 0).all()
 
 
-def test_equal_candidates_divide_the_links_of_a_page() -> None:
-    """The packaged calibration gives a page two or three links in all; of fewer candidates, each gets more."""
+def test_equal_candidates_divide_the_links_of_a_page_and_an_only_one_is_not_certain() -> None:
     calibration = packaged_ranker().calibration
     few, many = (calibration.probability(np.zeros(count), np.zeros(count, np.int64)) for count in (30, 120))
     assert 2 < few.sum() < 4 and 2 < many.sum() < 4 and few[0] > many[0]
-
-
-def test_an_only_candidate_is_not_certain() -> None:
-    """A list of few candidates counts as if average ones filled it up."""
+    # A list of few candidates counts as if average ones filled it up.
     calibration = packaged_ranker().calibration
     alone = calibration.probability(np.zeros(1), np.zeros(1, np.int64))
     full = calibration.probability(np.zeros(LEAST), np.zeros(LEAST, np.int64))
@@ -49,12 +43,7 @@ def test_an_only_candidate_is_not_certain() -> None:
     assert alone[0] < 0.25
 
 
-def test_no_candidates_have_no_probabilities() -> None:
-    assert Calibration().probability(np.zeros(0), np.zeros(0, np.int64)).shape == (0,)
-
-
 def test_reliability_compares_with_the_shares_of_links() -> None:
-    """In ranges of probability; pairs may weigh more than others, and ranges without pairs are left out."""
     expected, is_link = np.array([0.0625, 0.0875, 0.4, 0.5]), np.array([True, False, True, True])
     assert reliability(expected, is_link) == [
         Range(0.05, 0.1, 0.075, 0.5, 2),

@@ -28,7 +28,6 @@ PAGES = (
 def found(
     pages: Sequence[Page], links: Sequence[tuple[int, int]] = (), among: Bools | None = None
 ) -> list[list[int]]:
-    """Return the candidates of each page."""
     made: Ranking = ranking(pages, links)
     texts = np.arange(len(pages))
     near = made.site.matches(texts, made.linkable, 1.0)

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from internal_linker.core.evidence import Evidence
-from internal_linker.core.records import Collected, ExistingLink, Page, Searched, SerpTarget, Source, Targets
-from internal_linker.embeddings.embed import page_text
+from internal_linker.core.records import ExistingLink, Page, Searched, SerpTarget
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.last_resort import LastResort
 from internal_linker.ranking.rank import NEIGHBOURS, Ranking
 from internal_linker.ranking.recommend import recommend
-from internal_linker.ranking.rules import LinkRules
+from tests.support.link_sites import pages_of, query_of, ranked_site
 
 SECTIONS = ("tea", "coffee", "cups", "2024")
 
@@ -33,16 +32,8 @@ PAGES = site()
 
 
 def made(links: list[ExistingLink], searched: Searched | None = None) -> Ranking:
-    sources = [Source(page.key, page.url, "", page, in_sheet=False) for page in PAGES]
-    sources.append(Source("", "", "tea3 tea4 tea5", None, in_sheet=False))
-    collected = Collected(PAGES, tuple(sources), (), 0, tuple(links))
-    texts = [*map(page_text, PAGES), page_text(Page("", "", content="tea3 tea4 tea5"))]
-    targets = Targets({page.key: page.url for page in PAGES}, {}, any_on_site=True)
-    vectors = np.zeros((len(texts), 1), np.float32)
-    rules = LinkRules(5, "fill", 0.65)
-    return Ranking(
-        collected, sources, targets, searched or Searched(), texts=texts, vectors=vectors, rules=rules
-    )
+    sources = [*pages_of(PAGES), query_of("tea3 tea4 tea5")]
+    return ranked_site(PAGES, sources, links=links, searched=searched, any_on_site=True, linked={})
 
 
 def links(seed: int) -> set[tuple[int, int]]:
@@ -80,7 +71,6 @@ def test_each_count_is_the_one_by_hand(seed: int) -> None:
 
 
 def test_links_of_a_run_have_their_evidence() -> None:
-    """The links of pages and queries have it; a search result that is in no list has none; best matches are nearest."""
     stranger = SerpTarget("https://a.example/new", "https://a.example/new", 1)
     searched = Searched({80: (stranger,)})
     ranking = made([ExistingLink(PAGES[0].key, PAGES[4].key)], searched)
@@ -103,14 +93,12 @@ def test_a_link_of_last_resort_says_why() -> None:
     assert [[each.last_resort for each in some] for some in found] == [[1, 3, 0], [2]]
 
 
-def test_without_listed_pages_there_is_no_evidence() -> None:
-    explainer = Explainer(made([]))
+def test_without_known_links_only_the_topic_of_listed_pages_is_known() -> None:
+    ranking = made([])
+    explainer = Explainer(ranking)
     assert explainer.of([], []) == []
     assert explainer.of([0, 1], [[], ["https://a.example/new"]]) == [[], [Evidence()]]
 
-
-def test_without_known_links_only_the_topic_is_known() -> None:
-    ranking = made([])
     for item in recommend(ranking, Searched(), ranking.rules):
         assert all(
             link.evidence._replace(title_words="") == Evidence(link.evidence.topic) for link in item.links

@@ -55,7 +55,6 @@ def test_filling_puts_the_search_first(found: Ints, matches: Ranked) -> None:
 
 @given(FOUND, MATCHES)
 def test_blending_ranks_by_the_sum(found: Ints, matches: Ranked) -> None:
-    """Candidates are ranked by the displayed score: the similarity score plus, for a search result, its bonus."""
     made = fused(found, matches, "blend")
     assert (np.diff(made.score) <= 0).all()
     own = dict(zip(matches.targets.tolist(), np.nan_to_num(matches.score).tolist(), strict=True))

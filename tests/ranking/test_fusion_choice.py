@@ -8,8 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from internal_linker.core.records import Collected, Page, Searched, SerpTarget, Source, Targets
-from internal_linker.embeddings.embed import page_text
+from internal_linker.core.records import Page, Searched, SerpTarget, Source
 from internal_linker.ranking.fusion_choice import (
     LEAST_PAGES,
     LEAST_RESULTS,
@@ -20,9 +19,8 @@ from internal_linker.ranking.fusion_choice import (
     pages_to_compare,
 )
 from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.selection import linked as known
 from tests.support.builders import page, url
-from tests.support.link_sites import RULES, existing
+from tests.support.link_sites import existing, ranked_site
 
 TOPICS, OF_TOPIC = 24, 5
 COUNT = TOPICS * OF_TOPIC
@@ -36,7 +34,6 @@ LINKS = existing(
 
 
 def pages() -> tuple[Page, ...]:
-    """Return pages of words of their topic and of the site."""
     rng = np.random.default_rng(0)
     words = rng.integers(0, (30, 300), (COUNT, 30, 2))
     return tuple(
@@ -50,23 +47,13 @@ def ranking(poor: bool) -> Ranking:
     """Return the ranking of the site with poor or good search results, which has ranked all pages."""
     site, searched = pages(), elsewhere() if poor else linked()
     sources = tuple(Source(each.key, each.url, f"query {each.key}", each, in_sheet=False) for each in site)
-    collected = Collected(site, sources, (), 0, links=tuple(LINKS))
-    ranked = Ranking(
-        collected,
-        sources,
-        Targets({each.key: each.url for each in site}, {}, linked=known(sources, LINKS)),
-        searched,
-        texts=[page_text(each) for each in site],
-        vectors=np.zeros((COUNT, 1), np.float32),
-        rules=RULES,
-    )
+    ranked = ranked_site(site, sources, links=LINKS, searched=searched)
     for _ in ranked.of(range(COUNT)):
         pass
     return ranked
 
 
 def results(numbers: Callable[[int], Iterable[int]]) -> Searched:
-    """Return search results of every page: those of these numbers, the best first."""
     return Searched(
         {
             at: tuple(SerpTarget(url(found), url(found), rank) for rank, found in enumerate(numbers(at), 1))
@@ -76,7 +63,6 @@ def results(numbers: Callable[[int], Iterable[int]]) -> Searched:
 
 
 def elsewhere() -> Searched:
-    """Return search results of other topics."""
     return results(lambda at: ((at + OF_TOPIC * n) % COUNT for n in range(1, 7)))
 
 
@@ -121,20 +107,16 @@ def test_few_known_links_leave_it_to_the_texts() -> None:
     assert fair.far < fair.results / 3 and not fair.sentence
 
 
-@pytest.mark.parametrize("count", [0, LEAST_RESULTS - 1])
-def test_a_few_results_say_nothing(count: int) -> None:
-    assert FusionEvidence(count, far=count).sentence == ""
+def test_a_few_results_and_the_texts_of_a_small_site_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for count in (0, LEAST_RESULTS - 1):
+        assert FusionEvidence(count, far=count).sentence == ""
     assert FusionEvidence(LEAST_RESULTS, far=LEAST_RESULTS).sentence
-
-
-def test_the_texts_of_a_small_site_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("internal_linker.ranking.fusion_choice.LEAST_SITE", COUNT + 1)
     assert COUNT >= LEAST_SITE
     assert evidence(True, 0) == FusionEvidence()
 
 
 def test_pages_to_compare_have_a_query_and_a_link() -> None:
-    """Pages without either are left out; of too many, the same ones are chosen in any order."""
     site = [
         Source(each.key, each.url, "query" * (number % 2), each, in_sheet=False)
         for number, each in enumerate(pages())
@@ -145,16 +127,11 @@ def test_pages_to_compare_have_a_query_and_a_link() -> None:
     assert pages_to_compare(site[::-1], LINKS[::-1]) == pages_to_compare(site, LINKS)
 
 
-def test_a_small_gain_is_no_reason() -> None:
+def test_a_small_gain_is_no_reason_and_evidence_survives_storing() -> None:
     """The anchors in the texts favour the site's own ranking, so that a small gain proves nothing."""
     found = FusionEvidence(500, 400, 120, 0.3, 0.5, gain=0.2, low=0.1, high=0.3)
     assert found.sentence
     assert not replace(found, gain=0.09, low=0.05).sentence
     assert not replace(found, low=-0.01).sentence
-
-
-def test_evidence_survives_storing() -> None:
-    """What a run stores is read again; what another version stored is unknown."""
-    found = FusionEvidence(500, 40, 120, 0.25, 0.5, 0.2, 0.1, 0.3)
     assert FusionEvidence.unpacked(found.packed()) == found
     assert FusionEvidence.unpacked({"results": 3}) == FusionEvidence()

@@ -28,14 +28,19 @@ def ranked(made: Ranking, positions: range) -> list[tuple[Candidate, ...]]:
     return [*made.of(positions)]
 
 
-def test_pages_get_the_same_links_whoever_is_a_guest() -> None:
+def test_pages_get_and_a_site_learns_the_same_whoever_is_a_guest() -> None:
     alone = ranked(ranking(PAGES, LINKS), range(60))
     with_guests = ranking(PAGES, LINKS, QUERY, "w3 w5", "w7")
     assert repr(ranked(with_guests, range(60))) == repr(alone)
+    found = []
+    for made in (ranking(PAGES, LINKS), ranking(PAGES, LINKS, QUERY, "w3 w5")):
+        other = made.knowing(existing(LINKS[:100]), made.sources[:60])
+        ((_, (features,)),) = other.features(range(60), [other])
+        found.append(features)
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_a_guest_gets_the_same_links_in_any_company() -> None:
-    """Other guests change nothing, and neither does the moment at which it comes."""
     (first,) = ranked(ranking(PAGES, LINKS, QUERY), range(60, 61))
     made = ranking(PAGES, LINKS, "w3 w5 novel", QUERY)
     assert repr(ranked(made, range(61, 62))) == repr([first])
@@ -65,7 +70,6 @@ def test_a_pickled_ranking_takes_guests() -> None:
 
 
 def test_a_planned_page_is_a_candidate_of_pages() -> None:
-    """A page that links would lead to is compared with pages as their target; a query is nobody's target."""
     planned = page("planned", "w1 w2 w3 w4 w5", title="w1 w2")
     made = ranking(PAGES, LINKS)
     targets = replace(made.targets, known={**made.targets.known, planned.key: planned.url})
@@ -90,13 +94,3 @@ def test_a_guest_weighs_what_a_page_with_its_words_weighs(text: str) -> None:
         at for at, fit in enumerate(fits.tolist()) if fit > 0
     ]
     assert float(np.sqrt((row.data**2).sum())) <= 1 + 1e-6
-
-
-def test_a_site_learns_the_same_whoever_is_a_guest() -> None:
-    found = []
-    for made in (ranking(PAGES, LINKS), ranking(PAGES, LINKS, QUERY, "w3 w5")):
-        other = made.knowing(existing(LINKS[:100]), made.sources[:60])
-        ((_, (features,)),) = other.features(range(60), [other])
-        found.append(features)
-    alone, with_guests = found
-    np.testing.assert_array_equal(with_guests, alone)

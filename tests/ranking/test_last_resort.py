@@ -8,13 +8,12 @@ import pytest
 
 from internal_linker.core.edges import MIDDLE, SCALE, strengths
 from internal_linker.core.link_density import LinkDensity
-from internal_linker.core.records import Collected, Page, Recommendation, Searched, Source, Targets
-from internal_linker.embeddings.embed import page_text
+from internal_linker.core.records import Page, Recommendation, Searched
 from internal_linker.ranking.last_resort import LastResort, LastResortRules, last_resort
-from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.reverse_candidates import sources_near
 from internal_linker.ranking.rules import LinkRules
+from tests.support.link_sites import ranked_site
 
 LONG = " ".join(f"word{number}" for number in range(120))
 ANIMALS = [f"animal{number}" for number in range(12)]
@@ -29,7 +28,7 @@ def found(pages: Sequence[Page], rules: LastResortRules, links: Sequence[int] | 
     return last_resort(pages, np.array(links or [0] * len(pages)), rules)
 
 
-def test_short_pages_are_found_where_they_are_the_exception() -> None:
+def test_short_pages_are_found_where_they_are_the_exception_and_dense_ones_as_in_the_audit() -> None:
     short = [page(1, text="few words"), page(2, text=" ".join(["word"] * 99))]
     pages = [*short, page(3), page(4), page(5)]
     assert found(pages, LastResortRules(words=100)).pages.tolist() == [True, True, False, False, False]
@@ -37,6 +36,8 @@ def test_short_pages_are_found_where_they_are_the_exception() -> None:
     assert not found([*short, page(3)], LastResortRules(words=100)).counts
     assert not found([page(number, text="") for number in range(3)], LastResortRules(words=100)).pages.any()
     assert not found(pages, LastResortRules()).pages.any()
+    dense = LastResortRules(density=LinkDensity(100, 5.0))
+    assert found(pages[2:], dense, [6, 7, 0]).pages.tolist() == [False, True, False]
 
 
 def test_a_strong_link_does_not_come_last_for_the_mere_length_of_its_target() -> None:
@@ -55,11 +56,6 @@ def test_a_strong_link_does_not_come_last_for_the_mere_length_of_its_target() ->
     assert templated.links(sources[:1], targets[:1], scores[:1]).all()
 
 
-def test_dense_pages_are_those_of_the_audit() -> None:
-    pages, rules = [page(1), page(2), page(3)], LastResortRules(density=LinkDensity(100, 5.0))
-    assert found(pages, rules, [6, 7, 0]).pages.tolist() == [False, True, False]
-
-
 @pytest.mark.parametrize(
     ("title", "text", "path"),
     [
@@ -76,24 +72,16 @@ def test_dense_pages_are_those_of_the_audit() -> None:
     ],
 )
 def test_deprecated_pages_say_so(title: str, text: str, path: str) -> None:
-    pages = [page(1, title, f"{text} {LONG}", f"https://a.example{path or '/1'}"), page(2), page(3)]
-    assert found(pages, LastResortRules(deprecated=True)).pages.tolist() == [True, False, False]
-
-
-@pytest.mark.parametrize(
-    ("title", "text"),
-    [
-        ("Modernizing legacy systems", "Many agencies have legacy systems that are obsolete."),
-        ("How we archived a website", "We moved the archived pages to a folder."),
-        ("Legacy admissions explained", f"{LONG} This page is deprecated."),
-    ],
-)
-def test_pages_about_old_things_are_not_deprecated(title: str, text: str) -> None:
-    assert not found([page(1, title, text), page(2)], LastResortRules(deprecated=True)).pages.any()
+    old = page(1, title, f"{text} {LONG}", f"https://a.example{path or '/1'}")
+    about = [
+        page(2, "Modernizing legacy systems", "Many agencies have legacy systems that are obsolete."),
+        page(3, "How we archived a website", "We moved the archived pages to a folder."),
+        page(4, "Legacy admissions explained", f"{LONG} This page is deprecated."),
+    ]
+    assert found([old, *about], LastResortRules(deprecated=True)).pages.tolist() == [True, *[False] * 3]
 
 
 def test_a_pattern_finds_further_deprecated_pages() -> None:
-    """The setting's pattern is looked for in URL, title and H1, without regard to case."""
     pages = [page(1, "Guide (V1)"), page(2, url="https://a.example/archive/2"), page(3), page(4)]
     rules = LastResortRules(pattern=r"/archive/|\(v1\)")
     assert found(pages, rules).pages.tolist() == [True, True, False, False]
@@ -121,7 +109,6 @@ def others(start: int, count: int = 12) -> list[Page]:
 
 
 def test_pages_made_from_one_template_are_siblings() -> None:
-    """Titles that differ in a gap and texts that begin alike make siblings; a common title alone doesn't."""
     pages = [filled(number, animal) for number, animal in enumerate(ANIMALS)] + others(12)
     last = found(pages, LastResortRules(templates=True))
     assert (last.template[:12] >= 0).all() and len({*last.template[:12].tolist()}) == 1
@@ -129,19 +116,6 @@ def test_pages_made_from_one_template_are_siblings() -> None:
     assert last.counts == {"made from one template": 12} and not last.pages.any()
     # A series of a few articles is none.
     assert not found(pages[:9] + others(12), LastResortRules(templates=True)).counts
-
-
-def ranking(pages: Sequence[Page], rules: LinkRules) -> Ranking:
-    sources = tuple(Source(one.key, one.url, "", one, in_sheet=False) for one in pages)
-    return Ranking(
-        Collected(tuple(pages), sources, (), 0),
-        sources,
-        Targets({one.key: one.url for one in pages}, {}),
-        Searched(),
-        texts=[page_text(one) for one in pages],
-        vectors=np.zeros((len(pages), 1), np.float32),
-        rules=rules,
-    )
 
 
 def site(topics: int = 4, count: int = 8) -> list[Page]:
@@ -154,14 +128,13 @@ def site(topics: int = 4, count: int = 8) -> list[Page]:
 
 
 def links(pages: Sequence[Page], rules: LinkRules) -> list[Recommendation]:
-    return list(recommend(ranking(pages, rules), Searched(), rules))
+    return list(recommend(ranked_site(pages, rules=rules), Searched(), rules))
 
 
 RULES = LinkRules(3, "fill", 1.0, min_inlinks=2, max_inlinks=10.0)
 
 
-def test_a_page_of_last_resort_follows_all_others_and_is_forced_on_nobody() -> None:
-    """Where enough others can be linked, nobody links to a short page; its own list is as long as any."""
+def test_a_page_of_last_resort_follows_all_others_is_forced_on_nobody_and_fills_the_last_place() -> None:
     pages = site()
     pages[0] = replace(pages[0], content=str(pages[0].content)[:200])
     assert any(link.target.key == pages[0].key for one in links(pages, RULES) for link in one.links)
@@ -169,10 +142,6 @@ def test_a_page_of_last_resort_follows_all_others_and_is_forced_on_nobody() -> N
     ours = links(pages, rules)
     assert not any(link.target.key == pages[0].key for one in ours for link in one.links)
     assert all(len(one.links) == 3 for one in ours)
-
-
-def test_without_enough_others_a_page_of_last_resort_is_linked_last() -> None:
-    """The number of links per page stays: a deprecated page fills the last place where nothing else can."""
     pages = site(1, 4)
     pages[1] = replace(pages[1], title="Deprecated: T1")
     rules = replace(RULES, last=LastResortRules(deprecated=True))
@@ -182,16 +151,14 @@ def test_without_enough_others_a_page_of_last_resort_is_linked_last() -> None:
 
 
 def test_sources_of_last_resort_are_named_after_all_others() -> None:
-    """Among the sources for a page, deprecated ones come last, however similar they are."""
     pages = site(1, 6)
-    best = next(sources_near(ranking(pages, RULES), np.array([0]), 5))[0]
+    best = next(sources_near(ranked_site(pages, rules=RULES), np.array([0]), 5))[0]
     pages[best] = replace(pages[best], title=f"Deprecated: {pages[best].title}")
     rules = replace(RULES, last=LastResortRules(deprecated=True))
-    assert next(sources_near(ranking(pages, rules), np.array([0]), 5))[-1] == best
+    assert next(sources_near(ranked_site(pages, rules=rules), np.array([0]), 5))[-1] == best
 
 
 def test_siblings_are_linked_after_others_even_in_a_large_template() -> None:
-    """Pages of a template that could fill all candidates link to other pages first, and to each other without any."""
     many = [filled(number, f"animal{number}") for number in range(60)]
     rules = replace(RULES, last=LastResortRules(templates=True))
     for one in links([*many, *others(60)], rules)[:60]:
@@ -202,12 +169,11 @@ def test_siblings_are_linked_after_others_even_in_a_large_template() -> None:
 
 
 def test_both_directions_of_a_pair_need_two_clearly_good_links() -> None:
-    """Of two pages that would link to each other, the weaker link gives way unless both are strong enough."""
     pages = site()
 
     def pairs(one_way: float) -> tuple[list[tuple[float, float]], int]:
         rules = replace(RULES, last=LastResortRules(one_way=one_way))
-        ranked = ranking(pages, rules)
+        ranked = ranked_site(pages, rules=rules)
         scores = {
             (one.source.key, link.target.key): link.target.score
             for one in recommend(ranked, Searched(), rules)

@@ -23,7 +23,6 @@ WORDS, INLINKS = PAIR_FEATURES.index("words"), PAIR_FEATURES.index("inlinks")
 
 
 def features() -> np.ndarray:
-    """Return features of the candidates in `OF`; every other target has no known inlinks."""
     values = np.random.default_rng(0).random((len(OF), len(PAIR_FEATURES)))
     values[::2, INLINKS] = np.nan
     return values
@@ -39,24 +38,12 @@ def ranker(**weights: float) -> LearnedRanker:
 
 
 def test_scores_are_weighted_sums_in_deviations() -> None:
-    """Weights of raw values apply per deviation; the order is that of the sum."""
     values = features()
     found = ranker(raw_words=3.0).score(values, OF)
     np.testing.assert_allclose(found, standard(values[:, WORDS].astype(np.float32), OF), atol=1e-4)
     both = ranker(z_words=1.0, rank_words=1.0).score(values, OF)
     for here in (OF == 0, OF == 1):
         assert np.argsort(both[here]).tolist() == np.argsort(values[here, WORDS]).tolist()
-
-
-def test_unknown_values_count_as_the_mean() -> None:
-    values = features()
-    made = ranker(raw_inlinks=1.0)
-    assert made.standardised(np.full((1, len(COLUMNS) - 1), np.nan)).tolist() == [[0.0] * len(COLUMNS)]
-    gained = replace(made, bonus=0.3).score(values, OF) - made.score(values, OF)
-    np.testing.assert_allclose(gained, 0.3 * np.isnan(values[:, INLINKS]))
-
-
-def test_trees_add_to_the_weighted_sum() -> None:
     leaves = [-1.0, 1.0, *[0.0] * (LEAVES - 2)]
     at, known = COLUMNS.index("raw words"), {"thresholds": [0.5], "unknown_left": [1], "leaves": leaves}
     trees = read_trees([{**known, "columns": [at], "right": [0b10]}])
@@ -66,13 +53,17 @@ def test_trees_add_to_the_weighted_sum() -> None:
     np.testing.assert_allclose(found, standard(expected, OF), atol=1e-6)
 
 
-def test_unusual_values_count_only_so_much() -> None:
+def test_unknown_values_count_as_the_mean() -> None:
+    values = features()
+    made = ranker(raw_inlinks=1.0)
+    assert made.standardised(np.full((1, len(COLUMNS) - 1), np.nan)).tolist() == [[0.0] * len(COLUMNS)]
+    gained = replace(made, bonus=0.3).score(values, OF) - made.score(values, OF)
+    np.testing.assert_allclose(gained, 0.3 * np.isnan(values[:, INLINKS]))
     found = ranker().standardised(np.array([[value] * (len(COLUMNS) - 1) for value in (1000.0, -1000.0)]))
     assert found.min() == -6 and found.max() == 6
 
 
 def test_a_ranker_is_read_as_it_was_written() -> None:
-    """In JSON with a line for each column, and what was said about it."""
     made = replace(ranker(raw_words=0.25, z_match=-1.5), bonus=0.1, calibration=Calibration(1.5, 0.9))
     text = written_ranker(made, {"sites": ["one", "other"]})
     again = read_ranker(text)
@@ -81,9 +72,6 @@ def test_a_ranker_is_read_as_it_was_written() -> None:
     assert (again.bonus, again.calibration) == (0.1, Calibration(1.5, 0.9))
     assert json.loads(text)["sites"] == ["one", "other"]
     assert text.count("\n") == len(COLUMNS) + 8
-
-
-def test_a_ranker_for_other_features_is_refused() -> None:
     text = written_ranker(ranker(), {}).replace('"raw words"', '"raw letters"')
     with pytest.raises(ValueError, match="train it again"):
         read_ranker(text)

@@ -13,7 +13,6 @@ Ends = set[tuple[int, int]]
 
 
 def graph(n: int, pairs: Iterable[tuple[object, object]]) -> LinkGraph:
-    """Return the graph of pages "0" to n - 1."""
     return LinkGraph(
         [ExistingLink(str(one), str(other)) for one, other in pairs], {str(at): at for at in range(n)}
     )
@@ -50,32 +49,26 @@ def test_every_count_is_the_one_by_hand(seed: int) -> None:
 
 
 def test_a_pair_counts_once_and_a_stranger_not_at_all() -> None:
-    """Two anchors are one link; self-links and links from or to unlisted pages don't count."""
     links = [("0", "1", "here"), ("0", "1", "there"), ("1", "1", ""), ("0", "x", ""), ("x", "1", "")]
     made = LinkGraph([ExistingLink(*link) for link in links], {"0": 0, "1": 1, "2": 2})
     assert made.size == 1
     assert made.inlinks.tolist() == [0, 1, 0]
+    assert graph(0, []).inlinks.tolist() == []
+    assert graph(2, []).cocited(np.array([0])).of(pairs_of([range(2)])).tolist() == [0, 0]
+    counted = Counted(pairs_of([[1, 2, 3], [0, 4]]), np.array([1, 5, 5, 2, 3], np.float32), 5)
+    strongest = counted.strongest(2)
+    assert [rows.tolist() for rows in strongest.lists(2)] == [[2, 3], [4, 0]]
 
 
 def test_a_query_without_a_page_has_no_links() -> None:
-    """A query's row after the pages has no links; its votes are those of the pages similar to it."""
     made = graph(3, [(0, 1), (1, 2)])
     assert made.targets(np.array([3])).rows.tolist() == []
     assert made.sources(np.array([3])).rows.tolist() == []
     assert made.cocited(np.array([3])).pairs.rows.tolist() == []
-
-
-def test_nobody_votes_where_nobody_is_similar() -> None:
-    """Without voters, or with voters of weight 0, every page has 0 votes."""
     made = graph(3, [(0, 1), (1, 2)])
     for voters in (np.array([0, 1]), np.empty(0, np.int64)):
         votes = made.votes(pairs_of([voters]), np.zeros(len(voters)))
         assert votes.of(pairs_of([range(3)])).tolist() == [0, 0, 0]
-
-
-def test_no_pages_and_no_links() -> None:
-    assert graph(0, []).inlinks.tolist() == []
-    assert graph(2, []).cocited(np.array([0])).of(pairs_of([range(2)])).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -100,10 +93,3 @@ def test_shared_targets_and_best_similar_page_are_those_by_hand(seed: int) -> No
             max((cosine for row, cosine in known if (row, page) in pairs), default=0) for page in range(n)
         ]
         np.testing.assert_allclose(best.of(Pairs(np.full(n, of), np.arange(n))), highest, rtol=1e-6)
-
-
-def test_the_strongest_come_first() -> None:
-    """Of equal counts, the lower row; each text has its own."""
-    counted = Counted(pairs_of([[1, 2, 3], [0, 4]]), np.array([1, 5, 5, 2, 3], np.float32), 5)
-    strongest = counted.strongest(2)
-    assert [rows.tolist() for rows in strongest.lists(2)] == [[2, 3], [4, 0]]

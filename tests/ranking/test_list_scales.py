@@ -15,20 +15,11 @@ def test_columns_are_values_then_z_scores_then_ranks() -> None:
     found = scaled(VALUES, OF)
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found[:, :2], VALUES.astype(np.float32))
-
-
-def test_z_scores_are_those_of_known_values() -> None:
-    """Values that are all equal have z-scores of 0; unknown ones stay unknown."""
-    found = scaled(VALUES, OF)
     np.testing.assert_allclose(found[:, 2], [-sqrt(0.5), sqrt(2), -sqrt(0.5), 0, 0, 0], rtol=1e-6)
     np.testing.assert_allclose(found[:, 3], [nan, nan, nan, -1, 1, 0], rtol=1e-6)
-
-
-def test_ranks_are_logarithmic_and_shared() -> None:
-    """Equal values share the better rank; without different values there are no ranks."""
-    found = scaled(VALUES, OF)
     np.testing.assert_allclose(found[:, 4], [-log(2), 0, -log(2), nan, nan, nan], rtol=1e-6)
     np.testing.assert_allclose(found[:, 5], [nan, nan, nan, -log(2), 0, nan], rtol=1e-6)
+    assert scaled(np.empty((0, 2)), np.empty(0, np.int64)).shape == (0, 6)
 
 
 def test_lists_do_not_depend_on_each_other() -> None:
@@ -41,12 +32,7 @@ def test_lists_do_not_depend_on_each_other() -> None:
         np.testing.assert_allclose(found[of == number], alone, rtol=1e-5, atol=1e-6)
 
 
-def test_no_candidates_have_no_scales() -> None:
-    assert scaled(np.empty((0, 2)), np.empty(0, np.int64)).shape == (0, 6)
-
-
 def test_standard_deviations_leave_out_what_is_unknown() -> None:
-    """Known values have mean 0 and deviation 1, unknown ones are at the mean, and equal values are all 0."""
     values = np.array([1.0, np.nan, 3.0, np.nan, np.nan, 2.0, 2.0, np.nan])
     assert standard(values, np.array([0, 0, 0, 1, 1, 2, 2, 2])).tolist() == [-1, 0, 1, 0, 0, 0, 0, 0]
     assert standard(np.empty(0), np.empty(0, int)).shape == (0,)

@@ -11,7 +11,6 @@ NOTHING = np.zeros(COLUMNS)
 
 
 def made(lists: int, seed: int = 0, weight: float = 1.0) -> Choices:
-    """Return lists of ten candidates, of which the one with the highest first column is the link."""
     columns = np.random.default_rng(seed).normal(size=(10 * lists, COLUMNS)).astype(np.float32)
     first = columns[:, 0].reshape(lists, 10)
     target = (first == first.max(axis=1, keepdims=True)).astype(np.float64).ravel()
@@ -19,7 +18,6 @@ def made(lists: int, seed: int = 0, weight: float = 1.0) -> Choices:
 
 
 def loss(parts: list[Choices], prior: Prior, weights: Vectors) -> float:
-    """Return the loss, list by list."""
     away = weights - prior.weights
     total = prior.strength * float(away @ away)
     for part in parts:
@@ -47,9 +45,6 @@ def test_a_strong_prior_is_kept_and_a_weak_one_gives_way() -> None:
     assert fitted(parts, Prior(expected, 0.1))[0] > 1
     firsts = [fitted(parts, Prior(NOTHING, strength))[0] for strength in (100.0, 10.0, 1.0)]
     assert firsts == sorted(firsts) and firsts[0] > 0
-
-
-def test_without_lists_the_prior_remains() -> None:
     expected = np.array([1.0, 2.0, 3.0])
     np.testing.assert_array_equal(fitted([], Prior(expected, 1.0)), expected)
 
@@ -58,9 +53,6 @@ def test_the_start_does_not_change_the_result() -> None:
     prior = Prior(NOTHING, 0.5)
     far = fitted([made(20)], prior, np.array([-30.0, 20.0, 10.0]))
     np.testing.assert_allclose(far, fitted([made(20)], prior), atol=1e-3)
-
-
-def test_equal_lists_give_equal_weights() -> None:
     np.testing.assert_array_equal(
         fitted([made(20)], Prior(NOTHING, 1.0)), fitted([made(20)], Prior(NOTHING, 1.0))
     )

@@ -50,7 +50,6 @@ def truth_of(site: str, hide: str) -> Truth:
 
 
 def hash_order(site: str, keep: int) -> Ranked:
-    """Rank for every page the first `keep` pages in its language by the pair's hash."""
     lang = languages(site)
     return {
         page: sorted(
@@ -62,7 +61,6 @@ def hash_order(site: str, keep: int) -> Ranked:
 
 
 def informed(ranked: Ranked, truth: Truth) -> Ranked:
-    """Give two of three sources some of their true targets within the first ten ranks."""
     better = {source: list(targets) for source, targets in ranked.items()}
     for number, (source, wanted) in enumerate(sorted(truth.items())):
         for target in sorted(wanted)[: number % 3]:
@@ -101,7 +99,6 @@ def chance_of(found: Estimate, count: int) -> float:
 def test_the_outside_scorer_counts_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], site: str, hide: str, wide: bool
 ) -> None:
-    """All four figures equal the external scorer's to four digits; the interval of Hit@5 does up to chance."""
     truth = truth_of(site, hide)
     chance = hash_order(site, keep=5 if wide else 12)
     # Targets beyond the columns of a wide table must not count.
@@ -132,7 +129,6 @@ def test_the_hidden_half_is_the_outside_scorers(site: str) -> None:
 def test_cutting_without_positions_comes_close_to_cutting_by_them(
     tmp_path: Path, site: str, most: float
 ) -> None:
-    """On the linking pages, few characters differ from those of the scorer, which knows the positions."""
     scorer().make_input(CORPORA / site, tmp_path, "removed", "all")
     by_place = {page["URL"]: page["Main Content"] for page in table(tmp_path / "urls_rawdata.csv")}
     content = {page["URL"]: page["Content"] for page in table(CORPORA / site / "pages.csv")}
@@ -148,7 +144,6 @@ def test_cutting_without_positions_comes_close_to_cutting_by_them(
 
 
 def test_figures_worked_out_by_hand() -> None:
-    """Hit, recall and NDCG of the first five, and the first hit's overall rank, equal hand-calculated values."""
     ranked = {"s": [*"xaybzc"], "late": [*"uvwxyza"], "all": [*"abcdefg"]}
     truth = {"s": {*"abc"}, "late": {"a"}, "all": {*"abcdefg"}, "missing": {"a"}}
     found = measure(truth, ranked)
@@ -161,15 +156,15 @@ def test_figures_worked_out_by_hand() -> None:
 
 
 def test_what_can_be_no_link_takes_no_place() -> None:
-    """The source itself, empty targets and repeated ones are skipped; a source without hidden links isn't counted."""
     found = measure({"s": {"a"}, "none": set()}, {"s": ["s", "", "b", "b", "a"], "none": ["a"]})
     assert found.sources == ("s",)
     assert found.mrr.mean == 1 / 2
     assert reach({"s": {"a"}}, {"s": ["s", "", "b", "b", "a"]}, k=2) == 1
+    truth, candidates = {"s": {*"abc"}, "t": {"a"}}, {"s": [*"xaybzc"]}
+    assert (reach(truth, candidates), reach(truth, candidates, k=4)) == (3 / 4, 2 / 4)
 
 
 def test_nothing_to_measure_is_no_zero() -> None:
-    """Without a hidden link a figure is missing rather than zero."""
     nothing = measure({}, {"s": ["a"]})
     for each in (nothing.hit, nothing.recall, nothing.ndcg, nothing.mrr, paired(nothing, nothing)):
         assert all(map(math.isnan, (each.mean, each.low, each.high)))
@@ -178,7 +173,6 @@ def test_nothing_to_measure_is_no_zero() -> None:
 
 @pytest.mark.parametrize("count", [1, 7, 64, 281])
 def test_the_interval_is_that_of_a_plain_resampling(count: int) -> None:
-    """The interval runs from the 26th lowest to the 26th highest of 1,000 means of resampled sources."""
     truth = {f"{number:03}": {"a"} for number in range(count)}
     ranked = {source: ["b"] * (number % 3 > 0) + ["a"] for number, source in enumerate(truth)}
     values = [0.5 if number % 3 else 1.0 for number in range(count)]
@@ -190,7 +184,6 @@ def test_the_interval_is_that_of_a_plain_resampling(count: int) -> None:
 
 
 def test_ratios_are_those_of_sums_and_resample_whole_clusters() -> None:
-    """A ratio divides the sums; its interval is as wide as that of the clusters, however many pairs each has."""
     rng = np.random.default_rng(7)
     each = rng.integers(0, 2, (200, 1)).astype(np.float64)
     (plain,) = estimates(each)
@@ -205,7 +198,6 @@ def test_ratios_are_those_of_sums_and_resample_whole_clusters() -> None:
 
 
 def test_random_ranking_gets_what_chance_predicts() -> None:
-    """On a site of 60 pages with 3 hidden targets per page, a shuffled list scores as probability theory predicts."""
     rng = random.Random(1)
     others = [str(number) for number in range(59)]
     # A page on each of 1,200 such sites.
@@ -236,19 +228,9 @@ def test_a_paired_gain_shows_where_two_intervals_overlap() -> None:
     assert gain.mean == pytest.approx(ours.ndcg.mean - theirs.ndcg.mean)
     assert 0 < gain.low < gain.mean < gain.high
     assert paired(ours, ours) == Estimate(0, 0, 0)
-
-
-def test_other_sources_are_not_paired() -> None:
-    """Measurements of different sources can't be paired; the error gives their counts."""
     one, two = measure({"a": {"b"}, "c": {"b"}}, {}), measure({"a": {"b"}}, {})
     with pytest.raises(ValueError, match="2 here, 1 there, 1 in both"):
         paired(one, two)
-
-
-def test_reach_is_the_share_of_pairs_among_the_first_candidates() -> None:
-    """Each pair counts once, whatever its source; pairs of a source without candidates count as not found."""
-    truth, candidates = {"s": {*"abc"}, "t": {"a"}}, {"s": [*"xaybzc"]}
-    assert (reach(truth, candidates), reach(truth, candidates, k=4)) == (3 / 4, 2 / 4)
 
 
 def test_splits_are_even_fixed_and_tell_nothing_of_each_other() -> None:

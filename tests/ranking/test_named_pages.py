@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from internal_linker.core.records import Collected, ExistingLink, Page, Text
+from internal_linker.core.records import Collected, ExistingLink, Text
 from internal_linker.matching.tokens import tokenize
 from internal_linker.ranking.named_pages import NamedPages
 from internal_linker.ranking.site_words import SiteWords
@@ -32,7 +32,6 @@ def read(collected: Collected) -> NamedPages:
 
 
 def found(collected: Collected) -> list[list[int]]:
-    """Return the numbers of the pages that each page's content names."""
     names, count = read(collected), len(collected.pages)
     pairs = names.of(np.arange(count), names.owners(collected.links))
     return [rows.tolist() for rows in pairs.lists(count)]
@@ -56,7 +55,6 @@ def link(start: int, end: int, anchor: str) -> ExistingLink:
     ],
 )
 def test_titles_are_found_word_by_word(text: str, named: list[int]) -> None:
-    """A name stands in a text with its words in order, in any form; the longest one counts."""
     titles = (
         *TITLES,
         "Coffee | Slow Kettle",
@@ -67,18 +65,13 @@ def test_titles_are_found_word_by_word(text: str, named: list[int]) -> None:
     assert found(site(*[""] * len(titles), text, titles=titles))[-1] == named
 
 
-def test_a_page_does_not_name_itself() -> None:
+def test_a_page_names_neither_itself_nor_one_without_a_name_of_its_own() -> None:
     assert found(site("", "Grinders and cold brew"))[1] == [3]
-
-
-def test_a_title_of_two_pages_names_neither() -> None:
     assert found(site("", "", "", "brewing beans", titles=("Brewing", "Brewing", "Beans")))[3] == [2]
-
-
-def test_a_main_query_is_a_name() -> None:
     pages = (page(0, title="A"), page(1, "Buy beans online.", title="B"))
     sources = (source(0, "buy beans", of=pages[0]),)
     assert found(Collected(pages, sources, (), 0)) == [[], [0]]
+    assert found(Collected((page(0, "beans"), page(1, "beans")), (), (), 0)) == [[], []]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +84,6 @@ def test_the_usual_anchor_of_a_page_names_it(targets: tuple[int, ...], named: li
 
 
 def test_links_that_are_not_known_name_nothing() -> None:
-    """Owners by fewer links: an anchor means its page only while its links are known."""
     links = [link(4, 0, "steeping"), link(5, 0, "steeping")]
     names, text = read(site("", "", "", "On steeping", *["x"] * 5, links=links)), np.array([3])
     assert names.of(text, names.owners(links)).rows.tolist() == [0]
@@ -115,8 +107,3 @@ def test_a_name_on_many_pages_is_a_common_word() -> None:
 def test_names_in_other_languages(lang: str, title: str, text: str) -> None:
     made = site("", text, titles=(title,), lang=lang)
     assert found(made)[1] == [0]
-
-
-def test_a_page_without_a_name_is_never_named() -> None:
-    pages: tuple[Page, ...] = (page(0, "beans"), page(1, "beans"))
-    assert found(Collected(pages, (), (), 0)) == [[], []]

@@ -36,7 +36,6 @@ NO_NAMES = pairs_of([])
 def features(
     made: Ranking, pages: tuple[Page, ...], texts: Ints, named: Pairs = NO_NAMES
 ) -> tuple[Pairs, Vectors]:
-    """Return all pairs of these texts and other pages, and their features."""
     site = made.site
     every = Pairs(np.repeat(np.arange(len(texts)), len(pages)), np.tile(np.arange(len(pages)), len(texts)))
     matches = site.matches(texts, made.linkable, 1.0, every)
@@ -61,7 +60,7 @@ def unknown(names: tuple[str, ...], found: Mapping[str, float]) -> list[bool]:
     return [bool(np.isnan(found[name])) for name in names]
 
 
-def test_every_pair_has_all_features() -> None:
+def test_every_pair_has_all_features_and_common_links_are_counted() -> None:
     found = of_pairs()
     assert len(found) == len(PAGES) * (len(PAGES) - 1)
     known = np.array([[*values.values()] for values in found.values()])
@@ -72,11 +71,6 @@ def test_every_pair_has_all_features() -> None:
     ]
     never = {"embedding", "embedding without hubness", "time"}
     assert {PAIR_FEATURES[at] for at in always if np.isnan(known[:, at]).any()} == never
-
-
-def test_common_links_are_counted() -> None:
-    """From pages 0 and 3 to 1, from 4 to both; links there and back, over one page, and with a page in common."""
-    found = of_pairs()
     pair = found[2, 1]
     # Pages 0 and 4 link to both.
     assert pair["cocited"] == pytest.approx(log1p(2))
@@ -90,6 +84,13 @@ def test_common_links_are_counted() -> None:
     # Pages 0 and 4 both link to 1 and to 2.
     assert found[0, 4]["coupling"] == 1
     assert found[0, 3]["coupling"] == 0.5
+    assert all(unknown(TARGET_LINK_FEATURES, found[0, 5]))
+    assert not any(unknown(SOURCE_LINK_FEATURES, found[0, 5]))
+    assert all(unknown(SOURCE_LINK_FEATURES, found[5, 1]))
+    assert not any(unknown((*TARGET_LINK_FEATURES, "links back"), found[5, 1]))
+    _, values = features(ranking(PAGES, []), PAGES, np.arange(2))
+    of_links = [*SOURCE_LINK_FEATURES, *TARGET_LINK_FEATURES, "links back"]
+    assert np.isnan(values[:, [PAIR_FEATURES.index(name) for name in of_links]]).all()
 
 
 def test_similar_pages_say_what_to_link_to() -> None:
@@ -101,31 +102,13 @@ def test_similar_pages_say_what_to_link_to() -> None:
     voters = dict(zip(near.rows[:2].tolist(), near.score[:2].tolist(), strict=True))
     yes = sum(weight for voter, weight in voters.items() if (voter, 1) in LINKS)
     assert found[5, 1]["votes"] == pytest.approx(yes / sum(voters.values()))
-
-
-def test_likeness_to_linked_pages_is_mean_and_best() -> None:
-    """Page 0 links to pages 1 and 2: page 5 is compared with both."""
-    made, found = ranking(PAGES, LINKS), of_pairs()
     others = made.site.matches(np.array([5]), made.linkable, 1.0, pairs_of([range(5)]))
     cosine = dict(zip(others.rows.tolist(), others.lexical.tolist(), strict=True))
     assert found[0, 5]["linked similarity"] == pytest.approx((cosine[1] + cosine[2]) / 2)
     assert found[0, 5]["best linked"] == pytest.approx(max(cosine[1], cosine[2]))
 
 
-def test_nothing_is_known_of_pages_without_links() -> None:
-    """For a target without inlinks and a source without links, their features are unknown, not 0."""
-    found = of_pairs()
-    assert all(unknown(TARGET_LINK_FEATURES, found[0, 5]))
-    assert not any(unknown(SOURCE_LINK_FEATURES, found[0, 5]))
-    assert all(unknown(SOURCE_LINK_FEATURES, found[5, 1]))
-    assert not any(unknown((*TARGET_LINK_FEATURES, "links back"), found[5, 1]))
-    _, values = features(ranking(PAGES, []), PAGES, np.arange(2))
-    of_links = [*SOURCE_LINK_FEATURES, *TARGET_LINK_FEATURES, "links back"]
-    assert np.isnan(values[:, [PAIR_FEATURES.index(name) for name in of_links]]).all()
-
-
 def test_titles_are_found_in_texts() -> None:
-    """The words of a title, whether in order or not, count by their rarity; another form is the same word."""
     found = of_pairs(pairs_of([[], [], [], [], [3], []]))
     assert found[0, 1]["title covered"] > 0.4
     assert found[0, 5]["title covered"] == 0

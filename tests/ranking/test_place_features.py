@@ -55,9 +55,6 @@ def test_lift_compares_links_with_those_expected() -> None:
     expected = [log(2.5 / 2), log(1.5 / 2), 0]
     assert Lift(sections, links).of(own, others).tolist() == pytest.approx(expected)
     assert Lift(sections, NO_PAIRS).of(own, others).tolist() == [0, 0, 0]
-
-
-def test_a_site_without_pages_has_no_places() -> None:
     made, none = Places([]), np.empty(0, np.int64)
     assert [len(value) for value in made.of(none, none).values()] == [0] * len(PLACE_FEATURES)
     assert Lift(made.sections, NO_PAIRS).of(none, none).tolist() == []

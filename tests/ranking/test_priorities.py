@@ -8,40 +8,21 @@ import pytest
 from internal_linker.core.arrays import Bools, Vectors
 from internal_linker.core.edges import Edge, why
 from internal_linker.core.needs import PageNeeds
-from internal_linker.core.records import Collected, Recommendation, Searched, Source, Targets
-from internal_linker.embeddings.embed import page_text
+from internal_linker.core.records import Recommendation, Searched
 from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.priorities import by_need
-from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.rules import NEED_BONUS, LinkRules
 from tests.ranking.test_recommend import PAGES
-
-
-def needs(values: Sequence[float]) -> PageNeeds:
-    """Return these needs of pages that all have 1,200 impressions at position 8."""
-    n = len(values)
-    return PageNeeds(np.array(values, np.float32), np.full(n, 1200), np.full(n, 8), np.full(n, -1))
+from tests.support.link_sites import ranked_site
 
 
 def links(values: Sequence[float] | None, least: int = 0, bonus: float = NEED_BONUS) -> list[Recommendation]:
-    """Return the links of a site of 90 pages."""
-    sources = tuple(Source(page.key, page.url, "q " + page.key, page, in_sheet=False) for page in PAGES)
-    targets, rules = (
-        Targets({page.key: page.url for page in PAGES}, {}),
-        LinkRules(3, "fill", 0.65, least, need_bonus=bonus),
-    )
-    ranking = Ranking(
-        Collected(PAGES, sources, (), 0),
-        sources,
-        targets,
-        Searched(),
-        texts=[page_text(page) for page in PAGES],
-        vectors=np.zeros((len(PAGES), 1), np.float32),
-        rules=rules,
-    )
-    found = recommend(ranking, Searched(), rules, needs=needs(values) if values is not None else None)
-    return list(found)
+    rules = LinkRules(3, "fill", 0.65, least, need_bonus=bonus)
+    n, needed = len(PAGES), None
+    if values is not None:
+        needed = PageNeeds(np.array(values, np.float32), np.full(n, 1200), np.full(n, 8), np.full(n, -1))
+    return list(recommend(ranked_site(PAGES, rules=rules), Searched(), rules, needs=needed))
 
 
 def ends(found: Sequence[Recommendation]) -> set[tuple[str, str]]:
@@ -51,14 +32,12 @@ def ends(found: Sequence[Recommendation]) -> set[tuple[str, str]]:
 NEEDY = np.random.default_rng(1).random(len(PAGES)).round(1).tolist()
 
 
-@pytest.mark.parametrize("least", [0, 2])
-def test_equal_needs_change_nothing(least: int) -> None:
-    plain = list(map(str, links(None, least)))
-    for value in (0.0, 1.0):
-        assert list(map(str, links([value] * len(PAGES), least))) == plain
+@pytest.mark.parametrize(("least", "value"), [(0, 0.0), (2, 1.0)])
+def test_equal_needs_change_nothing(least: int, value: float) -> None:
+    assert list(map(str, links([value] * len(PAGES), least))) == list(map(str, links(None, least)))
 
 
-def test_no_link_gives_way_to_one_that_scores_much_less() -> None:
+def test_no_link_gives_way_to_one_that_scores_much_less_and_the_reason_names_the_need() -> None:
     bonus = 0.5
     plain, ours = links(None), links(NEEDY, bonus=bonus)
     need = dict(zip((page.key for page in PAGES), NEEDY, strict=True))
@@ -72,12 +51,6 @@ def test_no_link_gives_way_to_one_that_scores_much_less() -> None:
                 lost = then[old].target.score - now[new].target.score
                 assert 0 <= lost <= bonus * (need[new] - need[old]) + 1e-6
     assert changed > 5
-
-
-def test_the_reason_names_the_need() -> None:
-    """Exactly the links that came by need say what the target earns and how many in-links it has; lists stay sorted."""
-    plain, ours = links(None), links(NEEDY, bonus=0.5)
-    new = ends(ours) - ends(plain)
     told = set()
     for one in ours:
         scores = [link.target.score for link in one.links]
@@ -86,7 +59,7 @@ def test_the_reason_names_the_need() -> None:
             edge = Edge(one.source.key, link.target.key, "", "", rank=link.rank, evidence=link.evidence)
             if "hosen by priority: the target earns 1,200 impressions in 28 days at position 8" in why(edge):
                 told.add((one.source.key, link.target.key))
-    assert told == new
+    assert told == ends(ours) - ends(plain)
 
 
 def test_needy_pages_get_in_links_where_every_page_has_some() -> None:

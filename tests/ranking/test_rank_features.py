@@ -14,7 +14,6 @@ LINKS = tuple(random_pairs(150, 600, seed=1))
 
 
 def first(ranked: Ranking, count: int) -> tuple[Chosen, Vectors]:
-    """Return the candidates of the first sources, and their features."""
     (((chosen,), (features,)),) = ranked.features(range(count), [ranked])
     return chosen, features
 
@@ -71,7 +70,6 @@ def test_without_links_no_link_counts_but_old_ones_stay_out() -> None:
 
 
 def test_a_query_without_a_page_is_ranked_beside_known_links() -> None:
-    """A query's row comes after the pages; links change neither its order nor its scores, and say no probability."""
     queries = "w1 w2 w3 w4", "w5"
     ours, none = (ranking(PAGES, links, *queries) for links in (LINKS, ()))
     last = range(len(ours.sources) - 2, len(ours.sources))

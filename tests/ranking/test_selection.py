@@ -69,7 +69,6 @@ def test_no_rule_is_ever_broken(
     ],
 )
 def test_a_row_that_is_short_says_why(me: Source, why: FewLinks) -> None:
-    """A row with fewer links than requested has a reason, after the search's own note."""
     one = [Candidate(url("a"), url("a"))]
     assert select(me, one, targets("a"), 3, "").note == f"1 of 3 links: {why.message}"
     none = select(me, [], targets("a"), 3, "no search: empty")
@@ -84,7 +83,6 @@ def test_a_full_row_needs_no_word() -> None:
 
 
 def test_targets_are_the_pages_that_may_be_shown() -> None:
-    """Errors, copies and excluded pages are barred with a reason, a query's own URL is known; no page is lost."""
     tag = Page(url("tag/x"), "https://shop.example/TAG/../tag/x")
     pages = [page("a"), page("gone", issue=GONE), tag, page("b")]
     sources = [
@@ -101,6 +99,8 @@ def test_targets_are_the_pages_that_may_be_shown() -> None:
         url("tag/new"): Reason(NoTarget.EXCLUDED, "/tag/"),
     }
     assert [found.url_of(url(name)) for name in ("a", "gone", "elsewhere")] == [url("a"), "", ""]
+    found = link_targets(addresses([page("gone", issue=GONE)], []), nothing_excluded, any_on_site=True)
+    assert (found.url_of(url("gone")), found.url_of(url("new"))) == ("", url("new"))
 
 
 def test_a_pattern_sees_the_users_writing_and_the_normal_form() -> None:
@@ -111,14 +111,7 @@ def test_a_pattern_sees_the_users_writing_and_the_normal_form() -> None:
         ).known
 
 
-def test_what_is_barred_stays_barred_with_the_whole_site_open() -> None:
-    """`target_pages = "site"` allows unknown pages, but not known errors or copies."""
-    found = link_targets(addresses([page("gone", issue=GONE)], []), nothing_excluded, any_on_site=True)
-    assert (found.url_of(url("gone")), found.url_of(url("new"))) == ("", url("new"))
-
-
 def test_what_a_page_links_to_is_no_new_link() -> None:
-    """Neither a linked page nor the original of a copy is selected; the note mentions existing links."""
     me = source(of=page("me", "text"))
     links = [
         ExistingLink(me.key, url("a")),
@@ -149,7 +142,6 @@ def letters(links: Sequence[Link]) -> str:
 
 
 def test_accepted_links_keep_their_places() -> None:
-    """Accepted links keep their ranks, others fill the rest in order; the figures are this run's."""
     ranked = [Candidate(url(name), url(name), score=at) for at, name in enumerate("abcd")]
     where = targets(*"abcdex")
     found = select(source("x"), ranked, where, 4, "", accepted=[link("c", 3), link("e", 1)]).links
@@ -160,9 +152,6 @@ def test_accepted_links_keep_their_places() -> None:
         == "ed"
     )
     assert letters(select(source("x"), [], where, 4, "", accepted=[link("d", 4)]).links) == "d"
-
-
-def test_an_accepted_link_is_no_exception_to_the_rules() -> None:
     where = replace(targets("a", "b"), linked={url("x"): {url("b"): None}})
     assert (
         letters(
@@ -186,7 +175,6 @@ def test_what_needs_approval_is_held_and_others_stand_in() -> None:
 
 
 def test_what_was_rejected_is_not_proposed_again() -> None:
-    """A rejected link isn't proposed again for this page or query; for others it may be."""
     where = replace(targets("a", "b"), rejected={url("x"): [url("a")], "tea": [url("b")]})
     ranked = [Candidate(url(name), url(name)) for name in "ab"]
     assert letters(select(source("x"), ranked, where, 2, "").links) == "b"

@@ -25,7 +25,6 @@ OTHERS = [f"Notes on tea number {number}" for number in range(97)]
     ],
 )
 def test_the_longest_phrase_of_telling_words_is_found(ours: str, theirs: str, shared: str) -> None:
-    """Stop words and words of many titles are no phrase; a phrase is written as in the target's title."""
     titles = [*OTHERS, theirs, ours, "More"]
     assert (
         SharedTitles(titles, [""] * len(titles), common_words(titles)).shared(words(ours), len(OTHERS))

@@ -12,7 +12,6 @@ LINKS = existing(random_pairs(200, 3000, seed=0))
 
 
 def test_no_link_from_or_to_a_new_page_is_known() -> None:
-    """Known links join old pages; every link is known or hidden, and those to be found are not known."""
     every = {(link.source, link.target) for link in LINKS}
     for found in simulated_arrivals(PAGES, LINKS):
         known = {(link.source, link.target) for link in found.known}
@@ -26,6 +25,9 @@ def test_each_page_is_new_once() -> None:
     assert len(groups) == GROUPS
     assert Counter(key for group in groups for key in group) == dict.fromkeys(PAGES, 1)
     assert all(len(PAGES) / GROUPS / 2 < len(group) < 2 * len(PAGES) / GROUPS for group in groups)
+    forwards, backwards = (list(simulated_arrivals(PAGES, links)) for links in (LINKS, LINKS[::-1]))
+    assert [found.added for found in forwards] == [found.added for found in backwards]
+    assert [found.new for found in forwards] == [found.new for found in backwards]
 
 
 def test_the_kinds_of_links_resemble_what_editors_add() -> None:
@@ -41,14 +43,7 @@ def test_the_kinds_of_links_resemble_what_editors_add() -> None:
 
 
 def test_links_that_do_not_join_two_pages_stay_known() -> None:
-    """Links to other addresses, and of a page to itself, are no arrivals; a site of such links has none."""
     outside = [ExistingLink(PAGES[0], "https://elsewhere.example/"), ExistingLink(PAGES[1], PAGES[1])]
     for found in simulated_arrivals(PAGES, [*LINKS, *outside]):
         assert {*outside} <= {*found.known}
     assert not list(simulated_arrivals(PAGES, outside))
-
-
-def test_the_choice_does_not_depend_on_the_order() -> None:
-    forwards, backwards = (list(simulated_arrivals(PAGES, links)) for links in (LINKS, LINKS[::-1]))
-    assert [found.added for found in forwards] == [found.added for found in backwards]
-    assert [found.new for found in forwards] == [found.new for found in backwards]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.ranking.test_already_linked import existing, run
 from tests.support.sites import read_csv
 from tests.support.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, summary, write_csv
 
@@ -13,15 +14,6 @@ ROOT = Path(__file__).parents[2]
 GREEN, BLACK, WHITE, *_ = URLS
 COPY = f"{SITE}/green-tea-copy/"
 DUPLICATES = "files/duplicates.csv"
-
-
-def run(folder: Path, *options: str) -> dict[str, list[str]]:
-    """Run a project and return its links by page from Output.csv."""
-    assert command("run", "--project", str(folder), *options) == 0
-    return {
-        row["URL"]: [link for name, link in row.items() if name.startswith("Link ") and link]
-        for row in read_csv(folder / "files/Output.csv")
-    }
 
 
 def with_copy(folder: Path) -> Path:
@@ -32,17 +24,14 @@ def with_copy(folder: Path) -> Path:
     return folder
 
 
-def existing(folder: Path, *links: tuple[str, str]) -> None:
-    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *links])
-
-
-def test_near_duplicates_are_listed_and_not_linked(
+def test_near_duplicates_are_listed_by_whole_runs_and_not_linked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = run(with_copy(tmp_path))
+    folder = with_copy(tmp_path)
+    found = run(folder)
     assert COPY not in found[GREEN] and GREEN not in found[COPY]
     assert COPY in found[BLACK] and len(found[GREEN]) == 5
-    (row,) = read_csv(tmp_path / DUPLICATES)
+    (row,) = read_csv(folder / DUPLICATES)
     assert list(row) == [
         "Page",
         "Canonical Candidate",
@@ -52,14 +41,6 @@ def test_near_duplicates_are_listed_and_not_linked(
     ]
     assert list(row.values()) == [COPY, GREEN, "1.0000", "1.0000", "1.0000"]
     assert "  Near-duplicates: 1 pair (files/duplicates.csv)\n" in capsys.readouterr().out
-
-
-def test_only_a_whole_run_tells_of_near_duplicates(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A partial run leaves the list unchanged; a whole run replaces it, with the header alone if there are none."""
-    folder = with_copy(tmp_path)
-    run(folder)
     before = (folder / DUPLICATES).read_bytes()
     (folder / "config/excluded_urls.txt").write_text("copy", encoding="utf-8")
     capsys.readouterr()
@@ -74,17 +55,15 @@ def test_only_a_whole_run_tells_of_near_duplicates(
 
 
 def orphans(folder: Path) -> dict[str, list[str]]:
-    """Return the orphan pages with their sources from orphans.csv."""
     rows = [list(row.values()) for row in read_csv(folder / "files/orphans.csv")]
     listed = {page: [source for source in sources if source] for page, *sources in rows}
     assert all(sources[: len(listed[page])] == listed[page] for page, *sources in rows), "no gap among them"
     return listed
 
 
-def test_orphans_are_listed_with_the_pages_to_link_from(
+def test_orphans_are_listed_with_the_pages_to_link_from_if_links_are_known(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A page without inlinks has its most similar pages as sources, best first; a linked page isn't an orphan page."""
     folder = make_project(tmp_path)
     existing(folder, (GREEN, WHITE), (WHITE, BLACK), (f"{SITE}/not-listed/", URLS[3]), (BLACK, BLACK))
     near = f"{SITE}/steaming/"
@@ -101,6 +80,12 @@ def test_orphans_are_listed_with_the_pages_to_link_from(
         *(f"Source {n}" for n in range(1, 6)),
     ]
     assert "  Orphans: 4 pages (files/orphans.csv)\n" in capsys.readouterr().out
+    (folder / "files/existing_links.csv").unlink()
+    run(folder, "--limit", "1", "--publish")
+    assert orphans(folder) == listed
+    run(folder)
+    assert orphans(folder) == {}
+    assert "  Orphans: unknown without existing links\n" in capsys.readouterr().out
 
 
 def test_sources_of_an_orphan_are_pages_that_can_take_the_link(tmp_path: Path) -> None:
@@ -127,22 +112,6 @@ def test_sources_of_an_orphan_are_pages_that_can_take_the_link(tmp_path: Path) -
     assert f"{SITE}/gone/" not in listed and f"{SITE}/de/" in listed
     assert WHITE in listed[GREEN] and set(listed[GREEN]) < set(URLS)
     assert listed[f"{SITE}/de/"] == []
-
-
-def test_without_existing_links_orphans_are_not_known(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The summary says so and a whole run removes the earlier list; a partial run leaves it."""
-    folder = make_project(tmp_path)
-    existing(folder, (GREEN, WHITE))
-    run(folder)
-    assert len(orphans(folder)) == 5
-    (folder / "files/existing_links.csv").unlink()
-    run(folder, "--limit", "1", "--publish")
-    assert len(orphans(folder)) == 5
-    run(folder)
-    assert orphans(folder) == {}
-    assert "  Orphans: unknown without existing links\n" in capsys.readouterr().out
 
 
 def test_nothing_that_a_run_writes_is_offered_to_git(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from internal_linker.ranking.stability import MARGIN, Earlier, arranged, best, p
 
 
 def ranked(*scores: list[float]) -> Ranked:
-    """Return sources whose candidates are the pages 0, 1, 2, ..., best first, with these scores."""
     of = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
     targets = np.concatenate([np.arange(len(each)) for each in scores])
     known, none = np.concatenate(scores).astype(np.float32), np.zeros(len(of), np.float32)
@@ -23,21 +22,19 @@ def earlier(lists: list[list[int]], changed: list[int] = [], unsettled: list[int
 
 
 def links(candidates: Ranked, before: Earlier | None, first: list[int] | None = None) -> list[list[int]]:
-    """Return the three links of each source, without limits of in-links."""
     liked, named = preferences(candidates, before), np.zeros(len(candidates.of), np.bool_)
     named[first or []] = True
     found = arranged(candidates, best(candidates.of, named, liked.worth, 3), named, named & False, liked, 3)
     return [found.targets[found.of == source][:3].tolist() for source in range(int(found.of.max()) + 1)]
 
 
-def test_without_a_last_run_the_best_are_chosen() -> None:
+def test_a_list_stays_where_nothing_changed_but_for_lost_links_and_the_users_setting() -> None:
     assert links(ranked([4, 3, 2, 1], [3, 2]), None) == [[0, 1, 2], [0, 1]]
-
-
-def test_where_nothing_changed_a_list_stays_at_any_score() -> None:
-    """A settled source keeps its links and their order, however the scores moved."""
     candidates = ranked([9, 8, 7, 1, 0.5, 0])
     assert links(candidates, earlier([[5, 3, 4]])) == [[5, 3, 4]]
+    assert links(ranked([5, 4, 1, 1 - MARGIN / 2]), earlier([[7, 1, 3]], unsettled=[0])) == [[0, 1, 3]]
+    candidates = ranked([1, 2, 9, 8])
+    assert links(candidates, earlier([[3, 2, 1]]), first=[0]) == [[0, 3, 2]]
 
 
 @pytest.mark.parametrize("change", [{"changed": [0]}, {"unsettled": [0]}])
@@ -55,21 +52,11 @@ def test_near_a_change_links_overtake_only_by_the_margin() -> None:
 
 
 def test_only_a_changed_page_that_could_be_a_link_affects_a_list() -> None:
-    """A changed page opens a list that contains it, or in which it scores more than a link; others stay."""
     candidates = ranked([9, 8, 7, 6, 5], [9, 8, 7, 6, 5])
     lists = [[1, 2, 3], [1, 2, 4]]
     assert links(candidates, earlier(lists, changed=[4])) == [[1, 2, 3], [0, 1, 2]]
     assert links(candidates, earlier(lists[1:] * 2, changed=[3])) == [[0, 1, 2], [0, 1, 2]]
     assert links(candidates, earlier(lists[:1] * 2, changed=[4])) == lists[:1] * 2
-
-
-def test_a_lost_link_makes_room_for_the_best_other() -> None:
-    assert links(ranked([5, 4, 1, 1 - MARGIN / 2]), earlier([[7, 1, 3]], unsettled=[0])) == [[0, 1, 3]]
-
-
-def test_what_comes_first_by_the_users_setting_stays_first() -> None:
-    candidates = ranked([1, 2, 9, 8])
-    assert links(candidates, earlier([[3, 2, 1]]), first=[0]) == [[0, 3, 2]]
 
 
 def test_pages_beyond_the_known_ones_can_be_candidates() -> None:

@@ -11,14 +11,12 @@ OF_TOPIC = [PAIR_FEATURES.index(name) for name in ("embedding", "words", "passag
 
 
 def features(n: int) -> Vectors:
-    """Return random features of n candidates; the embedding of one is unknown."""
     values = np.random.default_rng(0).random((n, len(PAIR_FEATURES))).astype(np.float32)
     values[0, PAIR_FEATURES.index("embedding")] = np.nan
     return values
 
 
 def test_the_score_of_a_topic_ignores_links_and_dates() -> None:
-    """Only words and embedding count: other links, places and dates change nothing, a covered title does."""
     ours, coverage = features(12), np.linspace(0, 1, 12)
     of, content = np.zeros(12, int), np.ones(12, np.bool_)
     score = topic_score(ours, of, coverage, content)
@@ -31,7 +29,6 @@ def test_the_score_of_a_topic_ignores_links_and_dates() -> None:
 
 @pytest.mark.parametrize("content", [True, False])
 def test_a_topic_without_embeddings_is_scored_by_words(*, content: bool) -> None:
-    """Where no similarity is known, words have its weight; scores spread as far as with it."""
     ours = features(50)
     ours[:, PAIR_FEATURES.index("embedding")] = np.nan
     score = topic_score(ours, np.zeros(50, int), np.linspace(0, 1, 50), np.full(50, content))

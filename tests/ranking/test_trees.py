@@ -41,7 +41,4 @@ def test_the_leaves_of_all_trees_are_summed(values: tuple[float, ...], sums: flo
 def test_without_trees_the_sum_is_0() -> None:
     assert NO_TREES.of(np.ones((3, 2))).tolist() == [0, 0, 0]
     assert NO_TREES.rows() == []
-
-
-def test_trees_are_read_as_they_were_written() -> None:
     assert read_trees([TREE, STUMP]).rows() == [TREE, STUMP]

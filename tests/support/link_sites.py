@@ -1,9 +1,11 @@
 """Synthetic sites of random words and links, ranked without vectors, so that the result of training is known."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
+from internal_linker.core.arrays import Vectors
 from internal_linker.core.ports import Workers
 from internal_linker.core.records import Collected, ExistingLink, Page, Searched, Source, Targets
 from internal_linker.embeddings.embed import page_text
@@ -45,15 +47,42 @@ def existing(pairs: Iterable[tuple[int, int]]) -> list[ExistingLink]:
 
 def ranking(site: Sequence[Page], pairs: Pairs, *queries: str, workers: Workers | None = None) -> Ranking:
     """Return the ranking for every page and for queries without a page, given these existing links."""
-    links = tuple(existing(pairs))
-    sources = (
-        *(Source(each.key, each.url, "", each, in_sheet=False) for each in site),
-        *(Source("", "", query, None, in_sheet=False) for query in queries),
-    )
-    collected = Collected(tuple(site), sources, (), 0, links=links)
-    targets = Targets({each.key: each.url for each in site}, {}, linked=linked(sources, links))
-    texts = [page_text(each) for each in site] + [page_text(page(query, query)) for query in queries]
-    vectors = np.zeros((len(texts), 1), np.float32)
-    found = Ranking(collected, sources, targets, Searched(), texts=texts, vectors=vectors, rules=RULES)
+    found = ranked_site(site, [*pages_of(site), *map(query_of, queries)], links=existing(pairs))
     found.work(workers)
     return found
+
+
+def pages_of(site: Sequence[Page]) -> list[Source]:
+    return [Source(each.key, each.url, "", each, in_sheet=False) for each in site]
+
+
+def query_of(query: str) -> Source:
+    return Source("", "", query, None, in_sheet=False)
+
+
+def ranked_site(
+    site: Sequence[Page],
+    sources: Sequence[Source] | None = None,
+    *,
+    links: Iterable[ExistingLink] = (),
+    searched: Searched | None = None,
+    rules: LinkRules = RULES,
+    vectors: Vectors | None = None,
+    **allowed: Any,
+) -> Ranking:
+    """Return the ranking for these sources, by default the site's pages; `allowed` are fields of `Targets`."""
+    links, sources = tuple(links), tuple(pages_of(site) if sources is None else sources)
+    targets = Targets(
+        {each.key: each.url for each in site}, {}, **{"linked": linked(sources, links), **allowed}
+    )
+    texts = [page_text(each) for each in site]
+    texts += [page_text(page(each.query, each.query)) for each in sources if each.page is None]
+    return Ranking(
+        Collected(tuple(site), sources, (), 0, links=links),
+        sources,
+        targets,
+        searched or Searched(),
+        texts=texts,
+        vectors=np.zeros((len(texts), 1), np.float32) if vectors is None else vectors,
+        rules=rules,
+    )

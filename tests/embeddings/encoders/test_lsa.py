@@ -25,7 +25,6 @@ def vectors(texts: Sequence[Text], encoder: LsaEncoder) -> Vectors:
 
 
 def test_cosines_are_those_of_scikit_learn_wherever_queries_stand() -> None:
-    """Words in too many pages are left out; a query, which is no page, changes no page's vector."""
     encoder = LsaEncoder(words, common=0.3, kept=0.5)
     expected = TfidfVectorizer(analyzer=words, sublinear_tf=True, max_df=12, dtype=np.float32)
     wanted = normalize(
@@ -42,7 +41,6 @@ def test_cosines_are_those_of_scikit_learn_wherever_queries_stand() -> None:
     ("texts", "value"), [(["", "! ?"], 0), (["one"], 1), (["same words", "same words"], 1)]
 )
 def test_texts_that_say_too_little_have_vectors(texts: Sequence[str], value: float) -> None:
-    """Texts without words are zeros, and those without any difference are all equal; no text is no batch."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = vectors([Text("", text) for text in texts], LsaEncoder())

@@ -101,7 +101,6 @@ def test_a_vector_is_what_its_recipe_says(encoder: LocalEncoder, plain: onnxrunt
 
 
 def test_a_vector_of_first_words_is_what_its_recipe_says(plain: onnxruntime.InferenceSession) -> None:
-    """The fast encoder reads 62 tokens, the title first; vectors are the same bit for bit alone and among others."""
     fast = FastEncoder()
     assert fast.recipe == "title+1x62/v1"
     found = vectors(fast, TEXTS)
@@ -111,14 +110,12 @@ def test_a_vector_of_first_words_is_what_its_recipe_says(plain: onnxruntime.Infe
     np.testing.assert_array_equal(vectors(fast, [longer])[0], found[0])
 
 
-def test_a_vector_does_not_depend_on_its_neighbours(encoder: LocalEncoder) -> None:
+def test_a_vector_depends_neither_on_its_neighbours_nor_on_the_end_of_a_huge_cell(
+    encoder: LocalEncoder,
+) -> None:
     together = vectors(encoder, TEXTS)
     np.testing.assert_array_equal(together, vectors(encoder, TEXTS[::-1])[::-1])
-    np.testing.assert_array_equal(together, [vectors(encoder, [text])[0] for text in TEXTS])
-
-
-def test_a_huge_cell_is_cut_before_it_is_read(encoder: LocalEncoder) -> None:
-    """A million words have the vector of their beginning; no texts give no batches."""
+    np.testing.assert_array_equal(together[:3], [vectors(encoder, [text])[0] for text in TEXTS[:3]])
     start, huge = "tea leaves " * 3000, Text("Tea", "tea leaves " * 10**6)
     found = vectors(encoder, [huge])
     assert list(encoder.encode([])) == []
@@ -145,12 +142,11 @@ class Held(LocalEncoder):
 
 
 def threads() -> list[str]:
-    """Return the names of the encoder's threads that still exist."""
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("encode")]
 
 
+@pytest.mark.long
 def test_one_more_round_is_computed_while_the_last_is_written() -> None:
-    """While a slow consumer works, the encoder computes exactly one more round; the first rounds are smaller."""
     encoder = Held(free=len(SHORT))
     batches = encoder.encode(SHORT)
     next(batches)
@@ -162,6 +158,7 @@ def test_one_more_round_is_computed_while_the_last_is_written() -> None:
     assert [len(batch.vectors) for batch in batches] == ROUNDS[1:]
 
 
+@pytest.mark.long
 def test_closing_early_ends_the_work() -> None:
     encoder = Held(free=ROUNDS[0])
     batches: Generator[EncodedBatch, None, None] = encoder.encode(SHORT)

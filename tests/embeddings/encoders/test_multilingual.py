@@ -11,11 +11,7 @@ import pytest
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Text
-from internal_linker.embeddings.encoders.multilingual import (
-    CHUNK_CHARACTERS,
-    CHUNKS,
-    MultilingualEncoder,
-)
+from internal_linker.embeddings.encoders.multilingual import CHUNK_CHARACTERS, CHUNKS, MultilingualEncoder
 from tests.support.sites import make_project, read_csv, use_standins
 from tests.support.small_project import command, environment, write_csv
 
@@ -70,7 +66,6 @@ def test_each_vector_has_unit_length_whatever_the_text(encoder: MultilingualEnco
 
 
 def test_title_and_the_first_chunks_count(encoder: MultilingualEncoder) -> None:
-    """Another title or fourth chunk changes the vector; text after the last chunk isn't read."""
     body = ("tea leaves " * 1000)[: CHUNKS * CHUNK_CHARACTERS]
     fourth = body[: -CHUNK_CHARACTERS // 2] + "engine oil " * 30
     same, again, other, title = vectors(
@@ -97,7 +92,6 @@ def test_every_process_computes_the_same() -> None:
 
 @pytest.mark.long
 def test_a_run_says_that_it_was_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """links.csv names the model; Arabic pages have similarities, and the run notes that Persian pages have none."""
     project = make_project(tmp_path, 2)
     use_standins(project, settings={"embedding_provider": "multilingual"})
     rows = [

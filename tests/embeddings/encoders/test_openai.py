@@ -43,7 +43,6 @@ def stand_in() -> Iterator[OpenAIStandIn]:
 
 @pytest.mark.parametrize("home", [True, False])
 def test_each_text_gets_its_own_unit_vector(stand_in: OpenAIStandIn, home: bool) -> None:
-    """Shuffled answers still give each text its vector, in base64 from OpenAI and as floats from other servers."""
     vectors = collect(encoder_at(stand_in, home=home), PAGES)
     expected = [embed(f"{page.title}\n\n{page.body}", SMALL, 32) for page in PAGES]
     assert np.allclose(vectors, expected, atol=1e-6)
@@ -52,12 +51,11 @@ def test_each_text_gets_its_own_unit_vector(stand_in: OpenAIStandIn, home: bool)
     assert {call.body["encoding_format"] for call in stand_in.ledger} == {"base64" if home else "float"}
 
 
-def test_packs_a_thousand_pages_into_two_requests(stand_in: OpenAIStandIn) -> None:
-    """1,000 pages of 500 tokens, 500,000 in all, need two requests of at most 300,000 tokens."""
-    pages = [Text("", " ".join(["word"] * 499 + [f"{number:03d}"])) for number in range(1000)]
+def test_packs_more_tokens_than_a_request_takes_into_two(stand_in: OpenAIStandIn) -> None:
+    pages = [Text("", " ".join(["word"] * 4999 + [f"{number:03d}"])) for number in range(61)]
     encoder = encoder_at(stand_in, timeout=60.0)
-    assert encoder.estimate(pages).tokens / 1000 == pytest.approx(500, abs=2)
-    assert len(collect(encoder, pages)) == 1000
+    assert encoder.estimate(pages).tokens / 61 == pytest.approx(5000, abs=2)
+    assert len(collect(encoder, pages)) == 61
     assert len(stand_in.ledger) == 2
 
 
@@ -70,15 +68,13 @@ def test_the_estimate_is_the_bill(stand_in: OpenAIStandIn) -> None:
     batches, _ = drain(encoder, texts)
     assert sum(batch.usage.tokens for batch in batches) == before.tokens == stand_in.units
     assert budget.spent == pytest.approx(before.cost_usd) == pytest.approx(stand_in.units * 0.02 / 1e6)
-
-
-def test_an_answer_without_usage_costs_what_was_estimated(stand_in: OpenAIStandIn) -> None:
     stand_in.script(NO_USAGE)
     encoder = encoder_at(stand_in)
     batches, _ = drain(encoder, PAGES)
     assert [batch.usage for batch in batches] == [encoder.estimate(PAGES)]
 
 
+@pytest.mark.long
 def test_closing_stops_the_sending(stand_in: OpenAIStandIn) -> None:
     batches = encoder_at(stand_in, model=FOREIGN, in_flight=1).encode(MANY)
     next(batches)
@@ -87,6 +83,7 @@ def test_closing_stops_the_sending(stand_in: OpenAIStandIn) -> None:
     assert len(stand_in.ledger) <= 2
 
 
+@pytest.mark.long
 def test_requests_are_under_way_while_a_batch_is_written(stand_in: OpenAIStandIn) -> None:
     batches = encoder_at(stand_in, model=FOREIGN, in_flight=1).encode(MANY)
     next(batches)
@@ -105,7 +102,6 @@ def test_an_empty_text_is_refused_before_anything_is_sent(stand_in: OpenAIStandI
 
 
 def test_a_foreign_server_is_asked_gently(stand_in: OpenAIStandIn) -> None:
-    """Another server gets no key, at most 256 byte-cut inputs per request, returns floats and costs nothing."""
     stand_in.api_key, stand_in.refuse_base64 = "none", True
     budget = money(0)
     encoder = encoder_at(stand_in, model=FOREIGN, api_key="", max_input_tokens=20, budget=budget)
@@ -116,17 +112,12 @@ def test_a_foreign_server_is_asked_gently(stand_in: OpenAIStandIn) -> None:
 
 
 def test_asks_for_shorter_vectors_only_where_they_are_wanted(stand_in: OpenAIStandIn) -> None:
-    """`dimensions` is sent only if set; a server that ignores it is detected."""
     assert collect(encoder_at(stand_in, dimensions=16), PAGES[:2]).shape == (2, 16)
     collect(encoder_at(stand_in), PAGES[:2])
     assert [call.body.get("dimensions") for call in stand_in.ledger] == [16, None]
     stand_in.script(Twist(lambda body: {**body, "data": [{"index": 0, "embedding": [1.0] * 32}]}))
     _, error = drain(encoder_at(stand_in, dimensions=16), PAGES[:1])
     assert error is not None and not error.retryable and "embedding_dimensions = 0" in str(error)
-
-
-def test_what_decides_the_vector_is_in_the_cache_key(stand_in: OpenAIStandIn) -> None:
-    """Another cut changes the recipe; a known model's default dimensions equal no setting."""
     plain, asked = encoder_at(stand_in), encoder_at(stand_in, dimensions=1536)
     shorter = encoder_at(stand_in, max_input_tokens=512)
     assert (plain.dimensions, plain.recipe) == (asked.dimensions, asked.recipe) == (1536, plain.recipe)

@@ -26,16 +26,12 @@ def test_packs_every_input_once_in_order_within_the_limits(
 @given(st.lists(st.integers(1, 8191), max_size=3000).map(lambda counts: counts * 3))
 @settings(max_examples=30)
 def test_packs_close_to_the_lower_bound(counts: list[int]) -> None:
-    """Inputs that are small against the limit need at most 5 % more requests than the lower bound, plus one."""
     bound = max(math.ceil(len(counts) / 2048), math.ceil(sum(counts) / 300_000))
     assert len(list(pack(counts, 2048, 300_000))) <= 1.05 * bound + 1
 
 
 def test_packs_an_input_above_the_limit_alone() -> None:
     assert list(pack([5, 900, 5, 5], 10, 100)) == [range(0, 1), range(1, 2), range(2, 4)]
-
-
-def test_packs_as_it_reads() -> None:
     counts = iter([60, 60, 60])
     assert next(pack(counts, 10, 100)) == range(0, 1)
     assert next(counts) == 60
@@ -64,9 +60,6 @@ def test_cuts_between_characters(exact: bool) -> None:
 def test_short_prose_is_left_as_it_is() -> None:
     body = "Über 1.000 Gäste, sagt man – mit <|endoftext|> und https://a.example/?q=1_2-3."
     assert TextCutter(8191, exact=True).cut(Text("Ein Titel", body))[0] == f"Ein Titel\n\n{body}"
-
-
-def test_half_a_surrogate_pair_is_replaced() -> None:
     assert TextCutter(100, exact=True).cut(Text("a\ud83db", ""))[0] == "a?b"
 
 

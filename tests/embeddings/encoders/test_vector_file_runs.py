@@ -6,20 +6,13 @@ import numpy as np
 import pytest
 
 from tests.support.sites import read_csv
-from tests.support.small_project import (
-    URLS,
-    command,
-    make_project,
-    write_csv,
-    write_settings,
-)
+from tests.support.small_project import URLS, command, make_project, write_csv, write_settings
 
 
 @pytest.mark.long
 def test_a_run_takes_the_vectors_that_were_exported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run with exported vectors gives the same similarities; a page without a vector is reported and isn't a gap."""
     folder = make_project(tmp_path, {"embedding_provider": "local"})
     where = ("--project", str(folder))
     assert command("run", *where) == command("export-vectors", *where) == 0
@@ -50,7 +43,6 @@ def similarities(folder: Path) -> dict[tuple[str, str], float]:
 
 
 def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """matryoshka_dimensions shortens the vectors, and links.csv says so; LSA vectors stay whole."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 2})
     write_csv(folder / "v.csv", [("URL", "Embedding"), *((url, f"1 0 {at}") for at, url in enumerate(URLS))])
     assert command("run", "--project", str(folder)) == 0
@@ -78,7 +70,6 @@ def test_an_audit_groups_pages_by_the_users_vectors(tmp_path: Path) -> None:
 def test_a_bar_that_stands_when_something_is_wrong_goes(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each command shows progress while vectors load; after an error the terminal's cursor is visible again."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
     monkeypatch.setenv("FORCE_COLOR", "1")
     by = ["--encoder", "file:v.csv"] if arguments == ["pairs"] else []
@@ -92,7 +83,6 @@ HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
 
 def test_vectors_of_another_site_end_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """If no URL matches, the run ends with an error that shows an example of both sides, and nothing is written."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
     write_csv(folder / "v.csv", [("URL", "Embedding"), ("https://else.example/a", "1 2")])
     assert command("run", "--project", str(folder)) == 3

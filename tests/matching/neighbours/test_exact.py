@@ -39,21 +39,16 @@ def cases(draw: st.DrawFn) -> Case:
 
 @given(cases())
 def test_the_lists_are_those_of_a_count_of_all_pairs(case: Case) -> None:
-    """Order, ends and floors are correct for any mask, zeros, ties, float16 and lists longer than the columns."""
     arguments = case.vectors, case.languages, case.rows, case.columns, case.keep
     expected = counted(*arguments, case.excluded)
-
     found = nearest(*arguments, excluded=[np.array(others, np.int64) for others in case.excluded])
-
     assert_same(found, expected, case.vectors, case.rows)
 
 
 @given(cases())
 def test_a_mutual_join_finds_both_sides(case: Case) -> None:
     rows = np.setdiff1d(case.rows, case.columns)
-
     found = mutual(case.vectors, case.languages, rows, case.columns, case.keep)
-
     both = np.concatenate([rows, case.columns])
     expected = [
         counted(case.vectors, case.languages, some, others, case.keep)
@@ -66,12 +61,9 @@ def test_a_mutual_join_finds_both_sides(case: Case) -> None:
 
 @given(cases(), st.floats(-1, 1, width=32))
 def test_what_is_not_above_a_score_is_left_out(case: Case, bound: float) -> None:
-    """With `above`, exactly the entries above it are found, and the floor shows that others may be missing."""
     arguments = case.vectors, case.languages, case.rows, case.columns, case.keep
     whole = nearest(*arguments)
-
     found = nearest(*arguments, above=np.full(len(case.rows), bound, np.float32))
-
     wanted = whole.scores > np.float32(bound)
     np.testing.assert_array_equal(found.scores, np.where(wanted, whole.scores, -np.inf))
     missing = np.isfinite(whole.floors) | (np.isfinite(whole.scores) & ~wanted).any(axis=1)
@@ -80,16 +72,13 @@ def test_what_is_not_above_a_score_is_left_out(case: Case, bound: float) -> None
     )
 
 
-@pytest.mark.parametrize("dimensions", [32, 800])
-@pytest.mark.parametrize("keep", [10, 128])
+@pytest.mark.parametrize(("dimensions", "keep"), [(32, 128), (800, 10)])
 def test_many_tiles_give_what_one_matrix_gives(dimensions: int, keep: int) -> None:
     count = 3000
     vectors = random_vectors(count, dimensions, topics=30)
     vectors[7] = 0
     everything = np.arange(count)
-
     found = nearest(vectors, one_language(count), everything, everything, keep)
-
     wide = vectors.astype(np.float32)
     matrix = wide @ wide.T
     np.fill_diagonal(matrix, -np.inf)
@@ -104,20 +93,13 @@ def test_many_tiles_give_what_one_matrix_gives(dimensions: int, keep: int) -> No
 
 
 def test_of_many_equal_texts_the_first_rows_are_kept() -> None:
-    """For 5,000 equal texts each list contains the smallest other rows in order."""
     count, keep = 5000, 40
     vectors = np.tile(random_vectors(1, 16), (count, 1))
-
     found = nearest(vectors, one_language(count), np.arange(count), np.arange(count), keep)
-
     assert found.rows[100].tolist() == list(range(40))
     assert found.rows[3].tolist() == [0, 1, 2, *range(4, 41)]
-
-
-def test_a_block_is_what_its_arguments_are() -> None:
     vectors, languages = random_vectors(50, 8), one_language(50)
     rows, columns, above = np.arange(20), np.arange(20, 50), np.full(20, 0.2, np.float32)
-
     for is_mutual, expected in (
         (False, nearest(vectors, languages, rows, columns, 5, above=above)),
         (True, mutual(vectors, languages, rows, columns, 5, above=above)),
@@ -126,17 +108,15 @@ def test_a_block_is_what_its_arguments_are() -> None:
         np.testing.assert_array_equal(found.rows, expected.rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("equal", [False, True])
 @pytest.mark.parametrize("count", [6000, 24000])
 def test_memory_beside_the_arrays_is_bounded(count: int, equal: bool) -> None:
-    """Beside vectors and result at most 90 MB are needed, for two sizes and also for equal texts."""
     vectors = random_vectors(1 if equal else count, 64)
     vectors = np.tile(vectors, (count, 1)) if equal else vectors
     rows, columns, keep = np.arange(2500), np.arange(count), 128
-
     tracemalloc.start()
     found = nearest(vectors, one_language(count), rows, columns, keep)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-
     assert peak - found.rows.nbytes - found.scores.nbytes < 90e6

@@ -8,23 +8,17 @@ from internal_linker.matching.neighbours.ivf import cells_of, partition, probes_
 from tests.support.vector_sites import one_language, random_vectors
 
 
-def test_cells_are_the_same_every_time() -> None:
+def test_cells_are_the_same_every_time_and_topics_share_one() -> None:
     vectors = random_vectors(900, 16, topics=30)
-
     one, other = cells_of(vectors, 30), cells_of(vectors, 30)
-
     np.testing.assert_array_equal(one.labels, other.labels)
     np.testing.assert_array_equal(one.order[:, 0], np.arange(30))
-
-
-def test_texts_of_a_topic_share_a_cell() -> None:
-    """With 20 distant topics, two texts of one topic share a cell nine times out of ten."""
+    cells = cells_of(random_vectors(9, 4), 3)
+    assert probes_for(cells, np.arange(2), np.full((2, 3), -1), 0.99) == 1
     topic = np.repeat(np.arange(20), 40)
     centres = random_vectors(20, 64).astype(np.float32)
     vectors = centres[topic] + 0.03 * random_vectors(800, 64, 1).astype(np.float32)
-
     labels = cells_of(vectors, 20).labels
-
     same_cell = labels[:, None] == labels[None, :]
     same_topic = topic[:, None] == topic[None, :]
     assert same_topic[same_cell].mean() > 0.5
@@ -33,13 +27,10 @@ def test_texts_of_a_topic_share_a_cell() -> None:
 
 @pytest.mark.parametrize("probes", [1, 4, 30])
 def test_every_text_is_in_one_task_with_the_targets_of_near_cells(probes: int) -> None:
-    """The tasks' rows contain each text once; their pairs are the predicted share, with all cells all pairs."""
     vectors = random_vectors(900, 16, topics=30)
     cells = cells_of(vectors, 30)
     targets = np.arange(900) % 3 > 0
-
     tasks = list(partition(cells, targets, probes))
-
     rows = np.concatenate([rows for rows, _ in tasks])
     assert sorted(rows.tolist()) == list(range(900))
     assert all(targets[columns].all() and len(set(columns.tolist())) == len(columns) for _, columns in tasks)
@@ -54,7 +45,6 @@ def test_the_probes_find_what_was_asked(topics: int, recall: float) -> None:
     vectors = random_vectors(900, 16, topics=topics)
     cells, everything, all_targets = cells_of(vectors, 30), np.arange(900), np.ones(900, bool)
     truth = nearest(vectors, one_language(900), everything, everything, 5).rows
-
     probes = probes_for(cells, everything, truth, recall)
 
     def found(count: int) -> float:
@@ -65,9 +55,3 @@ def test_the_probes_find_what_was_asked(topics: int, recall: float) -> None:
 
     assert found(probes) >= recall
     assert probes == 1 or found(probes - 1) < recall
-
-
-def test_no_neighbours_need_one_probe() -> None:
-    cells = cells_of(random_vectors(9, 4), 3)
-
-    assert probes_for(cells, np.arange(2), np.full((2, 3), -1), 0.99) == 1

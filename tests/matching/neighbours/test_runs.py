@@ -15,7 +15,6 @@ WORDS = "green black white tea iron steel clay pot pan cup kettle spoon leaf wat
 
 
 def texts(count: int) -> list[str]:
-    """Return a text per page; no two have the same letters."""
     return [f"{WORDS[at % 15]} {WORDS[(3 * at) % 13]} {'xyz'[at % 3] * (1 + at)} page" for at in range(count)]
 
 
@@ -30,7 +29,6 @@ def run(made: RunContext, choice: Choice | None = None) -> tuple[Joined | None, 
 
 
 def links(recommendations: Sequence[Recommendation]) -> list[tuple[str, list[tuple[str, float]]]]:
-    """Return each page's targets with their scores to five decimals."""
     return [
         (each.source.url, [(link.target.url, round(link.target.score, 5)) for link in each.links])
         for each in recommendations
@@ -47,7 +45,6 @@ def test_all_at_once_gives_the_links_of_one_at_a_time() -> None:
 
 
 def test_a_second_run_compares_what_has_changed() -> None:
-    """With one page changed, two new and one gone, only their pairs are compared; links equal a first run's."""
     before, store = texts(60), MemoryStore()
     run(replace(site(before), compute=Counting(), joins=store))
     after = [*before[:20], "another oolong text", *before[21:-1], "a new page of glass", "and one more"]
@@ -62,7 +59,7 @@ def test_a_second_run_compares_what_has_changed() -> None:
     assert again and (again.changed, idle.pairs) == (0, 0)
 
 
-def test_another_model_compares_all_again() -> None:
+def test_another_model_compares_all_again_and_part_of_the_rows_or_lsa_keep_nothing() -> None:
     store = MemoryStore()
     run(replace(site(texts(40)), compute=Counting(), joins=store))
     other = Letters()
@@ -70,18 +67,12 @@ def test_another_model_compares_all_again() -> None:
     joined, _ = run(replace(site(texts(40)), encoder=other, compute=Counting(), joins=store))
     assert joined and joined.way == "exact"
     assert len(store.whole) == 2
-
-
-def test_vectors_that_hold_for_one_run_leave_nothing() -> None:
-    """Neighbours by LSA aren't stored, because its vectors differ in each run."""
+    # Neighbours by LSA aren't stored, because its vectors differ in each run.
     store = MemoryStore()
     encoder = Letters(corpus_bound=True)
     joined, _ = run(replace(site(texts(40)), encoder=encoder, compute=Counting(), joins=store))
     assert joined and joined.way == "exact"
     assert not store.whole
-
-
-def test_a_part_of_the_rows_is_compared_alone() -> None:
     store, compute = MemoryStore(), Counting()
     made = replace(site(texts(40)), compute=compute, joins=store)
     joined, found = run(made, Choice(limit=3))

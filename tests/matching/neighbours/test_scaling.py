@@ -12,8 +12,5 @@ def test_the_package_is_the_same_everywhere() -> None:
     project = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
     asked = set(re.findall(r'"(distributed[<>=].*?)"', project))
     assert len(asked) == 1 and f'pip install "{asked.pop()}"' in GUIDE
-
-
-def test_constants_of_the_guide_are_the_codes() -> None:
     assert f"n/{EXACT_ROWS} tasks" in GUIDE and f"(K = {SERVED})" in GUIDE
     assert f"(if exact k-NN would take more than {EXACT_SECONDS:.0f} seconds)" in GUIDE
