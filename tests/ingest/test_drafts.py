@@ -2,6 +2,7 @@
 
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,28 +38,31 @@ def write(path: Path, content: bytes) -> Path:
     return path
 
 
-def test_a_line_is_a_title() -> None:
-    assert read("  How to steam\u00a0milk ") == Brief("How to steam milk")
-
-
-def test_half_a_character_is_replaced() -> None:
-    assert read("milk \udce4").title == "milk ?"
-
-
-def test_a_text_begins_with_its_title() -> None:
-    brief = read("\n\nSteaming milk\r\n\r\nCool milk first.\nThen steam.")
-    assert (brief.title, brief.text) == ("Steaming milk", "Cool milk first.\nThen steam.")
-
-
-def test_a_title_that_is_given_leaves_the_text_whole() -> None:
-    brief = read("Cool milk first.\nThen steam.", title=" Steaming  milk ")
-    assert (brief.title, brief.text) == ("Steaming milk", "Cool milk first.\nThen steam.")
-
-
-def test_a_paragraph_is_no_title() -> None:
-    brief = read("milk " * 100)
-    assert brief.title == "" and brief.text == ("milk " * 100).strip()
-    assert brief.name
+@pytest.mark.parametrize(
+    ("given", "asked", "title", "text"),
+    [
+        ("  How to steam\u00a0milk ", "", "How to steam milk", ""),
+        ("milk \udce4", "", "milk ?", ""),
+        (
+            "\n\nSteaming milk\r\n\r\nCool milk first.\nThen steam.",
+            "",
+            "Steaming milk",
+            "Cool milk first.\nThen steam.",
+        ),
+        (
+            "Cool milk first.\nThen steam.",
+            " Steaming  milk ",
+            "Steaming milk",
+            "Cool milk first.\nThen steam.",
+        ),
+        ("", "Milk", "Milk", ""),
+        ("milk " * 100, "", "", ("milk " * 100).strip()),
+    ],
+    ids=["a line", "half a character", "a text", "a given title", "a title alone", "a paragraph"],
+)
+def test_the_first_line_is_the_title_if_none_is_given(given: str, asked: str, title: str, text: str) -> None:
+    brief = read(given, asked)
+    assert brief == Brief(title, text) and brief.name
 
 
 def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
@@ -150,47 +154,25 @@ def test_tracked_changes_count_as_accepted(tmp_path: Path) -> None:
     assert brief.text == "Cool oat milk\nIn a control\nIn a\ntable"
 
 
-def _deep(path: Path) -> Path:
-    return write_docx(path, "<w:ins>" * 100 + "</w:ins>" * 100)
+ENTITIES = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "milk"}">' for n in range(12))
+DOCUMENTS: dict[str, Callable[[Path], Path]] = {
+    "deep": lambda path: write_docx(path, "<w:ins>" * 100 + "</w:ins>" * 100),
+    "many parts": lambda path: write_docx(path, "<w:r/>" * 101_000),
+    "many fields": lambda path: write_docx(
+        path, "<w:p>", '<w:r><w:fldChar w:fldCharType="begin"/></w:r>' * 100, "</w:p>"
+    ),
+    "large": lambda path: write_docx(path, paragraph("milk " * 2_000_001)),
+    "growing": lambda path: write_docx(path, paragraph("&e11;"), head=f"<!DOCTYPE w [{ENTITIES}]>"),
+    "cut off": lambda path: write(path, write_docx(path, paragraph("Milk")).read_bytes()[:-60]),
+    "a text": lambda path: write(path, b"Milk"),
+    "another archive": lambda path: write(path, zipped({"milk.txt": "Milk"})),
+    "broken": lambda path: write_docx(path, "<w:p>"),
+}
 
 
-def _many(path: Path) -> Path:
-    return write_docx(path, "<w:r/>" * 101_000)
-
-
-def _fields(path: Path) -> Path:
-    return write_docx(path, "<w:p>", '<w:r><w:fldChar w:fldCharType="begin"/></w:r>' * 100, "</w:p>")
-
-
-def _large(path: Path) -> Path:
-    return write_docx(path, paragraph("milk " * 2_000_001))
-
-
-def _growing(path: Path) -> Path:
-    names = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "milk"}">' for n in range(12))
-    return write_docx(path, paragraph("&e11;"), head=f"<!DOCTYPE w [{names}]>")
-
-
-def _cut(path: Path) -> Path:
-    return write(path, write_docx(path, paragraph("Milk")).read_bytes()[:-60])
-
-
-def _text(path: Path) -> Path:
-    return write(path, b"Milk")
-
-
-def _other_zip(path: Path) -> Path:
-    return write(path, zipped({"milk.txt": "Milk"}))
-
-
-def _broken(path: Path) -> Path:
-    return write_docx(path, "<w:p>")
-
-
-@pytest.mark.parametrize("make", [_deep, _many, _fields, _large, _growing, _cut, _text, _other_zip, _broken])
-def test_a_document_that_is_none_is_one_sentence(make: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", DOCUMENTS.values(), ids=DOCUMENTS)
+def test_a_document_that_is_none_is_one_sentence(make: Callable[[Path], Path], tmp_path: Path) -> None:
     """Zip and XML bombs, truncated files and foreign files are refused with a remedy."""
-    assert callable(make)
     path = make(tmp_path / "draft.docx")
     with pytest.raises(InputError, match="save it again as .docx"):
         read(path)
@@ -218,31 +200,28 @@ def test_nothing_to_read_is_refused(given: str) -> None:
         read(given, stdin=b"\xef\xbb\xbf \n")
 
 
-def test_a_title_alone_will_do() -> None:
-    """With --title the text may be empty."""
-    assert read("", title="Milk") == Brief("Milk")
+SAVE = r"Save the draft as \.docx, \.md, \.html or \.txt"
 
 
-def test_a_file_that_is_not_there_is_no_title() -> None:
-    with pytest.raises(InputError, match=r"nix\.docx not found"):
-        read("nix.docx")
-
-
-@pytest.mark.parametrize("name", ["draft.pdf", "draft.doc", "draft"])
-def test_another_kind_of_file_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"Save the draft as \.docx, \.md, \.html or \.txt"):
-        read(write(tmp_path / name, b"Milk"))
-
-
-@pytest.mark.parametrize("content", [bytes(range(256)) * 20, b"%PDF-1.7", b"{\\rtf1"])
-def test_a_binary_file_is_no_text(content: bytes, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"not a draft\. Save"):
-        read(write(tmp_path / "draft.txt", content))
-
-
-def test_a_folder_is_no_draft(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is a folder, not a draft"):
-        read(tmp_path)
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("nix.docx", None, r"nix\.docx not found"),
+        *((name, b"Milk", SAVE) for name in ("draft.pdf", "draft.doc", "draft")),
+        *(
+            ("draft.txt", content, r"not a draft\. Save")
+            for content in (bytes(range(256)) * 20, b"%PDF-1.7", b"{\\rtf1")
+        ),
+        ("", None, "is a folder, not a draft"),
+    ],
+)
+def test_another_kind_of_file_is_refused(
+    name: str, content: bytes | None, reason: str, tmp_path: Path
+) -> None:
+    if content is not None:
+        write(tmp_path / name, content)
+    with pytest.raises(InputError, match=reason):
+        read(tmp_path / name)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes.")

@@ -58,10 +58,8 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_what_is_no_embedding_has_a_reason(case: str) -> None:
-    """A cell that is no embedding is refused with the reason."""
-    cell, reason = BAD[case]
+@pytest.mark.parametrize(("cell", "reason"), BAD.values(), ids=BAD)
+def test_what_is_no_embedding_has_a_reason(cell: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         vector_cell(cell)
 

@@ -1,7 +1,10 @@
-"""A brief for a page that doesn't exist yet: its links, the links to it, and the notes."""
+"""A brief for a page that doesn't exist yet: its links, the links to it, the notes, and the command `content-brief`."""
 
 import csv
 import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +12,16 @@ import pytest
 
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
-from tests.standins import SerperStandIn
+from tests.standins import OpenAIStandIn, SerperStandIn
 from tests.support.briefs import COFFEE, DRAFT, Ask, asking
-from tests.support.sites import make_project, sample_pages
+from tests.support.link_sites import pages, random_pairs
+from tests.support.sites import make_project, read_csv, sample_pages, use_standins
 from tests.support.small_project import (
     SITE,
     URLS,
     command,
+    environment,
+    snapshot,
     write_csv,
     write_settings,
     write_text,
@@ -94,6 +100,7 @@ def test_without_a_draft_names_are_proposed(brief: Ask, folder: Path) -> None:
     told = [link["anchor"], *(each["text"] for each in link["more_anchors"])]
     assert told == ["How to Steam Milk for Silky Microfoam", "how to steam milk", "steaming milk"]
     assert not link["verbatim"]
+    assert not any("very short" in link["why"] for link in found["links_to"]), "it isn't written yet"
 
 
 def test_a_search_counts_as_in_a_run(brief: Ask, tmp_path: Path) -> None:
@@ -150,8 +157,7 @@ def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, tmp_path: Path
     free = {"links_per_page": 24, "min_inlinks": 0, "max_inlinks": 0, "both_directions": 0}
     write_settings(folder, {"embedding_provider": "lsa", **free})
     assert command("run", "--no-serp", "--project", str(folder)) == 0
-    with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
-        run = {row["Source"]: row for row in csv.DictReader(file) if row["Target"] == page["URL"]}
+    run = {row["Source"]: row for row in read_csv(folder / "files/links.csv") if row["Target"] == page["URL"]}
     assert len(found["links_from"]) > 10
     for link in found["links_from"]:
         assert link["blend"] == pytest.approx(float(run[link["source"]]["Blend"]), abs=1e-3)
@@ -192,8 +198,9 @@ def test_where_no_link_may_lead_is_said(brief: Ask, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_rejected_link_is_not_proposed_to_a_page_anew(brief: Ask, folder: Path) -> None:
     assert command("run", "--no-serp", "--project", str(folder)) == 0
-    with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
-        link = next(row for row in csv.DictReader(file) if row["Source"] == sample_pages(1)[0]["URL"])
+    link = next(
+        row for row in read_csv(folder / "files/links.csv") if row["Source"] == sample_pages(1)[0]["URL"]
+    )
     given = folder, sample_pages(1)[0]["Main Content"], "--url", link["Source"], "--limit", "50"
     assert link["Target"] in targets(brief(*given))
     decide(open_project(folder), [LinkDecision(link["Link Id"], "rejected")], by="test")
@@ -241,3 +248,110 @@ def test_languages_are_kept_apart(brief: Ask, tmp_path: Path, capsys: pytest.Cap
         assert command("content-brief", "Tea", "--lang", code, "--project", str(folder)) == 3
         said = f"--lang {code}: no page is in this language. Use one of the pages' codes: en, fa."
         assert said in capsys.readouterr().err
+
+
+# -- costs and written files ---------------------------------------------------------------------------
+
+
+def test_only_the_brief_is_paid_for(brief: Ask, tmp_path: Path) -> None:
+    with OpenAIStandIn() as openai:
+        folder = make_project(tmp_path, 12)
+        use_standins(folder, openai=openai)
+        assert command("run", "--no-serp", "--project", str(folder)) == 0
+        openai.forget()
+        for _ in range(2):
+            brief(folder, "Milk for a filter coffee")
+        assert len(openai.ledger) == 1
+
+
+def test_no_budget_is_a_gap(brief: Ask, tmp_path: Path) -> None:
+    """max_cost_usd is observed: nothing is sent, only words rank, and the exit code is 6."""
+    with OpenAIStandIn() as openai:
+        folder = make_project(tmp_path, 12)
+        use_standins(folder, openai=openai, settings={"max_cost_usd": 0.0})
+        found = brief(folder, "Milk for a filter coffee", code=6)
+        assert not openai.ledger
+    assert "max_cost_usd" in found["gaps"][0] and found["links_to"]
+    assert found["links_to"][0]["similarity"] is None
+
+
+def test_files_stay_as_they_are(brief: Ask, folder: Path, draft: Path) -> None:
+    before = snapshot(folder)
+    brief(folder, draft)
+    kept = {name: file for name, file in snapshot(folder).items() if "cache.sqlite3" not in name}
+    index = {name for name in kept if Path(name).is_relative_to("files/index")}
+    assert index and {name: kept[name] for name in kept.keys() - index} == before
+
+
+@pytest.mark.long
+def test_what_was_learned_ranks(brief: Ask, tmp_path: Path) -> None:
+    """From 200 existing links on, each link to the page has its probability; the topic alone decides on its own."""
+    site = pages(120)
+    folder = make_small_project(tmp_path)
+    write_csv(
+        folder / "files/urls_rawdata.csv",
+        [("URL", "Main Content"), *((one.url, str(one.content)) for one in site)],
+    )
+    links = [(site[source].url, site[target].url) for source, target in random_pairs(120, 600, 1)]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *links])
+    write_text(folder / "files/main_queries.csv", "URL,Main Query\n")
+    found = brief(folder, str(site[5].content).replace("w1", "w2"))
+    assert all(0 <= link["probability"] <= 1 for link in found["links_from"])
+    assert all(link["probability"] is None for link in found["links_to"])
+    found = brief(folder, str(site[5].content).replace("w1", "w2"), "--url", site[5].url)
+    assert all(0 <= link["probability"] <= 1 for link in found["links_to"] + found["links_from"])
+
+
+# -- the command ---------------------------------------------------------------------------------------
+
+
+def test_it_is_printed_for_people(folder: Path, draft: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("content-brief", str(draft), "--project", str(folder), "--limit", "2") == 0
+    printed = capsys.readouterr()
+    for head in ("should link to", "should be linked from"):
+        link = rf"Oat milk for latte art {head}\n 1 +\d+  \S.+\n {{9}}https://\S+\n {{9}}\S.+\.\n {{9}}.*\"[^\"]+\""
+        assert re.search(link, printed.out)
+    assert "Embedding:" in printed.err
+
+
+@pytest.mark.long
+def test_a_draft_comes_from_standard_input(tmp_path: Path) -> None:
+    folder = make_small_project(tmp_path)
+    arguments = "-m", "internal_linker", "content-brief", "-", "--project", str(folder), "--json"
+    given = "Thé vert\nDes feuilles de thé".encode("cp1252")
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        input=given,
+        env=environment(),
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert found["title"] == "Thé vert" and "Windows-1252" in found["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("nix.docx",), 3, "nix.docx not found"),
+        (("tea", "--url", "tea"), 3, "not a full URL"),
+        (("tea", "--limit", "51"), 2, "--limit"),
+        (("?",), 3, "no words"),
+    ],
+)
+def test_what_can_t_be_used_is_one_sentence(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unusable input ends with one sentence and the exit code from the README."""
+    folder = make_small_project(tmp_path)
+    assert command("content-brief", *arguments, "--project", str(folder)) == code
+    assert words in capsys.readouterr().err
+
+
+def test_a_site_without_pages_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A project with queries alone is an error, because there are no pages to link."""
+    folder = make_small_project(tmp_path)
+    (folder / "files/urls_rawdata.csv").unlink()
+    assert command("content-brief", "tea", "--project", str(folder)) == 3
+    assert "There are no pages that could link to the new page" in capsys.readouterr().err

@@ -1,8 +1,8 @@
 """The index of a site: a lookup that uses it finds exactly what one without it finds, and notices every change."""
 
-import csv
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import internal_linker
 from internal_linker.adapters.files.index_folder import ARRAYS
 from internal_linker.core.arrays import Ints
 from internal_linker.matching.candidates import Comparison, Pool
@@ -18,7 +19,9 @@ from internal_linker.pipeline import site_ranking
 from internal_linker.text.words import words as words_of
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
-from tests.support.sites import make_project
+from tests.standins import GoogleStandIn
+from tests.standins.gspread_client import gspread_client
+from tests.support.sites import make_project, read_csv, sample_pages, sample_queries, use_standins
 from tests.support.small_project import command, write_csv, write_settings, write_text
 
 HOST = "https://www.slowkettle.example"
@@ -62,8 +65,7 @@ def with_links(folder: Path) -> Path:
 
 
 def pages(folder: Path) -> list[dict[str, str]]:
-    with (folder / "files/urls_rawdata.csv").open(encoding="utf-8-sig", newline="") as file:
-        return [*csv.DictReader(file)]
+    return read_csv(folder / "files/urls_rawdata.csv")
 
 
 def put_pages(folder: Path, rows: list[dict[str, str]]) -> None:
@@ -75,10 +77,8 @@ Found = tuple[list[dict[str, Any]], bool]
 
 def looked_up(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> Found:
     """Return the links of a lookup, and whether the comparison of the pages came from the index."""
-    capsys.readouterr()
-    assert command("lookup", *(words or (PAGE,)), "--json", "--project", str(folder)) == 0
-    out, err = capsys.readouterr()
-    return json.loads(out)["links"], FROM_INDEX in err
+    found, used = found_for(folder, capsys, ("lookup", *(words or (PAGE,))))
+    return found["links"], used
 
 
 def without_index(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
@@ -176,8 +176,7 @@ def test_a_change_is_noticed(folder: Path, capsys: pytest.CaptureFixture[str], c
 @pytest.mark.long
 def test_decisions_of_editors_count_at_once(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     linked, (before, _) = ran, looked_up(ran, capsys)
-    with (linked / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["Source"] == PAGE]
+    rows = [row for row in read_csv(linked / "files/links.csv") if row["Source"] == PAGE]
     decisions = [LinkDecision(rows[0]["Link Id"], "rejected"), LinkDecision(rows[1]["Link Id"], "accepted")]
     decide(open_project(linked), decisions, by="test")
     links, used = looked_up(linked, capsys)
@@ -187,16 +186,15 @@ def test_decisions_of_editors_count_at_once(ran: Path, capsys: pytest.CaptureFix
 
 def links_csv(folder: Path) -> list[dict[str, str]]:
     """Return the links of the last run, without what differs between two equal runs."""
-    with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
-        return [{name: row[name] for name in row if name != "Run"} for row in csv.DictReader(file)]
+    rows = read_csv(folder / "files/links.csv")
+    return [{name: row[name] for name in row if name != "Run"} for row in rows]
 
 
 @pytest.mark.long
 def test_a_run_with_an_index_finds_the_same_links(ran: Path) -> None:
     """A run after a decision compares no pages again; its links are those of a run without an index."""
     linked = ran
-    with (linked / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
-        some = next(csv.DictReader(file))["Link Id"]
+    some = read_csv(linked / "files/links.csv")[0]["Link Id"]
     decide(open_project(linked), [LinkDecision(some, "rejected")], by="test")
     parts = {each: each.stat().st_mtime_ns for each in (linked / "files/index").glob("site-*")}
     copy = linked.with_name("copy")
@@ -250,21 +248,6 @@ def test_a_run_splits_only_changed_texts_into_words(ran: Path, split: list[str])
     assert links_csv(linked) == links_csv(copy) != []
 
 
-def test_notes_on_the_input_are_repeated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_csv(
-        folder / "files/existing_links.csv",
-        [("Source", "Destination"), ("https://a.test/", "https://b.test/")],
-    )
-    said = []
-    for used in (False, True):
-        capsys.readouterr()
-        assert command("lookup", PAGE, "--project", str(folder)) == 0
-        err = capsys.readouterr().err
-        assert (FROM_INDEX in err) is used
-        said.append([line for line in err.splitlines() if line.startswith("Note")])
-    assert said[0] == said[1] != []
-
-
 def test_a_run_on_unchanged_tables_takes_them_from_the_index(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,7 +267,7 @@ def test_a_run_on_unchanged_tables_takes_them_from_the_index(
         rejected.unlink()
         if not at:
             monkeypatch.setattr("internal_linker.ingest.collect.collect", None)
-    assert said[0] == said[1]
+    assert said[0] == said[1] and any(line.startswith("Note") for line in said[0])
     assert any(line.startswith("  Rows rejected: 1 ") for line in said[0]), said[0]
     assert listed[0] == listed[1]
 
@@ -300,8 +283,8 @@ GUESTS = {
 
 def found_for(
     folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
-) -> tuple[object, bool]:
-    """Return what a command finds for a guest, and whether the comparison of the pages came from the index."""
+) -> tuple[dict[str, Any], bool]:
+    """Return what a command finds, and whether the comparison of the pages came from the index."""
     write_text(folder / "draft.md", DRAFT)
     words = tuple(str(folder / word) if word == "draft.md" else word for word in words)
     capsys.readouterr()
@@ -341,8 +324,8 @@ def test_a_run_with_queries_without_pages(ran: Path, capsys: pytest.CaptureFixtu
     )
     assert command("run", "--no-serp", "--project", str(copy)) == 0
     assert links_csv(copy) == alone
-    with (copy / "files/Output.csv").open(encoding="utf-8-sig", newline="") as file:
-        row = next(row for row in csv.DictReader(file) if row["Main Query"] == "how to froth milk")
+    rows = read_csv(copy / "files/Output.csv")
+    row = next(row for row in rows if row["Main Query"] == "how to froth milk")
     links, used = looked_up(copy, capsys, "how to froth milk")
     assert used and [link["target"] for link in links] == [row[f"Link {at}"] for at in range(1, 6)]
 
@@ -363,3 +346,71 @@ def test_an_index_that_cannot_be_written(folder: Path, capsys: pytest.CaptureFix
     out, err = capsys.readouterr()
     assert json.loads(out)["links"] == expected
     assert err.count("so the next lookup prepares the site again") == 1
+
+
+# -- main queries in a Google Sheet --------------------------------------------------------------------
+
+
+@pytest.fixture
+def google() -> Iterator[GoogleStandIn]:
+    rows = [["Owner", "URL", "Main Query"], *(["me", *row] for row in sample_queries(sample_pages(50)))]
+    with GoogleStandIn({"Main": rows}, rows=60, columns=10) as server:
+        yield server
+
+
+@pytest.fixture
+def in_sheet(tmp_path: Path, google: GoogleStandIn) -> Path:
+    """Return a site of 50 pages after a run that wrote links into the Sheet."""
+    folder = make_project(tmp_path / "site", 50)
+    use_standins(folder, google=google, settings={"embedding_provider": "lsa"})
+    assert command("run", "--project", str(folder)) == 0
+    assert google.grid("Main")[1][3].startswith("https://")
+    return folder
+
+
+def put(google: GoogleStandIn, row: int, column: int, text: str) -> None:
+    gspread_client(google).open_by_key(google.spreadsheet_id).sheet1.update_cell(row, column, text)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("column", "text", "same"),
+    [(3, "another question", False), (2, PAGE, False), (1, "you", True), (4, f"{HOST}/", True)],
+)
+def test_changes_in_the_sheet_count(
+    in_sheet: Path,
+    google: GoogleStandIn,
+    capsys: pytest.CaptureFixture[str],
+    column: int,
+    text: str,
+    same: bool,
+) -> None:
+    """The links that the run wrote are no change. URLs and queries are compared; nothing else in the Sheet matters."""
+    links, used = looked_up(in_sheet, capsys)
+    assert used and links == without_index(in_sheet, capsys)
+    put(google, 3, column, text)
+    links, used = looked_up(in_sheet, capsys)
+    assert used is same and links == without_index(in_sheet, capsys)
+
+
+@pytest.mark.long
+def test_an_open_site_reads_the_sheet_again_after_a_while(
+    in_sheet: Path, google: GoogleStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = [line[1] for line in google.grid("Main")].index(PAGE) + 1
+    with internal_linker.open_site(in_sheet) as site:
+        now = 1000.0
+        monkeypatch.setattr("internal_linker.usecases.open_site.time.monotonic", lambda: now)
+        query = site.lookup(PAGE).links[0].query
+        put(google, row, 3, "a new question")
+        now += 1
+        assert site.lookup(PAGE).links[0].query == query
+        now += 60
+        assert site.lookup(PAGE).links[0].query == "a new question"
+
+
+def test_a_lookup_reads_the_sheet_once(in_sheet: Path, google: GoogleStandIn) -> None:
+    paths = list[str]()
+    google.on_request = lambda request: paths.append(request.path)
+    assert command("lookup", PAGE, "--project", str(in_sheet)) == 0
+    assert sum("/values" in path for path in paths) == 1

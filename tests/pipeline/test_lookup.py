@@ -16,7 +16,8 @@ from internal_linker.core.edges import score_of, strength
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
 from internal_linker.usecases.run import PageLink
-from tests.support.sites import make_project, sample_pages
+from tests.support.builders import Told
+from tests.support.sites import make_project, read_csv, sample_pages
 from tests.support.small_project import (
     SITE,
     URLS,
@@ -99,15 +100,13 @@ def test_each_link_has_title_score_reason_and_anchor(
 
 def test_anchors_of_a_lookup_are_those_of_a_run(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """After a run, a lookup shows the run's anchors, and an editor's own anchor instead of a proposed one."""
-    folder = ran
-    with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["Source"] == MILK]
-    links = links_of(folder, capsys, MILK)
+    rows = [row for row in read_csv(ran / "files/links.csv") if row["Source"] == MILK]
+    links = links_of(ran, capsys, MILK)
     assert [(link["target"], link["anchor"]) for link in links] == [
         (row["Target"], row["Anchor"]) for row in rows
     ]
-    decide(open_project(folder), [LinkDecision(rows[1]["Link Id"], "accepted", "steam wand")], by="test")
-    assert links_of(folder, capsys, MILK)[1]["anchor"] == "steam wand"
+    decide(open_project(ran), [LinkDecision(rows[1]["Link Id"], "accepted", "steam wand")], by="test")
+    assert links_of(ran, capsys, MILK)[1]["anchor"] == "steam wand"
 
 
 def test_a_query_without_a_page_has_no_anchor(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,10 +170,6 @@ def test_an_unknown_page_gets_near_names(small: Path, capsys: pytest.CaptureFixt
         assert f"{SITE}/black-tea" in err
     assert command("lookup", f"{SITE}/zzz/", "--project", str(small)) == 3
     assert "Did you mean" not in capsys.readouterr().err
-
-
-def test_only_a_page_has_sources(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--to takes a page; a query has no page that others could link to."""
     assert command("lookup", "dark tea", "--to", "--project", str(small)) == 3
     assert "dark tea is no page: --to takes a page's URL, or its path" in capsys.readouterr().err
 
@@ -198,8 +193,7 @@ def test_the_best_sources_have_the_scores_of_a_run(
     settings = {"embedding_provider": "lsa", "links_per_page": 15, "min_inlinks": 0, "max_inlinks": 0}
     write_settings(folder, settings)
     assert command("run", "--no-serp", "--project", str(folder)) == 0
-    with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
-        run = {row["Source"]: row for row in csv.DictReader(file) if row["Target"] == page}
+    run = {row["Source"]: row for row in read_csv(folder / "files/links.csv") if row["Target"] == page}
     for link in links:
         assert link["source_title"] == pages[link["source"]]["Title"]
         assert link["target_title"] == pages[page]["Title"] and link["why"].endswith(".")
@@ -214,19 +208,17 @@ def test_the_best_sources_have_the_scores_of_a_run(
 def test_pages_that_link_already_or_may_not_are_left_out(
     ran: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = ran
-    with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["Target"] == MILK]
-    all_ = [link["source"] for link in links_of(folder, capsys, "--to", MILK, "--limit", "20")]
+    rows = [row for row in read_csv(ran / "files/links.csv") if row["Target"] == MILK]
+    all_ = [link["source"] for link in links_of(ran, capsys, "--to", MILK, "--limit", "20")]
     rejected = next(row for row in rows if row["Source"] in all_)
-    decide(open_project(folder), [LinkDecision(rejected["Link Id"], "rejected")], by="test")
+    decide(open_project(ran), [LinkDecision(rejected["Link Id"], "rejected")], by="test")
     left = [source for source in all_ if source != rejected["Source"]]
-    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (left[0], MILK)])
+    write_csv(ran / "files/existing_links.csv", [("Source", "Destination"), (left[0], MILK)])
     section = "/" + left[1].removeprefix(COFFEE).split("/")[1]
     off = [source for source in left if source.startswith(f"{COFFEE}{section}/")]
-    settings = folder / "config/settings.toml"
+    settings = ran / "config/settings.toml"
     write_text(settings, f'sections_off = ["{section}"]\n{settings.read_text(encoding="utf-8")}')
-    found = [link["source"] for link in links_of(folder, capsys, "--to", MILK, "--limit", "20")]
+    found = [link["source"] for link in links_of(ran, capsys, "--to", MILK, "--limit", "20")]
     assert found and not {rejected["Source"], left[0], *off} & set(found)
 
 
@@ -254,18 +246,8 @@ def test_nothing_is_stored(small: Path, capsys: pytest.CaptureFixture[str]) -> N
     links_of(small, capsys, URLS[1])
     links_of(small, capsys, "--to", URLS[1])
     assert not [*(small / "files").glob("*utput*")] and not (small / "logfile.txt").exists()
-    with open_project(small).context(_Quiet(), deliver=False) as context:
+    with open_project(small).context(Told(), deliver=False) as context:
         assert context.edges and not [*context.edges.each()]
-
-
-class _Quiet:
-    def start(self, step: str, total: int, unit: str) -> None: ...
-
-    def advance(self, count: int = 1) -> None: ...
-
-    def finish(self, outcome: str) -> None: ...
-
-    def warn(self, message: str) -> None: ...
 
 
 def test_scores_are_strengths_as_people_read_them(small: Path) -> None:

@@ -1,6 +1,7 @@
 """What a run publishes and what it holds back: drift, sections that need approval, and editors' decisions."""
 
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +11,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from internal_linker.review.merge import LINK_ID
 from internal_linker.usecases.project import open_project
 from tests.standins import GoogleStandIn, OpenAIStandIn
 from tests.support.sites import make_project, read_csv, sample_pages, sample_queries, use_standins
@@ -32,6 +34,20 @@ def openai() -> Iterator[OpenAIStandIn]:
         yield server
 
 
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a project of 30 pages after its first run."""
+    made = make_project(tmp_path_factory.mktemp("publish") / "site", PAGES, {"embedding_provider": "lsa"})
+    assert do(made, "run") == 0
+    return made
+
+
+@pytest.fixture
+def project(first: Path, tmp_path: Path) -> Path:
+    """Return a copy of that project."""
+    return shutil.copytree(first, tmp_path / "site")
+
+
 def do(project: Path, *arguments: str) -> int:
     return command(*arguments, "--project", str(project))
 
@@ -41,30 +57,22 @@ def shown(project: Path) -> dict[str, set[str]]:
     return {row["URL"]: {row[f"Link {rank}"] for rank in range(1, 6)} - {""} for row in rows}
 
 
-def decide(project: Path, source: str, target: str, status: str, anchor: str = "") -> None:
+def decide(project: Path, source: str, target: str, **cells: str) -> None:
     """Record an editor's decision in files/review.xlsx."""
     path = project / "files/review.xlsx"
     book = openpyxl.load_workbook(path)
     sheet = book.worksheets[0]
-    names = {cell.value: at for at, cell in enumerate(sheet[1], 1)}
-    for row in range(2, sheet.max_row + 1):
-        if (sheet.cell(row, names["Source"]).value, sheet.cell(row, names["Target"]).value) == (
-            source,
-            target,
-        ):
-            sheet.cell(row, names["Status"]).value = status
-            if anchor:
-                sheet.cell(row, names["Anchor"]).value = anchor
-            book.save(path)
-            return
-    raise AssertionError("no such row")
+    at = {cell.value: number for number, cell in enumerate(sheet[1])}
+    row = next(row for row in sheet if (row[at["Source"]].value, row[at["Target"]].value) == (source, target))
+    for name, text in cells.items():
+        row[at[name]].value = text
+    book.save(path)
 
 
-def review(project: Path) -> list[tuple[str, ...]]:
-    """Return the source and target of each row of files/review.xlsx."""
+def review(project: Path) -> list[dict[str, str]]:
     book = openpyxl.load_workbook(project / "files/review.xlsx")
-    rows = book.worksheets[0].iter_rows(min_row=2, values_only=True)
-    return [(str(row[10]), str(row[11])) for row in rows]
+    header, *rows = book.worksheets[0].iter_rows(values_only=True)
+    return [dict(zip(map(str, header), map(str, row), strict=True)) for row in rows]
 
 
 @pytest.mark.long
@@ -97,12 +105,6 @@ def test_a_broken_crawl_does_not_reach_the_sheet(
     ]
 
 
-def _reworded(project: Path, end: str) -> None:
-    """Add words to each page, so that none of its embeddings is in the cache."""
-    rows = [[page["URL"], page["Title"], f"{page['Main Content']} {end}"] for page in sample_pages(12)]
-    write_csv(project / "files/urls_rawdata.csv", [HEADER, *rows])
-
-
 @pytest.mark.long
 def test_links_that_lack_embeddings_wait_for_the_service(
     tmp_path: Path, google: GoogleStandIn, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
@@ -121,7 +123,9 @@ def test_links_that_lack_embeddings_wait_for_the_service(
     assert do(project, "run") == 0
     published = google.grid("Main")
     assert published != empty
-    _reworded(project, "Enjoy.")
+    # None of these texts has an embedding in the cache.
+    rows = [[page["URL"], page["Title"], f"{page['Main Content']} Enjoy."] for page in sample_pages(12)]
+    write_csv(project / "files/urls_rawdata.csv", [HEADER, *rows])
     openai.quota_tokens = 10
     capsys.readouterr()
     assert do(project, "run") == 6
@@ -153,48 +157,42 @@ def test_a_workbook_that_waits_is_named(
 
 
 @pytest.mark.long
-def test_sections_that_need_approval_wait_in_the_review(tmp_path: Path) -> None:
+def test_sections_that_need_approval_wait_in_the_review(project: Path) -> None:
     """No link from or to these sections is published before it is accepted; the notes name the waiting links."""
-    settings = {"embedding_provider": "lsa", "approval_sections": ["/espresso"]}
-    project = make_project(tmp_path, PAGES, settings)
-    assert do(project, "run") == 0
+    settings = project / "config/settings.toml"
+    settings.write_text(settings.read_text(encoding="utf-8") + '\napproval_sections = ["/espresso"]\n')
+    assert do(project, "run", "--accept-drift") == 0
     links = shown(project)
     espresso = sorted(url for url in links if ".example/espresso/" in url)
     assert espresso and not any(links[url] for url in espresso)
     assert not any(set(espresso) & targets for targets in links.values())
     notes = {row["URL"]: row["Note"] for row in read_csv(project / "files/Output.csv")}
     assert notes[espresso[0]] == "0 of 5 links: 5 waiting for approval"
-    book = openpyxl.load_workbook(project / "files/review.xlsx").worksheets[0]
-    waiting = [row for row in book.iter_rows(min_row=2, values_only=True) if " approval" in str(row)]
-    first = next(row for row in waiting if row[10] == espresso[0])
-    decide(project, espresso[0], str(first[11]), "accepted")
+    waiting = [row for row in review(project) if " approval" in str(row)]
+    target = next(row["Target"] for row in waiting if row["Source"] == espresso[0])
+    decide(project, espresso[0], target, Status="accepted")
     assert do(project, "run") == 0
-    assert shown(project)[espresso[0]] == {first[11]}
+    assert shown(project)[espresso[0]] == {target}
 
 
 @pytest.mark.long
 def test_what_an_editor_decided_in_the_workbook_is_heeded(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A rejected link goes, an accepted one keeps its rank and an edited anchor stays; the summary counts them."""
-    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
-    assert do(project, "run") == 0
     rows = read_csv(project / "files/Output.csv")
     source, targets = rows[0]["URL"], [rows[0][f"Link {rank}"] for rank in range(1, 6)]
-    decide(project, source, targets[0], "rejected")
-    decide(project, source, targets[2], "accepted")
-    decide(project, source, targets[4], "proposed", anchor="my own words")
+    decide(project, source, targets[0], Status="rejected")
+    decide(project, source, targets[2], Status="accepted")
+    decide(project, source, targets[4], Status="proposed", Anchor="my own words")
     capsys.readouterr()
     assert do(project, "run") == 0
     out = capsys.readouterr().out
     row = read_csv(project / "files/Output.csv")[0]
     now = [row[f"Link {rank}"] for rank in range(1, 6)]
     assert targets[0] not in now and now[2] == targets[2] and now[4] == targets[4]
-    link = next(
-        one
-        for one in read_csv(project / "files/links.csv")
-        if (one["Source"], one["Target"]) == (source, targets[4])
-    )
+    links = {(one["Source"], one["Target"]): one for one in read_csv(project / "files/links.csv")}
+    link = links[source, targets[4]]
     assert (link["Status"], link["Anchor"]) == ("edited", "my own words")
     assert "Accepted by editors: 67% (2 of 3 decided)" in out
     assert "1 accepted, 1 edited" in summary(project)["Links in the graph"]
@@ -204,42 +202,25 @@ def test_what_an_editor_decided_in_the_workbook_is_heeded(
     assert targets[0] not in capsys.readouterr().out
 
 
-def test_a_run_of_some_rows_shows_editors_the_links_of_all(tmp_path: Path) -> None:
-    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
-    assert do(project, "run") == 0
+def test_a_run_of_some_rows_shows_editors_the_links_of_all(project: Path) -> None:
     whole = review(project)
     assert do(project, "run", "--limit", "3", "--publish") == 0
-    assert len(whole) == 5 * PAGES and sorted(review(project)) == sorted(whole)
+    ends = [[(row["Source"], row["Target"]) for row in rows] for rows in (whole, review(project))]
+    assert len(whole) == 5 * PAGES and sorted(ends[1]) == sorted(ends[0])
 
 
 @pytest.mark.long
-def test_a_link_that_stands_on_the_site_turns_live(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_link_that_stands_on_the_site_turns_live(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A proposed link found on the site becomes live and counts as accepted; another link takes its rank."""
-    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
-    assert do(project, "run") == 0
-    first = read_csv(project / "files/links.csv")[0]
+    link = read_csv(project / "files/links.csv")[0]
     write_csv(
         project / "files/existing_links.csv",
-        [("Source", "Destination", "Anchor"), (first["Source"], first["Target"], "x")],
+        [("Source", "Destination", "Anchor"), (link["Source"], link["Target"], "x")],
     )
     assert do(project, "run") == 0
-    assert first["Target"] not in shown(project)[first["Source"]]
-    book = openpyxl.load_workbook(project / "files/review.xlsx").worksheets[0]
-    status = {row[12]: row[0] for row in book.iter_rows(min_row=2, values_only=True)}
-    assert status[first["Link Id"]] == "live"
+    assert link["Target"] not in shown(project)[link["Source"]]
+    assert {row[LINK_ID]: row["Status"] for row in review(project)}[link["Link Id"]] == "live"
     assert "100% (1 of 1 decided)" in capsys.readouterr().out
-
-
-def test_a_link_knows_the_texts_that_it_was_found_in(tmp_path: Path) -> None:
-    """Each stored link has the hashes of its source's and its target's text, which differ."""
-    project = make_project(tmp_path, 12, {"embedding_provider": "lsa"})
-    assert do(project, "run") == 0
-    with open_project(project).graph() as (edges, _):
-        stored = [*edges.each("proposed")]
-    assert stored and all(len(edge.source_hash) == len(edge.target_hash) == 16 for edge in stored)
-    assert all(edge.source_hash != edge.target_hash for edge in stored)
 
 
 def test_without_a_review_nothing_is_made(tmp_path: Path) -> None:
@@ -250,12 +231,13 @@ def test_without_a_review_nothing_is_made(tmp_path: Path) -> None:
     assert read_csv(project / "files/links.csv")[0]["Status"] == "proposed"
 
 
-def test_a_link_names_words_that_stand_in_its_source(tmp_path: Path) -> None:
-    """An inline anchor occurs in its sentence, and the sentence in the page; the type distinguishes other anchors."""
-    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
-    assert do(project, "run") == 0
+def test_a_link_names_words_that_stand_in_its_source(first: Path) -> None:
+    """An inline anchor occurs in its sentence, and the sentence in the page; the type distinguishes other anchors.
+
+    Each stored link has the hashes of its source's and its target's text.
+    """
     contents = {page["URL"]: page["Main Content"] for page in sample_pages(PAGES)}
-    links = read_csv(project / "files/links.csv")
+    links = read_csv(first / "files/links.csv")
     found = [link for link in links if link["Type"] == "contextual"]
     assert 5 < len(found) < len(links)
     for link in found:
@@ -263,16 +245,17 @@ def test_a_link_names_words_that_stand_in_its_source(tmp_path: Path) -> None:
         assert link["Sentence"] in contents[link["Source"]]
     texts = [(link["Source"], link["Anchor"].casefold()) for link in found]
     assert len(set(texts)) == len(texts), "no anchor of a page leads to two targets"
+    with open_project(first).graph() as (edges, _):
+        stored = [edge for edge in edges.each("proposed") if edge.rank]
+    assert stored and all(len(edge.source_hash) == len(edge.target_hash) == 16 for edge in stored)
+    assert all(edge.source_hash != edge.target_hash for edge in stored)
 
 
 @pytest.mark.long
-def test_words_at_the_terminal_are_heeded_by_the_next_run(tmp_path: Path) -> None:
+def test_words_at_the_terminal_are_heeded_by_the_next_run(project: Path) -> None:
     """`review` reads keys line by line without a terminal; the next run follows the acceptance and the rejection."""
-    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa", "review": "none"})
-    assert do(project, "run") == 0
-    arguments = [sys.executable, "-m", "internal_linker", "review", "--by", "Ann", "--project", str(project)]
     done = subprocess.run(
-        arguments,
+        [sys.executable, "-m", "internal_linker", "review", "--by", "Ann", "--project", str(project)],
         input="a\nr\nq\n",
         capture_output=True,
         text=True,

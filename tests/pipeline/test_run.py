@@ -125,14 +125,10 @@ def test_of_many_misspelled_urls_the_first_are_named() -> None:
 
 
 def test_search_results_come_before_similar_pages() -> None:
-    """Search results come first; similar pages fill the remaining ranks."""
+    """Similar pages fill the remaining ranks. A query's URL without known content is proposed only if it is found."""
     found = run(context(serp=Engine({GREEN: [url("water"), url("green"), "https://o.example/"]})))
     assert names(found[url("green")]) == ["water", "black"]
     assert [link.origin for link in found[url("green")].links] == ["serp", "semantic"]
-
-
-def test_a_url_without_a_page_is_reached_by_the_search_only() -> None:
-    """A query's URL without known content is proposed only if the search finds it."""
     found = run(context(serp=Engine({GREEN: [url("new")]})))
     assert names(found[url("green")]) == ["new", "black"]
     assert all("new" not in names(each) for name, each in found.items() if name != url("green"))
@@ -153,9 +149,10 @@ def test_a_url_without_a_page_is_reached_by_the_search_only() -> None:
     ],
 )
 def test_a_part_of_the_rows_can_be_chosen(choice: Choice, chosen: list[str]) -> None:
-    whole, engine = run(context()), Engine()
-    found = run(context(serp=engine), choice)
+    whole, engine, rejects = run(context()), Engine(), Kept()
+    found = run(context(serp=engine, rejects=rejects), choice)
     assert list(found) == chosen
+    assert not choice.query or rejects.writes == 0, "a lookup writes nothing"
     assert len({text for text, _ in engine.asked}) == sum(bool(each.source.query) for each in found.values())
     for name in set(found) & set(whole):
         assert names(found[name]) == names(whole[name])
@@ -208,8 +205,8 @@ def test_a_place_that_fails_keeps_no_other_from_its_links(error: Exception) -> N
     assert {str(error), "later", "2 rows are gone."} <= set(told.warnings)
 
 
-def test_a_closed_account_leaves_links_by_content_and_says_so() -> None:
-    """Without credits the run continues; the report and each affected row give the reason."""
+def test_a_service_that_fails_leaves_links_by_content_and_gaps() -> None:
+    """The run continues without credits, a search or vectors; the report and each affected row give the reason."""
     told, sink = Told(), Kept()
     of = context(sink, serp=Engine({GREEN: OutOfCredits("Serper", "empty.")}))
     of = replace(of, queries=Given(queries_table([url("green"), "green tea"])))
@@ -217,15 +214,8 @@ def test_a_closed_account_leaves_links_by_content_and_says_so() -> None:
     assert report.gaps == ["Serper: empty."] == told.warnings
     assert [each.note for each in sink.links] == ["no search: Serper: empty.", "", "", ""]
     assert all(len(each.links) == 2 for each in sink.links)
-
-
-def test_one_failed_search_is_a_gap() -> None:
     of = context(serp=Engine({GREEN: ServiceError("Serper", "broken.")}))
-    report = Run(of, rules(), Choice(), Told()).execute("r1")
-    assert report.gaps == ["1 query could not be searched."]
-
-
-def test_missing_vectors_are_a_gap_and_words_still_match() -> None:
+    assert Run(of, rules(), Choice(), Told()).execute("r1").gaps == ["1 query could not be searched."]
     sink = Kept()
     report = Run(context(sink, encoder=Letters(fails_after=0)), rules(), Choice(), Told()).execute("r1")
     assert "Letters: the service is down." in report.gaps
@@ -274,12 +264,6 @@ def test_pages_that_are_gone_take_no_place() -> None:
     ]
     of = replace(context(), queries=None, pages=Given(pages_table(*rows, header=("URL", "Text", "Status"))))
     assert sorted(names(run(of)[url("green")])) == ["a", "b"]
-
-
-def test_a_lookup_writes_nothing() -> None:
-    rejects = Kept()
-    assert run(context(rejects=rejects), Choice(query="tea kettle"))
-    assert rejects.writes == 0
 
 
 @pytest.mark.long

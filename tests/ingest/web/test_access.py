@@ -108,14 +108,13 @@ def test_a_proxy_is_used_for_its_site_alone(project: Path, site: Site) -> None:
     }
 
 
-def test_a_dead_proxy_is_named_without_its_password(site: Site) -> None:
+def test_a_dead_proxy_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy that can't be reached is a reason that shows neither its address nor its password."""
     access = {"https://staging.example": SiteAccess(proxy=f"http://me:{PASSWORD}@127.0.0.1:9")}
     client = SiteClient(0, allow_private=False, access=access)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
-        with pytest.raises(NoAnswer, match="the proxy in config/site_access.toml") as caught:
-            client.get("https://staging.example/a")
+    monkeypatch.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
+    with pytest.raises(NoAnswer, match="the proxy in config/site_access.toml") as caught:
+        client.get("https://staging.example/a")
     client.close()
     assert PASSWORD not in str(caught.value) and PASSWORD not in repr(access)
 
@@ -200,9 +199,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_configuration_is_a_sentence(case: str) -> None:
-    text, sentence = WRONG[case]
+@pytest.mark.parametrize(("text", "sentence"), WRONG.values(), ids=WRONG)
+def test_a_wrong_configuration_is_a_sentence(text: str, sentence: str) -> None:
     with pytest.raises(ConfigurationError) as told:
         site_accesses(text)
     assert sentence in str(told.value) and "secret-value" not in str(told.value)

@@ -31,6 +31,11 @@ def paces(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return found
 
 
+@pytest.fixture
+def one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
+
+
 def rows(project: Path) -> dict[str, dict[str, str]]:
     """Return the imported pages by URL."""
     header, *cells = pages(project)
@@ -123,6 +128,7 @@ def test_a_host_is_searched_for_its_sitemap(named: str, path: str, project: Path
     assert site.paths[-1] == "/a" and site.paths[-2] == path
 
 
+@pytest.mark.usefixtures("one_attempt")
 def test_a_part_of_the_sitemap_that_does_not_answer_is_a_gap(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,9 +140,7 @@ def test_a_part_of_the_sitemap_that_does_not_answer_is_a_gap(
         "/gone.xml": Reply(gone=True),
         "/a": html_page("A"),
     }
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
-        assert imported(project, "--sitemap", site.url + "/index.xml", *QUICK) == 6
+    assert imported(project, "--sitemap", site.url + "/index.xml", *QUICK) == 6
     assert list(rows(project)) == [site.url + "/a"]
     assert f"The pages of {parts[0]} are missing" in " ".join(capsys.readouterr().err.split())
 
@@ -295,6 +299,7 @@ def test_a_site_that_never_answers_ends_the_import(
     assert (project / "files/urls_rawdata.csv").read_text(encoding="utf-8") == "my own pages"
 
 
+@pytest.mark.usefixtures("one_attempt")
 def test_what_was_fetched_before_a_site_went_is_imported(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -303,9 +308,7 @@ def test_what_was_fetched_before_a_site_went_is_imported(
     paths = [f"/{n}" for n in range(12)]
     site.pages = {path: Reply(gone=True) for path in paths}
     site.pages["/a"] = Reply(html_page("A"), headers={**HTML, "ETag": '"1"'})
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
-        assert fetched(project, site, "/a", *paths, options=(*QUICK, "--json")) == 6
+    assert fetched(project, site, "/a", *paths, options=(*QUICK, "--json")) == 6
     out = capsys.readouterr()
     host = site.url.removeprefix("http://")
     assert f"{host} was given up: 10 requests in a row had no answer" in out.err
@@ -320,6 +323,7 @@ def test_what_was_fetched_before_a_site_went_is_imported(
     assert told(capsys)["facts"] == {"Pages unchanged since they were fetched": 1}
 
 
+@pytest.mark.usefixtures("one_attempt")
 def test_one_dead_host_costs_its_own_pages_only(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -328,9 +332,7 @@ def test_one_dead_host_costs_its_own_pages_only(
     with Site({"/robots.txt": Reply("", 500)}) as other:
         dead, urls = other.url, project / "urls.txt"
         write_text(urls, "\n".join([f"{dead}/x", site.url + "/a", f"{dead}/y", site.url + "/b"]))
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
-            assert imported(project, "--urls", str(urls), *QUICK) == 6
+        assert imported(project, "--urls", str(urls), *QUICK) == 6
         assert other.paths.count("/robots.txt") == 1
     assert list(rows(project)) == [site.url + "/a", site.url + "/b"]
     why = reasons(project)
@@ -338,15 +340,14 @@ def test_one_dead_host_costs_its_own_pages_only(
     assert capsys.readouterr().err.count("was given up") == 1
 
 
+@pytest.mark.usefixtures("one_attempt")
 def test_a_dead_sitemap_leaves_the_list_of_urls(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With --urls beside it, a sitemap that can't be fetched is a gap."""
     site.pages = {"/a": html_page("A")}
     options = ("--sitemap", "http://127.0.0.1:9/s.xml", *QUICK)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
-        assert fetched(project, site, "/a", options=options) == 6
+    assert fetched(project, site, "/a", options=options) == 6
     assert "s.xml can't be fetched" in capsys.readouterr().err
     assert list(rows(project)) == [site.url + "/a"]
 
@@ -378,12 +379,16 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("case", ERRORS)
+@pytest.mark.parametrize(("options", "code", "sentence"), ERRORS.values(), ids=ERRORS)
 def test_what_cant_be_fetched_is_a_sentence(
-    case: str, project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+    options: tuple[str, ...],
+    code: int,
+    sentence: str,
+    project: Path,
+    site: Site,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     site.pages = {"/page": html_page("A"), "/empty.xml": sitemap("https://other.example/a")}
-    options, code, sentence = ERRORS[case]
     write_text(project / "empty.txt", "URL\n\n# none yet\n")
     places = {"site": site.url, "empty": project / "empty.txt"}
     assert imported(project, *(option.format(**places) for option in options)) == code

@@ -9,10 +9,7 @@ import pytest
 from internal_linker.ingest.web.html_page import WebPage, decoded, read_page
 from internal_linker.text.html import read_html
 from tests.support.crawls import A, B, C, crawl, imported, links, pages, table
-from tests.support.small_project import (
-    SITE,
-    write_text,
-)
+from tests.support.small_project import SITE, write_text
 from tests.support.web_sites import TEXT, html_page, menu_links, saved_as
 
 
@@ -141,10 +138,9 @@ ADDRESSES = {
 }
 
 
-@pytest.mark.parametrize("case", ADDRESSES)
-def test_a_saved_page_has_an_address(case: str, project: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("head", "base", "url"), ADDRESSES.values(), ids=ADDRESSES)
+def test_a_saved_page_has_an_address(head: str, base: str, url: str, project: Path, tmp_path: Path) -> None:
     """The URL comes from the browser's saved-from comment, else from the page itself, else from --base-url."""
-    head, base, url = ADDRESSES[case]
     write_text(tmp_path / "tea.html", html_page("Tea", head=head))
     options = ("--base-url", base) if base else ()
     assert imported(project, str(tmp_path / "tea.html"), *options) == 0
@@ -237,9 +233,8 @@ NOINDEX = {
 }
 
 
-@pytest.mark.parametrize("case", NOINDEX)
-def test_noindex_is_understood(case: str) -> None:
-    head, headers, noindex = NOINDEX[case]
+@pytest.mark.parametrize(("head", "headers", "noindex"), NOINDEX.values(), ids=NOINDEX)
+def test_noindex_is_understood(head: str, headers: dict[str, str], noindex: bool) -> None:
     assert read(html_page("Tea", head=head), **headers).indexability == (
         "Non-Indexable" if noindex else "Indexable"
     )
@@ -364,21 +359,21 @@ ENCODINGS = {
     "nobody's word, Russian": ("<p>как заварить зелёный чай</p>".encode("cp1251"), "", "<p>как заварить"),
     "Latin 1, as browsers read it": ("“tea”".encode("cp1252"), "text/html; charset=iso-8859-1", "“tea”"),
     "no encoding of text": (b"tea", "text/html; charset=zip", "tea"),
+    "none that is known, by itself": (
+        '<meta charset="x-klingon"><p>Grüner Tee</p>'.encode(),
+        "",
+        "Grüner Tee",
+    ),
     "none that is known": (b"tea", "text/html; charset=x-klingon", "tea"),
     "a wrong word": ("grün".encode("cp1252"), "text/html; charset=utf-8", "gr"),
     "a page that can't be in UTF-16": ("<meta charset=utf-16>grün".encode(), "", "grün"),
 }
 
 
-@pytest.mark.parametrize("case", ENCODINGS)
-def test_encodings(case: str) -> None:
+@pytest.mark.parametrize(("data", "content_type", "text"), ENCODINGS.values(), ids=ENCODINGS)
+def test_encodings(data: bytes, content_type: str, text: str) -> None:
     """The encoding comes from the BOM, else the server's header, else the page's declaration, else detection."""
-    data, content_type, text = ENCODINGS[case]
     assert text in decoded(data, content_type)
-
-
-def test_an_encoding_that_does_not_exist_is_not_believed() -> None:
-    assert "Grüner Tee" in decoded('<meta charset="x-klingon"><p>Grüner Tee</p>'.encode())
 
 
 @pytest.mark.parametrize(("spare", "code"), [(0, 0), (-1, 3)])
