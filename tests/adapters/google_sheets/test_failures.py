@@ -13,14 +13,12 @@ from internal_linker.core.errors import (
     ConfigurationError,
     CredentialsRefused,
     InputError,
-    InternalLinkerError,
     OutputError,
     ServiceError,
 )
-from tests.standins import CutOff, Fault, GoogleStandIn, Reply, Reset, make_service_account
+from tests.standins import GoogleStandIn, Reply, make_service_account
 from tests.standins.google_token import EMAIL
 from tests.support.sheets import (
-    READ,
     SITE,
     WRITE,
     a_to_c,
@@ -28,36 +26,6 @@ from tests.support.sheets import (
     sheet,
     shown,
 )
-
-# -- transient failures ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Reply(429, json={"error": {"code": 429, "message": "Quota"}}, headers={"Retry-After": "0"}),
-        Reply(429, html="<h1>Slow down</h1>", headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}),
-        Reply(503, html="<h1>Service Unavailable</h1>"),
-        Reply(500, json={"error": "not Google's shape"}),
-        Reply(200, html="<h1>Sign in to the hotel's network</h1>"),
-        CutOff(),
-        CutOff(honest=True),
-        Reset(),
-    ],
-)
-def test_a_passing_failure_passes_unseen(google: GoogleStandIn, fault: Fault) -> None:
-    google.script(fault, on=READ)
-    assert len(sheet(google).read().rows) == 3
-    assert google.script_left == 0
-
-
-@pytest.mark.parametrize(
-    "fault", [Reply(200, html="<h1>Sign in to the hotel's network</h1>"), Reply(200, json=[])]
-)
-def test_a_sign_in_that_a_proxy_answers_passes_unseen(google: GoogleStandIn, fault: Fault) -> None:
-    google.script(fault, on="POST /token")
-    assert len(sheet(google).read().rows) == 3
-    assert google.script_left == 0
 
 
 def test_an_expired_token_is_renewed_without_a_word(google: GoogleStandIn) -> None:
@@ -68,86 +36,37 @@ def test_an_expired_token_is_renewed_without_a_word(google: GoogleStandIn) -> No
     assert len(google.calls("POST /token")) == 2
 
 
-# -- permanent failures ----------------------------------------------------------------------------
-
-SKEW = "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe."
-
-
-def _refused(status: int, message: str, word: str = "INVALID_ARGUMENT") -> Reply:
-    return Reply(status, json={"error": {"code": status, "message": message, "status": word}})
-
-
-def _not_shared(google: GoogleStandIn) -> None:
-    google.shared_with.clear()
-
-
-def _disabled(google: GoogleStandIn) -> None:
-    google.api_enabled = False
-
-
-def _revoked(google: GoogleStandIn) -> None:
-    google.tokens.revoked = True
-
-
-def _skewed(google: GoogleStandIn) -> None:
-    answer = {"error": "invalid_grant", "error_description": SKEW}
-    google.script(Reply(400, json=answer), on="POST /token")
-
-
-def _unauthorised(google: GoogleStandIn) -> None:
-    google.script(*[_refused(401, "Request had ya29.secret credentials")] * 3)
-
-
-def _excel(google: GoogleStandIn) -> None:
-    google.script(_refused(400, "This operation is not supported for this document", "FAILED_PRECONDITION"))
-
-
-def _proxy(google: GoogleStandIn) -> None:
-    google.script(Reply(404, html="<h1>Not here</h1>"))
-
-
-def _odd(google: GoogleStandIn) -> None:
-    google.script(_refused(400, "Something new about ya29.secret " + "and on " * 99))
-
-
-def _tab_gone(google: GoogleStandIn) -> None:
-    google.tab("Main").title = "Other"
-
-
-@pytest.mark.parametrize(
-    ("trouble", "kind", "remedy"),
-    [
-        (_not_shared, CredentialsRefused, f"not shared with {re.escape(EMAIL)}.*Editor"),
-        (_disabled, ServiceError, r"sheets\.googleapis\.com\?project=standin, click Enable"),
-        (_revoked, CredentialsRefused, "Make a new key for .*config/service_account.txt"),
-        (_skewed, ServiceError, "clock is wrong. Let the computer set date"),
-        (_unauthorised, CredentialsRefused, "did not accept the sign-in. Make a new key"),
-        (_excel, InputError, "File > Save as Google Sheets"),
-        (_proxy, ServiceError, "Check google_api_url"),
-        (_odd, ServiceError, r'the message "Something new about \*\*\* and on'),
-        (_tab_gone, InputError, "no such tab. The spreadsheet's tabs are: Other"),
-    ],
-)
-def test_a_lasting_failure_says_what_to_do(
-    google: GoogleStandIn,
-    trouble: Callable[[GoogleStandIn], None],
-    kind: type[InternalLinkerError],
-    remedy: str,
-) -> None:
-    trouble(google)
-    with pytest.raises(kind, match=remedy) as caught:
-        sheet(google).read()
-    assert not getattr(caught.value, "retryable", False)
-    assert len(google.calls("/v4/")) <= 3
-    text = shown(caught.value)
-    assert "PRIVATE KEY" not in text
-    assert "ya29" not in text
-    assert json.dumps(google.service_account["private_key"])[100:150] not in text
-
-
-def test_a_wrong_id_is_named(google: GoogleStandIn) -> None:
+def test_a_wrong_id_or_tab_is_named(google: GoogleStandIn) -> None:
     with pytest.raises(InputError, match=r"no spreadsheet with the id 'no/such'.*google_sheet_id"):
         sheet(google, key="no/such").read()
+    google.tab("Main").title = "Other"
+    with pytest.raises(InputError, match=r"no such tab. The spreadsheet's tabs are: Other"):
+        sheet(google).read()
+
+
+def test_what_changes_during_the_run_is_a_delivery_failure(google: GoogleStandIn) -> None:
+    """A protection, a tab that is renamed between look and write, and a spreadsheet that is deleted."""
+    ours = sheet(google)
+    ours.read()
+    message = "You are trying to edit a protected cell or object."
+    google.script(Reply(400, json={"error": {"code": 400, "message": message}}), on=WRITE)
+    with pytest.raises(ServiceError, match="Data > Protect sheets and ranges"):
+        ours.deliver(a_to_c(), "run")
+    before(google, WRITE, lambda: vars(google.tab("Main")).update(title="Other"))
+    with pytest.raises(OutputError, match="renamed or deleted during the run"):
+        ours.deliver(a_to_c(), "run")
+    google.spreadsheets.clear()
+    with pytest.raises(OutputError, match="no spreadsheet with the id"):
+        ours.deliver(a_to_c(), "run")
+
+
+def test_an_unreachable_google_is_tried_again_and_then_said() -> None:
+    account = json.dumps(make_service_account("http://127.0.0.1:9/token"))
+    ours = GoogleSheet(account, "id", api_url="http://127.0.0.1:9")
+    with closing(ours), pytest.raises(ServiceError, match="Check the internet connection") as caught:
+        ours.read()
+    assert caught.value.retryable
+    assert "127.0.0.1" not in str(caught.value)
 
 
 @pytest.mark.parametrize("use", [lambda ours: ours.deliver(a_to_c(), "run"), lambda ours: ours.check()])
@@ -163,39 +82,6 @@ def test_a_viewer_is_told_to_become_editor(
     assert google.grid("Main")[1] == [SITE + "a", "a query"]
 
 
-def test_protected_columns_are_named(google: GoogleStandIn) -> None:
-    message = "You are trying to edit a protected cell or object."
-    google.script(_refused(400, message), on=WRITE)
-    with pytest.raises(ServiceError, match="Data > Protect sheets and ranges"):
-        sheet(google).deliver(a_to_c(), "run")
-
-
-def test_a_sheet_that_vanished_is_a_delivery_failure(google: GoogleStandIn) -> None:
-    ours = sheet(google)
-    ours.read()
-    google.spreadsheets.clear()
-    with pytest.raises(OutputError, match="no spreadsheet with the id"):
-        ours.deliver(a_to_c(), "run")
-
-
-def test_a_tab_renamed_between_look_and_write(google: GoogleStandIn) -> None:
-    def rename() -> None:
-        google.tab("Main").title = "Other"
-
-    before(google, WRITE, rename)
-    with pytest.raises(OutputError, match="renamed or deleted during the run"):
-        sheet(google).deliver(a_to_c(), "run")
-
-
-def test_an_unreachable_google_is_tried_again_and_then_said() -> None:
-    account = json.dumps(make_service_account("http://127.0.0.1:9/token"))
-    ours = GoogleSheet(account, "id", api_url="http://127.0.0.1:9")
-    with closing(ours), pytest.raises(ServiceError, match="Check the internet connection") as caught:
-        ours.read()
-    assert caught.value.retryable
-    assert "127.0.0.1" not in str(caught.value)
-
-
 def test_a_full_quota_waits_for_the_minute() -> None:
     refusals = Refusals("a@b", "p", "id", "cells are", "Run again.")
     silent, told, late = (refusals.of(429, b"", {"retry-after": text}, False) for text in ("", "7", "soon"))
@@ -203,9 +89,6 @@ def test_a_full_quota_waits_for_the_minute() -> None:
         isinstance(silent, ServiceError) and isinstance(told, ServiceError) and isinstance(late, ServiceError)
     )
     assert (silent.retry_after, told.retry_after, late.retry_after) == (20.0, 7.0, 20.0)
-
-
-# -- the key ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,6 @@ from tests.standins import GoogleStandIn, Reset
 from tests.standins.google_token import EMAIL
 from tests.support.sheets import HEADER, SITE, WRITE, a_to_c, before, edit, links_for, row_of, sheet
 
-# -- reading ---------------------------------------------------------------------------------------
-
 
 def test_a_table_comes_as_it_stands(google: GoogleStandIn) -> None:
     google.set_grid("Main", [HEADER[:3], ["/a", "007"], [], ["/b", "1,5", "x", "beyond"], ["", " "]])
@@ -32,6 +30,7 @@ def test_a_table_comes_as_it_stands(google: GoogleStandIn) -> None:
 
 def test_without_a_name_the_first_tab_is_read(google: GoogleStandIn) -> None:
     google.set_grid("Notes", [["private"]])
+    assert len(sheet(google, tab=" main").read().rows) == 3, "a name counts in any case"
     ours = sheet(google, tab="")
     assert ours.read().name == ours.name == "Google Sheet 'Main'"
     google.tab("Main").title = "Bob's links"
@@ -39,10 +38,6 @@ def test_without_a_name_the_first_tab_is_read(google: GoogleStandIn) -> None:
     assert ours.deliver(a_to_c(), "run") == []
     assert google.grid("Bob's links")[1] == row_of("a")
     assert google.grid("Notes") == [["private"]]
-
-
-def test_a_tab_is_found_in_any_case(google: GoogleStandIn) -> None:
-    assert len(sheet(google, tab=" main").read().rows) == 3
 
 
 def test_nothing_is_contacted_before_it_is_used(google: GoogleStandIn) -> None:
@@ -53,12 +48,15 @@ def test_nothing_is_contacted_before_it_is_used(google: GoogleStandIn) -> None:
     assert google.ledger == []
 
 
-@pytest.mark.parametrize("rows", [[], [["", " "]], [["", ""], ["x", "y"]]])
-def test_an_empty_first_row_is_said(google: GoogleStandIn, rows: list[list[str]]) -> None:
-    """A sheet without column names raises an input error that says what row 1 must contain."""
-    google.set_grid("Main", rows)
-    with pytest.raises(InputError, match=r"row 1 is empty.*URL and Main Query.*init --sheet"):
-        sheet(google).read()
+def test_a_sheet_without_its_columns_is_left_alone(google: GoogleStandIn) -> None:
+    for rows in ([], [["", " "]], [["", ""], ["x", "y"]]):
+        google.set_grid("Main", rows)
+        with pytest.raises(InputError, match=r"row 1 is empty.*URL and Main Query.*init --sheet"):
+            sheet(google).read()
+    google.set_grid("Main", [["Something"], [SITE + "a"]])
+    with pytest.raises(OutputError, match="no column URL or Main Query"):
+        sheet(google).deliver(a_to_c(), "run")
+    assert google.calls(WRITE) == []
 
 
 @pytest.mark.parametrize(
@@ -101,68 +99,56 @@ def test_a_title_that_comes_during_the_run_moves_no_links(google: GoogleStandIn)
         google.set_grid("Main", [row[:2] if row[0].startswith(SITE) else row for row in google.grid("Main")])
 
 
-def test_a_tab_of_urls_alone(google: GoogleStandIn) -> None:
-    google.set_grid("Main", [["", SITE + name] for name in "abc"])
-    table = sheet(google).read()
-    assert table.header == ("", "URL") and [number for number, _ in table.rows] == [1, 2, 3]
-    assert sheet(google, links=2).deliver([links_for(SITE + "b", "/1")], "run") == []
-    assert google.grid("Main") == [
-        ["", "URL", "Link 1", "Link 2"],
-        ["", SITE + "a"],
-        ["", SITE + "b", "/1"],
-        ["", SITE + "c"],
+@pytest.mark.parametrize("header", [[], [["", "URL"]]], ids=["no header", "no column of queries"])
+def test_a_tab_of_urls_alone(google: GoogleStandIn, header: list[list[str]]) -> None:
+    google.set_grid("Main", [*header, *(["", SITE + name] for name in "abc")])
+    table, first = sheet(google).read(), len(header) + 1
+    assert table.header == ("", "URL") and [number for number, _ in table.rows] == [
+        first,
+        first + 1,
+        first + 2,
     ]
-
-
-def test_a_column_of_urls_alone(google: GoogleStandIn) -> None:
-    """A tab needs no column of queries: its rows are known by their URLs."""
-    google.set_grid("Main", [["URL"], *([SITE + name] for name in "ab")])
-    assert sheet(google, links=1).deliver([links_for(SITE + name, "/1") for name in "ab"], "run") == []
-    assert google.grid("Main") == [["URL", "Link 1"], [SITE + "a", "/1"], [SITE + "b", "/1"]]
-
-
-# -- a new tab -------------------------------------------------------------------------------------
+    assert sheet(google, links=2).deliver([links_for(SITE + "b", "/1")], "run") == []
+    rows = [["", SITE + "a"], ["", SITE + "b", "/1"], ["", SITE + "c"]]
+    assert google.grid("Main") == [["", "URL", "Link 1", "Link 2"], *rows]
 
 
 def test_an_empty_tab_gets_the_column_names(google: GoogleStandIn) -> None:
     google.set_grid("Main", [])
     google.script(Reset(after_work=True), on="^POST /v4/spreadsheets/[^/]*:batchUpdate")
-    assert sheet(google).write_header() in (True, False)
+    sheet(google).write_header()
     assert google.grid("Main") == [HEADER]
-    assert not sheet(google).write_header()
-    assert google.grid("Main") == [HEADER]
-
-
-def test_a_tab_that_is_not_empty_gets_none(google: GoogleStandIn) -> None:
-    google.set_grid("Main", [[], ["", "somebody's own"]])
-    assert not sheet(google).write_header()
-    assert google.grid("Main") == [[], ["", "somebody's own"]]
+    for foreign in ([HEADER], [[], ["", "somebody's own"]]):
+        google.set_grid("Main", foreign)
+        assert not sheet(google).write_header()
+        assert google.grid("Main") == foreign
     google.set_grid("Main", [])
     before(google, "^POST", lambda: google.set_grid("Main", [["typed", "just now"]]))
     assert sheet(google).write_header()
     assert google.grid("Main") == [HEADER, ["typed", "just now"]]
 
 
-# -- writing ---------------------------------------------------------------------------------------
-
-
-def test_a_row_without_links_says_why(google: GoogleStandIn) -> None:
-    """The first link's cell of a row whose page can't carry links has the reason; cells of other rows stay empty."""
+def test_a_row_has_its_links_or_the_reason(google: GoogleStandIn) -> None:
+    """Links of an earlier run are cleared beside the new ones; a redirected row takes the links of its page."""
+    old = ["old 1", "old 2", "old 3"]
+    google.set_grid("Main", [HEADER, *([SITE + name, "", *old] for name in "abcde")])
     dead = Shortage(0, 3, Reason(FewLinks.NO_SOURCE, "status 404"))
     few = Shortage(0, 3, Reason(FewLinks.NO_TARGET))
-    found = [replace(links_for(SITE + "a", query="a query"), shortage=dead)]
-    found.append(replace(links_for(SITE + "b", query="b query"), shortage=few))
-    assert sheet(google).deliver(found, "run") == []
-    assert google.grid("Main")[1][2:] == ["no links: status 404"]
-    assert "".join(google.grid("Main")[2][2:]) == ""
-
-
-def test_a_redirected_row_takes_the_links_of_its_page(google: GoogleStandIn) -> None:
-    """Links for the page that a row's URL redirects to stand in that row."""
-    item = links_for(SITE + "final", SITE + "x", query="a query")
-    item = replace(item, source=replace(item.source, row_url=SITE + "a"))
-    assert sheet(google).deliver([item], "run") == []
-    assert google.grid("Main")[1][:3] == [SITE + "a", "a query", SITE + "x"]
+    moved = links_for(SITE + "final", SITE + "x")
+    given = [
+        replace(links_for(SITE + "a"), shortage=dead),
+        replace(links_for(SITE + "b"), shortage=few),
+        links_for(SITE + "c", "/1"),
+        replace(moved, source=replace(moved.source, row_url=SITE + "d")),
+    ]
+    assert sheet(google).deliver(given, "run") == []
+    assert [row[2:] for row in google.grid("Main")[1:]] == [
+        ["no links: status 404"],
+        [],
+        ["/1"],
+        [SITE + "x"],
+        old,
+    ]
 
 
 def test_only_our_columns_change(google: GoogleStandIn) -> None:
@@ -184,9 +170,11 @@ def test_only_our_columns_change(google: GoogleStandIn) -> None:
 
 
 def test_missing_columns_are_added_and_the_grid_grows() -> None:
+    """Once, even if the answer to the request gets lost."""
     add = "^POST /v4/spreadsheets/[^/]*:batchUpdate"
     rows = [["URL", "Link 2"], [SITE + "a", "", "no header"]]
     with GoogleStandIn({"Main": rows}, columns=3) as google:
+        google.script(Reset(after_work=True), on=add)
         assert sheet(google, links=4).deliver([links_for(SITE + "a", "/1", "/2", "/3")], "run") == []
         assert google.grid("Main") == [
             ["URL", "Link 2", "", "Link 1", "Link 3", "Link 4"],
@@ -208,22 +196,6 @@ def test_columns_are_added_without_overwriting_any(google: GoogleStandIn) -> Non
     ]
 
 
-def test_a_lost_answer_to_new_columns_does_not_add_them_twice() -> None:
-    with GoogleStandIn({"Main": [["URL"], [SITE + "a"]]}, columns=1) as google:
-        google.script(Reset(after_work=True), on="^POST /v4/spreadsheets/[^/]*:batchUpdate")
-        assert sheet(google, links=2).deliver([links_for(SITE + "a", "/1")], "run") == []
-        assert google.tab("Main").columns == 3
-        assert google.grid("Main") == [["URL", "Link 1", "Link 2"], [SITE + "a", "/1"]]
-
-
-def test_fewer_links_clear_the_rest(google: GoogleStandIn) -> None:
-    """Links of an earlier run are cleared beside the new ones; foreign rows keep theirs."""
-    old = ["old 1", "old 2", "old 3"]
-    google.set_grid("Main", [HEADER, *([SITE + name, "", *old] for name in "abc")])
-    assert sheet(google).deliver([links_for(SITE + "a", "/1"), links_for(SITE + "b")], "run") == []
-    assert google.grid("Main")[1:] == [[SITE + "a", "", "/1"], [SITE + "b"], [SITE + "c", "", *old]]
-
-
 def test_what_is_right_is_not_written_again(google: GoogleStandIn) -> None:
     sheet(google).deliver(a_to_c(), "run")
     google.forget()
@@ -231,54 +203,43 @@ def test_what_is_right_is_not_written_again(google: GoogleStandIn) -> None:
     assert [call.method for call in google.calls("/v4/")] == ["GET", "GET"]
 
 
-def test_text_that_looks_like_a_formula_stays_text(google: GoogleStandIn) -> None:
-    assert sheet(google).deliver([links_for(SITE + "a", "=1+1", "+49", "007")], "run") == []
-    assert google.grid("Main")[1][2:] == ["=1+1", "+49", "007"]
-
-
-def test_rows_of_one_url_are_told_apart_by_their_query(google: GoogleStandIn) -> None:
-    """Case and spacing of a query and the spelling of its URL don't matter, and duplicate rows get the same links."""
-    rows = [["HTTPS://Shop.com/a/", " Two  Words"], [SITE + "a", "one"], [SITE + "a", "ONE"]]
+@pytest.mark.parametrize(
+    ("rows", "given", "links"),
+    [
+        # Case and spacing of a query and the spelling of its URL don't matter, and duplicate rows get the same links.
+        (
+            [["HTTPS://Shop.com/a/", " Two  Words"], [SITE + "a", "one"], [SITE + "a", "ONE"]],
+            [(SITE + "a", "/1", "one"), (SITE + "a", "/2", "two words")],
+            ["/2", "/1", "/1"],
+        ),
+        # A row whose query was reworded during the run gets the links that are left for its URL.
+        (
+            [[SITE + "a", "reworded"], [SITE + "a", "one"]],
+            [(SITE + "a", "/1", "one"), (SITE + "a", "/2", "two")],
+            ["/2", "/1"],
+        ),
+        # A row of the same URL whose query was not in this run keeps its links.
+        ([[SITE + "a", "one"], [SITE + "a", "two", "/kept"]], [(SITE + "a", "/1", "one")], ["/1", "/kept"]),
+        # A row without a URL is known by its query; a row with an invalid URL never is.
+        ([["", "Red  Shoes"], ["shop.com", "red shoes", "/old"]], [("", "/1", "red shoes")], ["/1", "/old"]),
+        # What looks like a formula or a number stays text.
+        (
+            [[SITE + name, ""] for name in "abc"],
+            [(SITE + "a", "=1+1", ""), (SITE + "b", "007", "")],
+            ["=1+1", "007", ""],
+        ),
+    ],
+)
+def test_links_stand_in_their_rows(
+    google: GoogleStandIn, rows: list[list[str]], given: list[tuple[str, str, str]], links: list[str]
+) -> None:
     google.set_grid("Main", [HEADER, *rows])
-    both = [links_for(SITE + "a", "/1", query="one"), links_for(SITE + "a", "/2", query="two words")]
-    assert sheet(google).deliver(both, "run") == []
-    assert [row[2] for row in google.grid("Main")[1:]] == ["/2", "/1", "/1"]
-
-
-def test_an_edited_query_takes_what_is_left_for_its_url(google: GoogleStandIn) -> None:
-    """A row whose query was reworded during the run gets the links that are left for its URL."""
-    google.set_grid("Main", [HEADER, [SITE + "a", "reworded"], [SITE + "a", "one"]])
-    both = [links_for(SITE + "a", "/1", query="one"), links_for(SITE + "a", "/2", query="two")]
-    assert sheet(google).deliver(both, "run") == []
-    assert [row[2] for row in google.grid("Main")[1:]] == ["/2", "/1"]
-
-
-def test_a_run_over_some_rows_leaves_the_others(google: GoogleStandIn) -> None:
-    """A row of the same URL whose query was not in this run keeps its links."""
-    google.set_grid("Main", [HEADER, [SITE + "a", "one"], [SITE + "a", "two", "/kept"]])
-    assert sheet(google).deliver([links_for(SITE + "a", "/1", query="one")], "run") == []
-    assert [row[2] for row in google.grid("Main")[1:]] == ["/1", "/kept"]
-
-
-def test_a_row_without_url_is_known_by_its_query(google: GoogleStandIn) -> None:
-    """A row without a URL matches by its query; a row with an invalid URL never matches."""
-    google.set_grid("Main", [HEADER, ["", "Red  Shoes"], ["shop.com", "red shoes"], []])
-    assert sheet(google).deliver([links_for("", "/1", query="red shoes")], "run") == []
-    assert google.grid("Main")[1:] == [["", "Red  Shoes", "/1"], ["shop.com", "red shoes"]]
-
-
-def test_a_sheet_without_its_key_columns_is_left_alone(google: GoogleStandIn) -> None:
-    google.set_grid("Main", [["Something"], [SITE + "a"]])
-    with pytest.raises(OutputError, match="no column URL or Main Query"):
-        sheet(google).deliver(a_to_c(), "run")
-    assert google.calls(WRITE) == []
-
-
-# -- check -----------------------------------------------------------------------------------------
+    wanted = [links_for(url, target, query=query) for url, target, query in given]
+    assert sheet(google).deliver(wanted, "run") == []
+    assert ["".join(row[2:]) for row in google.grid("Main")[1:]] == links
 
 
 def test_check_tells_what_it_found_and_changes_nothing(google: GoogleStandIn) -> None:
-    """`check` reports account, spreadsheet, tabs, rows, known and missing columns, and changes nothing."""
     google.set_grid("Notes", [])
     grid = google.grid("Main")
     assert sheet(google, links=4).check() == [

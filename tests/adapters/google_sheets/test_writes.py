@@ -98,7 +98,6 @@ def test_an_emptied_cell_comes_back() -> None:
 
 
 def test_what_is_astray_is_found_after_another_move() -> None:
-    """Rows moved before the write and after it; what a later write can't mend at once stays known."""
     moved = [HEADER, ["/a", "qa", "na", "new b"], ["/c", "qc", "nc", "new a"], ["/b", "qb", "nb", "old b"]]
     cells, writes = hit(GRID, moved)
     assert cells == {(2, 4): "new a", (3, 4): "old c"}
@@ -119,7 +118,6 @@ def test_rows_that_were_deleted_by_mistake_come_back() -> None:
 
 
 def test_rows_that_were_appended_under_other_columns_are_emptied() -> None:
-    """A column was inserted right before rows were appended; an editor's own row stays."""
     writes = Writes()
     writes.compare(reading(GRID))
     writes.appending([["/d", "qd", "", "new d"]])

@@ -4,7 +4,6 @@ import gzip
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import httpx
 import pytest
@@ -75,11 +74,10 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("internal_linker.serp.service.MOST_BYTES", 100_000)
 
 
-@pytest.mark.parametrize("status", [301, 307])
-def test_a_redirect_to_another_host_is_refused(service: Service, status: int, elsewhere: StandIn) -> None:
+def test_a_redirect_to_another_host_is_refused(service: Service, elsewhere: StandIn) -> None:
     """Neither key nor text follows a redirect, however often the service sends one."""
-    away = Reply(status, headers={"Location": f"{elsewhere.url}/search"})
-    service.server.script(*[away] * ATTEMPTS, on=service.on)
+    away = [Reply(status, headers={"Location": f"{elsewhere.url}/search"}) for status in (301, 307)]
+    service.server.script(*away * ATTEMPTS, on=service.on)
     assert isinstance(failure(service.ask), ServiceError)
     assert elsewhere.ledger == []
 
@@ -91,36 +89,10 @@ def test_a_sign_in_is_not_redirected(google: GoogleStandIn, elsewhere: StandIn) 
 
 
 def test_an_answer_without_end_is_given_up(service: Service) -> None:
-    """A response that is too large costs one retry; if the next is too large, an error says so."""
-    endless = Twist(lambda body: {**body, "padding": "x" * 200_000})
-    service.server.script(endless, on=service.on)
+    """A response that is too large costs one retry."""
+    service.server.script(Twist(lambda body: {**body, "padding": "x" * 200_000}), on=service.on)
     service.ask()
-    service.server.script(*[endless] * ATTEMPTS, on=service.on)
-    assert isinstance(failure(service.ask), ServiceError)
-
-
-@pytest.mark.long
-def test_an_answer_that_drips_is_given_up(service: Service) -> None:
-    if service.on.endswith("/search"):
-        service.ask = partial(search_quickly, service.server)
-    service.server.script(Drip(30.0, pieces=300), on=service.on)
-    service.ask()
-    assert service.server.script_left == 0
-
-
-@pytest.mark.long
-def test_a_service_that_is_down_is_left_alone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a while of nothing but failures, no more requests are sent, and the error says since when."""
-    monkeypatch.setattr(limits, "DOWN_S", 0.0)
-    service.server.script(*[Reply(500)] * 50, on=service.on)
-    error = failure(service.ask)
-    assert isinstance(error, ServiceDown) and "it has failed since" in str(error)
-    assert len(service.server.calls(service.on)) == DOWN_CALLS
-
-
-def search_quickly(server: StandIn) -> object:
-    assert isinstance(server, SerperStandIn | SerpApiStandIn)
-    return client(server, timeout=0.5).search("tea", 1)
+    assert service.server.script_left == 0 and len(service.server.calls(service.on)) == 2
 
 
 @dataclass(frozen=True)
@@ -133,10 +105,25 @@ class Bomb(Fault):
 
 
 @pytest.mark.long
-def test_an_answer_that_unpacks_without_end_is_given_up(service: Service) -> None:
-    service.server.script(Bomb(), on=service.on)
+@pytest.mark.parametrize("fault", [Drip(30.0, pieces=300), Bomb()])
+def test_an_answer_that_drips_or_unpacks_without_end_is_given_up(service: Service, fault: Fault) -> None:
+    server = service.server
+    if isinstance(server, SerperStandIn | SerpApiStandIn):
+        quick = client(server, timeout=0.5)
+        service.ask = lambda: quick.search("tea", 1)
+    server.script(fault, on=service.on)
     service.ask()
-    assert service.server.script_left == 0
+    assert server.script_left == 0
+
+
+@pytest.mark.long
+def test_a_service_that_is_down_is_left_alone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a while of nothing but failures, no more requests are sent, and the error says since when."""
+    monkeypatch.setattr(limits, "DOWN_S", 0.0)
+    service.server.script(*[Reply(500)] * 50, on=service.on)
+    error = failure(service.ask)
+    assert isinstance(error, ServiceDown) and "it has failed since" in str(error)
+    assert len(service.server.calls(service.on)) == DOWN_CALLS
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import re
 import threading
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -29,20 +27,13 @@ from internal_linker.adapters.http.limits import (
 from internal_linker.core.errors import BudgetReached, ServiceDown, ServiceError
 
 
-def failing(error: ServiceError) -> tuple[list[float], Callable[[], None]]:
-    """Return a list of the times of calls, and a call that always raises this error."""
-    calls: list[float] = []
-
-    def call() -> None:
-        calls.append(time.monotonic())
-        raise error
-
-    return calls, call
+def credits(cap: float) -> Budget:
+    return Budget("Serper", cap, "max_serp_credits", "credits")
 
 
 def test_what_is_under_way_counts_against_the_cap() -> None:
     """While a request is in flight, another that could exceed the cap together with it is not sent."""
-    budget = Budget("Serper", 3, "max_serp_credits", "credits")
+    budget = credits(3)
     with budget.reserve(2) as settle:
         with pytest.raises(BudgetReached, match="max_serp_credits = 3"), budget.reserve(2):
             pass
@@ -52,12 +43,28 @@ def test_what_is_under_way_counts_against_the_cap() -> None:
     assert budget.spent == 3
 
 
-def test_a_request_that_failed_without_a_word_counts_in_full() -> None:
-    """A request that timed out counts in full, because the service may have charged it."""
-    budget = Budget("Serper", 3, "max_serp_credits", "credits")
-    with pytest.raises(TimeoutError), budget.reserve(2):
-        raise TimeoutError
-    assert budget.spent == 2
+def test_what_a_request_counts() -> None:
+    """A request that timed out may have been charged; one that was not sent, or refused, costs nothing."""
+    for error, spent in ((TimeoutError(), 2), (ServiceDown("Serper", "down"), 0)):
+        budget = credits(3)
+        with pytest.raises(type(error)), budget.reserve(2):
+            raise error
+        assert budget.spent == spent
+    budget = credits(1)
+    for _ in range(3):
+        with budget.reserve(1) as settle:
+            settle(0)
+    assert budget.spent == 0
+    closed = credits(0)
+    with pytest.raises(BudgetReached), closed.reserve(1):
+        pytest.fail("the request was sent")
+    with closed.reserve(0):
+        pass
+    to_the_last_cent = credits(0.3)
+    for _ in range(3):
+        with to_the_last_cent.reserve(0.1):
+            pass
+    assert to_the_last_cent.spent == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(
@@ -66,14 +73,39 @@ def test_a_request_that_failed_without_a_word_counts_in_full() -> None:
         (ServiceError("Serper", "down", retryable=True), ATTEMPTS),
         (ServiceError("Serper", "no"), 1),
         (ServiceError("Serper", "come back tomorrow", retryable=True, retry_after=PATIENCE_S + 1), 1),
+        (KeyError("an error of ours"), 1),
     ],
 )
-def test_tries_again_only_what_may_pass_in_time(error: ServiceError, tries: int) -> None:
-    """A transient failure uses all attempts; a final one, or one that asks for hours, uses one."""
-    calls, call = failing(error)
-    with pytest.raises(ServiceError):
-        with_retries(call)
-    assert len(calls) == tries
+def test_tries_again_only_what_may_pass_in_time(error: Exception, tries: int) -> None:
+    assert tried(error) == tries
+
+
+def tried(error: Exception, *, stopped: bool = False, passes: bool = False) -> int:
+    """Return how often a call is made that fails, or passes at the second time."""
+    calls, stop = list[int](), threading.Event()
+
+    def call() -> str:
+        calls.append(1)
+        if stopped:
+            stop.set()
+        if passes and len(calls) == 2:
+            return "answer"
+        raise error
+
+    if passes:
+        assert with_retries(call, stop) == "answer"
+    else:
+        with pytest.raises(type(error)):
+            with_retries(call, stop)
+    return len(calls)
+
+
+def test_a_success_a_stop_and_the_time_end_the_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that stops makes no pause of a minute: the attempt under way is the last one."""
+    assert tried(ServiceError("Serper", "busy", retryable=True, retry_after=0), passes=True) == 2
+    assert tried(ServiceError("OpenAI", "slow down", retryable=True, retry_after=60), stopped=True) == 1
+    monkeypatch.setattr(limits, "LONGEST_S", 0.0)
+    assert tried(ServiceError("Serper", "slow", retryable=True)) == 1
 
 
 def called(circuit: Circuit, *ends: ServiceError | None) -> list[str]:
@@ -135,13 +167,6 @@ def test_the_breaker_opens_after_the_time_and_the_calls(monkeypatch: pytest.Monk
     assert called(idle, *[BROKEN] * (DOWN_CALLS - 2), None)[-1] == ""
 
 
-def test_what_is_held_back_costs_nothing() -> None:
-    budget = Budget("Serper", 3, "max_serp_credits", "credits")
-    with pytest.raises(ServiceDown), budget.reserve(2):
-        raise ServiceDown("Serper", "down")
-    assert budget.spent == 0
-
-
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
@@ -156,7 +181,6 @@ def test_what_is_held_back_costs_nothing() -> None:
     ],
 )
 def test_reads_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    """Milliseconds, seconds and dates are parsed; an invalid value counts as none."""
     assert retry_after(headers) == seconds
 
 
@@ -189,57 +213,6 @@ def test_no_order_of_requests_passes_the_cap(cap: float, requests: list[tuple[fl
         costs = sum(pool.map(spend, [requests[at::4] for at in range(4)]))
     assert budget.spent == pytest.approx(costs)
     assert budget.spent <= cap + 1e-6
-
-
-def test_a_closed_budget_allows_nothing_but_what_is_free() -> None:
-    """With a cap of 0, no paid request is sent, but a free one is."""
-    budget = Budget("Serper", 0, "max_serp_credits", "credits")
-    with pytest.raises(BudgetReached), budget.reserve(1):
-        pytest.fail("the request was sent")
-    with budget.reserve(0):
-        pass
-    assert budget.spent == 0
-
-
-def test_a_refused_request_gives_its_place_back() -> None:
-    budget = Budget("Serper", 1, "max_serp_credits", "credits")
-    for _ in range(3):
-        with budget.reserve(1) as settle:
-            settle(0)
-    assert budget.spent == 0
-
-
-def test_a_cap_can_be_spent_to_its_last_cent() -> None:
-    budget = Budget("OpenAI", 0.3, "max_cost_usd", "US dollars")
-    for _ in range(3):
-        with budget.reserve(0.1):
-            pass
-    assert budget.spent == pytest.approx(0.3)
-
-
-def test_the_first_success_ends_the_tries() -> None:
-    calls: list[int] = []
-
-    def call() -> str:
-        calls.append(1)
-        if len(calls) == 1:
-            raise ServiceError("Serper", "busy", retryable=True, retry_after=0)
-        return "answer"
-
-    assert with_retries(call) == "answer"
-    assert len(calls) == 2
-
-
-def test_an_error_of_ours_is_no_passing_failure() -> None:
-    calls: list[int] = []
-
-    def call() -> None:
-        calls.append(1)
-        raise KeyError("x")
-
-    with pytest.raises(KeyError):
-        with_retries(call)
-    assert len(calls) == 1
 
 
 class Clock(SimpleNamespace):
@@ -275,36 +248,10 @@ def test_calls_keep_their_distance_and_a_rest_is_not_saved_up(clock: Clock) -> N
     assert clock.slept == [0.02, 0.02, 0.02]
 
 
-def test_a_stop_ends_the_tries() -> None:
-    """A run that stops makes no pause of a minute: the attempt under way is the last one."""
-    stop = threading.Event()
-    calls = list[int]()
-
-    def call() -> None:
-        calls.append(1)
-        stop.set()
-        raise ServiceError("OpenAI", "slow down", retryable=True, retry_after=60)
-
-    with pytest.raises(ServiceError):
-        with_retries(call, stop)
-    assert len(calls) == 1
-
-
-def test_tries_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "LONGEST_S", 0.0)
-    calls, call = failing(ServiceError("Serper", "slow", retryable=True))
-    with pytest.raises(ServiceError):
-        with_retries(call)
-    assert len(calls) == 1
-
-
 def test_waits_as_long_as_asked_but_no_longer_than_a_minute() -> None:
     for asked, least in ((None, 0.0), (2.0, 2.0), (150.0, 60.0)):
         outcome = SimpleNamespace(exception=lambda asked=asked: ServiceError("A", "b", retry_after=asked))
         state: Any = SimpleNamespace(outcome=outcome, attempt_number=1)
         assert least <= limits._pause(state) <= least + 0.5
-
-
-def test_reads_a_date_in_the_future() -> None:
     moment = datetime.now(UTC) + timedelta(days=1)
     assert retry_after({"retry-after": format_datetime(moment, usegmt=True)}) == pytest.approx(86_400, abs=60)

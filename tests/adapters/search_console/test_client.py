@@ -1,15 +1,14 @@
 """The client of Search Console gets all rows, retries what passes, and says what to do about the rest."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import date, timedelta
 
 import pytest
 
-from internal_linker.adapters.search_console.client import LoadQuotaReached, SearchConsole
-from internal_linker.core.errors import ConfigurationError, CredentialsRefused, ServiceError
-from tests.standins import CutOff, Fault, RateLimit, Reply, Reset, Twist
+from internal_linker.adapters.search_console.client import SearchConsole
+from internal_linker.core.errors import ConfigurationError, CredentialsRefused
 from tests.standins.google_token import EMAIL
 from tests.standins.search_console import SearchConsoleStandIn, search_rows
 
@@ -17,7 +16,6 @@ TODAY = date(2026, 11, 25)
 PROPERTY = "sc-domain:a.example"
 DAYS = [date(2026, 11, 1) + timedelta(days=at) for at in range(25)]
 PAGES = [f"https://www.a.example/{name}/" for name in ("tea", "pots", "water")]
-QUERY = "searchAnalytics"
 
 
 @pytest.fixture
@@ -30,10 +28,6 @@ def client(google: SearchConsoleStandIn, **account: str) -> SearchConsole:
     console = SearchConsole(json.dumps({**google.service_account, **account}), google.url)
     google.closing.enter_context(closing(console))
     return console
-
-
-def count(google: SearchConsoleStandIn) -> int:
-    return len(client(google).rows(PROPERTY, DAYS[0], DAYS[0], ["page", "query"]))
 
 
 def test_rows_come_page_by_page_until_one_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,95 +50,6 @@ def test_dimensions_are_columns(google: SearchConsoleStandIn) -> None:
     assert sorted(totals["date"]) == ["2026-11-01", "2026-11-02"]
     assert 0 < by_query["impressions"].sum() < totals["impressions"].sum()
     assert len(console.rows(PROPERTY, TODAY, TODAY, ["date"])) == 0
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Reply(
-            429,
-            json={"error": {"code": 429, "message": "Quota", "errors": [{"reason": "rateLimitExceeded"}]}},
-        ),
-        Reply(403, json={"error": {"message": "Slow", "errors": [{"reason": "userRateLimitExceeded"}]}}),
-        Reply(503, html="<h1>Service Unavailable</h1>"),
-        Reply(200, html="<h1>Sign in to the hotel's network</h1>"),
-        Reply(401, json={"error": {"message": "expired"}}),
-        CutOff(),
-        CutOff(honest=True),
-        Reset(),
-    ],
-)
-def test_a_passing_failure_passes_unseen(google: SearchConsoleStandIn, fault: Fault) -> None:
-    google.script(fault, on=QUERY)
-    assert count(google) == 9
-    assert google.script_left == 0
-
-
-@pytest.mark.parametrize("fault", [Reply(200, html="<h1>Hotel</h1>"), Reply(503, html="x"), Reset()])
-def test_a_failed_sign_in_is_tried_again(google: SearchConsoleStandIn, fault: Fault) -> None:
-    google.script(fault, on="POST /token")
-    assert count(google) == 9
-
-
-def _revoked(google: SearchConsoleStandIn) -> None:
-    google.tokens.revoked = True
-
-
-def _disabled(google: SearchConsoleStandIn) -> None:
-    google.api_enabled = False
-
-
-def _load(google: SearchConsoleStandIn) -> None:
-    google.load = RateLimit(50, 600)
-
-
-def _not_shared(google: SearchConsoleStandIn) -> None:
-    google.permissions = {}
-
-
-def _proxy(google: SearchConsoleStandIn) -> None:
-    google.script(Reply(404, html="<h1>Not here</h1>"), on=QUERY)
-
-
-def _other_rows(google: SearchConsoleStandIn) -> None:
-    google.script(Twist(lambda body: {"rows": [{"keys": ["a"], "clicks": 1}]}), on=QUERY)
-
-
-def _bad_request(google: SearchConsoleStandIn) -> None:
-    google.script(Reply(400, json={"error": {"message": "Invalid value at 'type'."}}), on=QUERY)
-
-
-@pytest.mark.parametrize(
-    ("act", "kind", "message"),
-    [
-        (
-            _revoked,
-            CredentialsRefused,
-            f"the key was deleted, revoked or disabled. Make a new key for {EMAIL}",
-        ),
-        (_disabled, ServiceError, "searchconsole.googleapis.com?project=standin, click Enable"),
-        (_load, LoadQuotaReached, "the load quota of this property or account is used up"),
-        (
-            _not_shared,
-            CredentialsRefused,
-            f"{EMAIL} is no user of {PROPERTY}: open Settings > Users and permissions",
-        ),
-        (_proxy, ServiceError, "something other than the API answered, with status 404"),
-        (_other_rows, ServiceError, "a row has other keys than those asked for"),
-        (_bad_request, ServiceError, "status 400 and the message \"Invalid value at 'type'\""),
-    ],
-)
-def test_a_lasting_failure_is_told_at_once(
-    google: SearchConsoleStandIn,
-    act: Callable[[SearchConsoleStandIn], None],
-    kind: type[ServiceError],
-    message: str,
-) -> None:
-    act(google)
-    with pytest.raises(kind) as caught:
-        count(google)
-    assert type(caught.value) is kind and message in str(caught.value)
-    assert len(google.calls(QUERY)) <= 1
 
 
 def test_the_properties_of_an_account_are_told(google: SearchConsoleStandIn) -> None:

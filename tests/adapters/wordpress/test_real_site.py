@@ -50,7 +50,6 @@ def client_as(site: WordPress, user: str = "", password: str = "", url: str = ""
 
 
 def test_everything_public_is_read(wordpress: WordPress) -> None:
-    """All published posts and pages are listed with their language and categories; drafts and private ones are not."""
     with client_as(wordpress) as client:
         assert public_types(client) == [POSTS, PAGES]
         (posts, whole), (pages, _) = listed(client, POSTS), listed(client, PAGES)
@@ -83,7 +82,6 @@ def test_a_wrong_password_is_refused(wordpress: WordPress, user: str) -> None:
 
 
 def test_switched_off_application_passwords_are_told(wordpress: WordPress) -> None:
-    """If the site takes no application passwords, the error says so instead of naming the password."""
     wordpress.plugin("add_filter( 'wp_is_application_passwords_available', '__return_false' );")
     with (
         client_as(wordpress, "admin") as client,

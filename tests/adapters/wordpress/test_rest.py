@@ -28,7 +28,6 @@ def client_of(url: str, password: str = "", *, discovers: bool = True) -> Iterat
 
 @pytest.mark.parametrize("pretty", [True, False])
 def test_the_api_is_found_at_either_address(pretty: bool) -> None:
-    """The REST API is found at /wp-json/ and, without pretty permalinks, at ?rest_route=; routes follow from there."""
     with WordPressStandIn(pretty=pretty) as site, client_of(site.url, PASSWORD) as client:
         assert client.sign_in()["name"] == USER
         assert ("rest_route" in client.address("wp/v2/posts", page=2)) is not pretty
@@ -69,7 +68,6 @@ def test_a_site_that_ignores_passwords_over_http_says_so() -> None:
     ],
 )
 def test_each_refusal_of_the_site_has_its_remedy(reply: Reply, sentence: str) -> None:
-    """A missing or closed API, a password of the web server, a firewall, maintenance and limits have an error each."""
     with WordPressStandIn() as site:
         site.script(*[reply] * 20)
         with pytest.raises(ServiceError, match=sentence) as caught, client_of(site.url):
@@ -77,11 +75,13 @@ def test_each_refusal_of_the_site_has_its_remedy(reply: Reply, sentence: str) ->
     assert "\x1b" not in str(caught.value)
 
 
-def test_a_busy_site_is_asked_again() -> None:
-    """After HTTP 429 with a time to wait, and after a failure, the request is repeated."""
-    with WordPressStandIn() as site, client_of(site.url) as client:
-        site.script(Reply(429, headers={"Retry-After": "0"}), Reply(500), on="posts")
-        assert client.get("wp/v2/posts").body == []
+def test_a_busy_site_is_asked_again_and_a_redirect_on_the_same_host_followed() -> None:
+    with WordPressStandIn() as site:
+        site.script(Reply(301, headers={"Location": "/wp-json/"}), on="GET /wp-json/$")
+        with client_of(site.url) as client:
+            assert client.address("wp/v2/posts") == f"{site.url}/wp-json/wp/v2/posts"
+            site.script(Reply(429, headers={"Retry-After": "0"}), Reply(500), on="posts")
+            assert client.get("wp/v2/posts").body == []
 
 
 def test_no_password_follows_a_redirect_to_another_host() -> None:
@@ -90,13 +90,6 @@ def test_no_password_follows_a_redirect_to_another_host() -> None:
             pass
         assert other.url in str(caught.value) and not other.asked
         assert all("authorization" not in headers for _, headers in site.asked)
-
-
-def test_a_redirect_on_the_same_host_is_followed() -> None:
-    with WordPressStandIn() as site:
-        site.script(Reply(301, headers={"Location": "/wp-json/"}), on="GET /wp-json/$")
-        with client_of(site.url) as client:
-            assert client.address("wp/v2/posts") == f"{site.url}/wp-json/wp/v2/posts"
 
 
 def test_an_endless_answer_is_given_up() -> None:

@@ -27,85 +27,62 @@ def site_with_post(
         yield site, client
 
 
-def test_a_write_sends_the_content_alone() -> None:
-    with site_with_post() as (site, client):
-        done = write_post(client, read_post(client, ROUTE, 1), AFTER)
-        assert (done.outcome, done.post.content, site.posts[1].content) == (Outcome.WRITTEN, AFTER, AFTER)
-        assert site.saved == [AFTER]
-
-
-def test_what_an_editor_changed_meanwhile_stays() -> None:
-    with site_with_post() as (site, client):
-        post = read_post(client, ROUTE, 1)
-        site.posts[1].content = "<p>An editor's</p>"
-        assert write_post(client, post, AFTER).outcome is Outcome.CONFLICT
-        assert site.posts[1].content == "<p>An editor's</p>" and not site.saved
-
-
-def test_what_an_editor_changes_right_after_the_write_stays() -> None:
+@pytest.mark.parametrize("late", [False, True])
+def test_what_an_editor_changes_before_or_right_after_the_write_stays(late: bool) -> None:
     with site_with_post() as (site, client):
         post, answer = read_post(client, ROUTE, 1), site.reply
 
         def reply(request: Request) -> Answer:
             answered = answer(request)
-            if request.method == "POST":
+            if request.method == "POST" or not late:
                 site.posts[1].content = "<p>An editor's</p>"
             return answered
 
+        site.posts[1].content = BEFORE if late else "<p>An editor's</p>"
         site.reply = reply  # type: ignore[method-assign]
         assert write_post(client, post, AFTER).outcome is Outcome.CONFLICT
-        assert site.posts[1].content == "<p>An editor's</p>" and site.saved == [AFTER]
+        assert site.posts[1].content == "<p>An editor's</p>" and site.saved == [AFTER] * late
 
 
-def test_a_lost_reply_is_found_out() -> None:
-    """If the reply to a write is lost, reading the post again tells that the write landed; it is sent once."""
+@pytest.mark.parametrize(
+    ("on_write", "on_read", "outcome", "saved"),
+    [
+        ([], [], Outcome.WRITTEN, 1),
+        ([Reset(after_work=True)], [], Outcome.WRITTEN, 1),
+        ([Reset(), Reply(500)], [], Outcome.WRITTEN, 1),
+        ([Reply(500)] * 20, [], Outcome.REFUSED, 0),
+        ([Reset(after_work=True)], [Fault(), *[Reset()] * 40], Outcome.UNKNOWN, 1),
+    ],
+    ids=["sound", "lost reply", "second try", "never", "site gone"],
+)
+def test_what_became_of_a_write_is_found_out(
+    on_write: list[Fault], on_read: list[Fault], outcome: Outcome, saved: int
+) -> None:
+    """Where no answer tells, the post is read again; nothing but the content is sent, and only until it landed."""
     with site_with_post() as (site, client):
         post = read_post(client, ROUTE, 1)
-        site.script(Reset(after_work=True), on="POST")
-        assert write_post(client, post, AFTER).outcome is Outcome.WRITTEN
-        assert site.saved == [AFTER]
-
-
-def test_a_write_that_did_not_land_is_repeated() -> None:
-    with site_with_post() as (site, client):
-        post = read_post(client, ROUTE, 1)
-        site.script(Reset(), Reply(500), on="POST")
-        assert write_post(client, post, AFTER).outcome is Outcome.WRITTEN
-        assert site.saved == [AFTER]
-
-
-def test_a_write_that_never_lands_is_refused() -> None:
-    """If no attempt lands, the result is a refusal with the reason, and the post is as it was."""
-    with site_with_post() as (site, client):
-        post = read_post(client, ROUTE, 1)
-        site.script(*[Reply(500)] * 20, on="POST")
+        site.script(*on_write, on="POST")
+        site.script(*on_read, on="GET /wp-json/wp/v2/posts/1")
         done = write_post(client, post, AFTER)
-        assert (done.outcome, site.posts[1].content) == (
-            Outcome.REFUSED,
-            BEFORE,
-        ) and "HTTP 500" in done.reason
+        assert done.outcome is outcome and site.saved == [AFTER] * saved
+        assert site.posts[1].content == (AFTER if saved else BEFORE)
+        assert outcome is not Outcome.WRITTEN or done.post.content == AFTER
+        assert outcome is not Outcome.REFUSED or "HTTP 500" in done.reason
 
 
-def test_a_site_that_vanishes_during_a_write_leaves_it_unknown() -> None:
-    with site_with_post() as (site, client):
-        post = read_post(client, ROUTE, 1)
-        site.script(Reset(after_work=True), on="POST")
-        site.script(Fault(), *[Reset()] * 40, on="GET /wp-json/wp/v2/posts/1")
-        assert write_post(client, post, AFTER).outcome is Outcome.UNKNOWN
-
-
-def test_what_a_plugin_alters_is_put_back() -> None:
-    with site_with_post(lambda content: content.replace("/2/", "/amp/2/")) as (site, client):
+@pytest.mark.parametrize(
+    ("saves", "left"),
+    [
+        (lambda content: content.replace("/2/", "/amp/2/"), BEFORE),
+        (lambda content: f"{content}<!-- saved -->", f"{BEFORE}<!-- saved -->"),
+    ],
+)
+def test_what_a_plugin_alters_is_put_back_or_told(saves: Callable[[str], str], left: str) -> None:
+    with site_with_post(saves) as (site, client):
         done = write_post(client, read_post(client, ROUTE, 1), AFTER)
-        assert (done.outcome, done.restored, site.posts[1].content) == (Outcome.ALTERED, True, BEFORE)
-        assert site.saved == [AFTER, BEFORE]
-
-
-def test_what_cannot_be_put_back_is_told() -> None:
-    with site_with_post(lambda content: f"{content}<!-- saved -->") as (site, client):
-        done = write_post(client, read_post(client, ROUTE, 1), AFTER)
-        assert (done.outcome, done.restored) == (Outcome.ALTERED, False)
-        assert done.post.content == site.posts[1].content == f"{BEFORE}<!-- saved -->"
+        assert (done.outcome, done.restored) == (Outcome.ALTERED, left == BEFORE)
+        assert site.posts[1].content == left and site.saved == [AFTER, BEFORE]
+        assert done.restored or done.post.content == left
 
 
 def test_a_user_whose_html_is_filtered_writes_nothing_that_the_filter_removes() -> None:
