@@ -68,23 +68,12 @@ FRONT_MATTER = (
 
 @dataclass(frozen=True)
 class Made:
-    """A document.
-
-    Attributes:
-        text: the text.
-        phrase: the anchor, as readers see it.
-        closed: what must stay as it is, as it is written.
-        has_place: whether the phrase stands as it is in a paragraph of its own.
-    """
+    """A document."""
 
     text: str
-    phrase: str
-    closed: tuple[str, ...]
-    has_place: bool
-
-
-def _one_line(phrase: str) -> str:
-    return phrase.replace("\n", " ")
+    phrase: str  # the anchor, as readers see it
+    closed: tuple[str, ...]  # what must stay as it is, as it is written
+    has_place: bool  # whether the phrase stands as it is in a paragraph of its own
 
 
 @st.composite
@@ -109,7 +98,6 @@ def _inline(draw: st.DrawFn, phrase: str, closed: list[str], *, is_mdx: bool) ->
 
 @st.composite
 def markdown(draw: st.DrawFn, *, is_mdx: bool = False) -> Made:
-    """A document in Markdown or MDX."""
     phrase = draw(st.sampled_from(sorted(PHRASES)))
     closed: list[str] = []
     front = draw(st.sampled_from(FRONT_MATTER)).format(phrase)
@@ -135,7 +123,7 @@ def _block(draw: st.DrawFn, phrase: str, closed: list[str], *, is_mdx: bool) -> 
         closed.append(block)
         return block
     text = draw(_inline(phrase, closed, is_mdx=is_mdx))
-    line = _one_line(text)
+    line = text.replace("\n", " ")
     if kind == 2:
         return f"- {line}\n  - {line}\n\n    more {line}\n- x"
     if kind == 3:
@@ -201,7 +189,6 @@ SHELLS = (
 
 @st.composite
 def html(draw: st.DrawFn) -> Made:
-    """A document in HTML: a page, a fragment, blocks, or classic content."""
     phrase = draw(st.sampled_from(sorted(PHRASES)))
     first = phrase.split()[0]
     closed: list[str] = []

@@ -17,7 +17,6 @@ from internal_linker.cms.front_matter import MOST, parsed, read_front_matter
     ],
 )
 def test_notations(text: str, body: str) -> None:
-    """YAML, TOML and JSON give the same values, dates and numbers as they are written."""
     found = read_front_matter(text)
     assert [found.text(name) for name in ("title", "date", "slug", "no")] == ["A b", "2026-01-31", "12", ""]
     assert text[found.end :] == body

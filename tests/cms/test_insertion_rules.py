@@ -75,7 +75,6 @@ def rendered(text: str, made: Made, text_format: Markup) -> str:
 
 
 def check(made: Made, text_format: Markup) -> None:
-    """Insert a link and check what every insertion promises."""
     placement = Placement("https://e.com/target", HREF, made.phrase, f"Now {made.phrase} it is", HREF.__eq__)
     found = insert(made.text, text_format, placement)
     if isinstance(found, Refusal):
@@ -121,5 +120,4 @@ def test_rules_hold(made: tuple[Made, Markup]) -> None:
 @LONG
 @given(DOCUMENTS)
 def test_rules_hold_for_many_documents(made: tuple[Made, Markup]) -> None:
-    """The rules hold for 1,500 documents."""
     check(*made)

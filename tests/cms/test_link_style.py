@@ -18,18 +18,24 @@ HUGO = {f"content/posts/{name}.md": f"/posts/{name}/" for name in "abcdef"} | {
     "content/posts/g/index.md": "/posts/g/"
 }
 HUGO_SETTINGS = {"hugo.toml": 'baseURL = "https://example.com/"'}
-JEKYLL = {
-    f"_posts/2026-01-0{n}-{name}.md": f"/2026/01/0{n}/{name}.html" for n, name in enumerate("abcdef", 1)
-} | {"about.md": "/about.html"}
-JEKYLL_SETTINGS = {"_config.yml": "baseurl: /base\n"}
-DOCUSAURUS = {f"docs/{name}.md": f"/docs/{name}" for name in "abcdef"} | {
-    "blog/2026-01-05-x.md": "/blog/2026/01/05/x"
-}
-DOCUSAURUS_SETTINGS = {"docusaurus.config.js": "module.exports = {\n  baseUrl: '/base/',\n}"}
 MKDOCS = {f"docs/guide/{name}.md": f"/guide/{name}/" for name in "abcdef"} | {
     "docs/top (1).md": "/top%20(1)/"
 }
-MKDOCS_SETTINGS = {"mkdocs.yml": "site_name: x\n"}
+# Below /base: files and settings, where a link stands, a post's or doc's file, and another one.
+BASED = {
+    "jekyll": (
+        {f"_posts/2026-01-0{n}-{name}.md": f"/2026/01/0{n}/{name}.html" for n, name in enumerate("abcdef", 1)}
+        | {"about.md": "/about.html"},
+        {"_config.yml": "baseurl: /base\n"},
+        ("_posts/2026-01-01-a.md", "_posts/2026-01-04-d.md", "_posts/2026-01-03-c.md", "about.md"),
+    ),
+    "docusaurus": (
+        {f"docs/{name}.md": f"/docs/{name}" for name in "abcdef"}
+        | {"blog/2026-01-05-x.md": "/blog/2026/01/05/x"},
+        {"docusaurus.config.js": "module.exports = {\n  baseUrl: '/base/',\n}"},
+        ("docs/a.md", "docs/d.md", "docs/c.md", "blog/2026-01-05-x.md"),
+    ),
+}
 PLAIN = {f"{name}.html": f"/{name}.html" for name in "abcdef"} | {"blog/x.html": "/blog/x.html"}
 
 
@@ -63,7 +69,6 @@ def learned(
     ],
 )
 def test_styles_of_hugo(link: str, href: str) -> None:
-    """A link is written in the form of the existing ones; code, pictures and links to other sites tell nothing."""
     style, urls = learned(HUGO, HUGO_SETTINGS, {"content/posts/a.md": link})
     target = "content/posts/c.md"
     assert style.href("content/posts/d.md", target, urls[target]) == href
@@ -80,60 +85,42 @@ def test_a_reference_names_the_folder_of_a_bundle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "post", "page"),
+    ("generator", "link", "hrefs"),
     [
-        ("Nothing.", "/base/2026/01/03/c.html", "/base/about.html"),
-        ("[b]({% post_url 2026-01-02-b %})", "{% post_url 2026-01-03-c %}", "/base/about.html"),
+        ("jekyll", "Nothing.", ("/base/2026/01/03/c.html", "/base/about.html")),
+        # A page that is no post gets no post's tag.
+        ("jekyll", "[b]({% post_url 2026-01-02-b %})", ("{% post_url 2026-01-03-c %}", "/base/about.html")),
         (
+            "jekyll",
             "[b]({% link _posts/2026-01-02-b.md %})",
-            "{% link _posts/2026-01-03-c.md %}",
-            "{% link about.md %}",
+            ("{% link _posts/2026-01-03-c.md %}", "{% link about.md %}"),
         ),
-        (
-            "[b]({{ site.baseurl }}{% link about.md %})",
-            "{{ site.baseurl }}{% link _posts/2026-01-03-c.md %}",
-            "{{ site.baseurl }}{% link about.md %}",
+        *(
+            ("jekyll", f"[b]({link.format(one)})", (link.format(other), link.format(one)))
+            for link, one, other in (
+                ("{{{{ site.baseurl }}}}{{% link {} %}}", "about.md", "_posts/2026-01-03-c.md"),
+                ("{{{{ site.baseurl }}}}{}", "/about.html", "/2026/01/03/c.html"),
+                ("{{{{ '{}' | relative_url }}}}", "/about.html", "/2026/01/03/c.html"),
+            )
         ),
-        (
-            "[b]({{ site.baseurl }}/about.html)",
-            "{{ site.baseurl }}/2026/01/03/c.html",
-            "{{ site.baseurl }}/about.html",
-        ),
-        (
-            "[b]({{ '/about.html' | relative_url }})",
-            "{{ '/2026/01/03/c.html' | relative_url }}",
-            "{{ '/about.html' | relative_url }}",
-        ),
+        ("docusaurus", "Nothing.", ("c.md", "/blog/2026/01/05/x")),
+        ("docusaurus", "[b](./b.md)", ("c.md", "/blog/2026/01/05/x")),
+        ("docusaurus", "[b](/docs/b)", ("/docs/c", "/blog/2026/01/05/x")),
+        ("docusaurus", "[b](/base/docs/b)", ("/base/docs/c", "/base/blog/2026/01/05/x")),
+        ("docusaurus", "[b](@site/docs/b.md)", ("@site/docs/c.md", "/blog/2026/01/05/x")),
+        ("docusaurus", "[b](./b)", ("c", "../blog/2026/01/05/x")),
     ],
 )
-def test_styles_of_jekyll(link: str, post: str, page: str) -> None:
-    """Jekyll's tags and filters are written as the site has them; a page that is no post gets no post's tag."""
-    style, urls = learned(JEKYLL, JEKYLL_SETTINGS, {"_posts/2026-01-01-a.md": link}, "/base")
-    for file, href in {"_posts/2026-01-03-c.md": post, "about.md": page}.items():
-        assert style.href("_posts/2026-01-04-d.md", file, urls[file]) == href
-        assert style.leads_to("_posts/2026-01-04-d.md", href) == normal_form(urls[file])
-
-
-@pytest.mark.parametrize(
-    ("link", "doc", "post"),
-    [
-        ("Nothing.", "c.md", "/blog/2026/01/05/x"),
-        ("[b](./b.md)", "c.md", "/blog/2026/01/05/x"),
-        ("[b](/docs/b)", "/docs/c", "/blog/2026/01/05/x"),
-        ("[b](/base/docs/b)", "/base/docs/c", "/base/blog/2026/01/05/x"),
-        ("[b](@site/docs/b.md)", "@site/docs/c.md", "/blog/2026/01/05/x"),
-        ("[b](./b)", "c", "../blog/2026/01/05/x"),
-    ],
-)
-def test_styles_of_docusaurus(link: str, doc: str, post: str) -> None:
-    style, urls = learned(DOCUSAURUS, DOCUSAURUS_SETTINGS, {"docs/a.md": link}, "/base")
-    for file, href in {"docs/c.md": doc, "blog/2026-01-05-x.md": post}.items():
-        assert style.href("docs/d.md", file, urls[file]) == href
-        assert style.leads_to("docs/d.md", href) == normal_form(urls[file])
+def test_styles_below_a_base(generator: str, link: str, hrefs: tuple[str, str]) -> None:
+    files, settings, (linking, source, *targets) = BASED[generator]
+    style, urls = learned(files, settings, {linking: link}, "/base")
+    for file, href in zip(targets, hrefs, strict=True):
+        assert style.href(source, file, urls[file]) == href
+        assert style.leads_to(source, href) == normal_form(urls[file])
 
 
 def test_files_of_mkdocs() -> None:
-    style, urls = learned(MKDOCS, MKDOCS_SETTINGS, {})
+    style, urls = learned(MKDOCS, {"mkdocs.yml": "site_name: x\n"}, {})
     assert style.href("docs/guide/a.md", "docs/top (1).md", urls["docs/top (1).md"]) == "../top%20%281%29.md"
     assert style.href("docs/top (1).md", "docs/guide/a.md", urls["docs/guide/a.md"]) == "guide/a.md"
     assert style.href("docs/guide/a.md", None, f"{HOST}/shop/") == "/shop/"
@@ -149,7 +136,6 @@ def test_files_of_mkdocs() -> None:
     ],
 )
 def test_styles_of_html(link: str, href: str) -> None:
-    """Links between HTML files are paths of pages, from the root or relative."""
     style, urls = learned(PLAIN, {}, {"a.html": link})
     assert style.href("blog/x.html", "c.html", urls["c.html"]) == href
 
@@ -183,62 +169,38 @@ def test_relative_links_where_urls_have_lost_their_slash() -> None:
     assert style.leads_to("content/posts/d.md", "../c/#part") == normal_form(urls[target])
 
 
-@pytest.mark.parametrize(
-    ("href", "path"),
-    [
-        ("/posts/b/", "/posts/b"),
-        ("/posts/b?utm_source=x#part", "/posts/b"),
-        ("http://www.example.com/Posts/B/", "/posts/b"),
-        ("//example.com/posts/b/index.html", "/posts/b"),
-        ("b.md#part", "/posts/b"),
-        ("./b.md", "/posts/b"),
-        ("../b/", "/posts/b"),
-        ("#part", "/posts/a"),
-        ("/elsewhere/", "/elsewhere"),
-    ],
-)
-def test_what_a_link_leads_to(href: str, path: str) -> None:
+def test_what_a_link_leads_to() -> None:
     style, _ = learned(HUGO, HUGO_SETTINGS, {})
-    assert style.leads_to("content/posts/a.md", href) == HOST + path
-
-
-@pytest.mark.parametrize(
-    "href", ["mailto:a@example.com", "javascript:void(0)", "http://[", "{{ page.url }}", "https://", "http:b"]
-)
-def test_what_leads_to_no_page(href: str) -> None:
-    style, _ = learned(HUGO, HUGO_SETTINGS, {})
-    assert style.leads_to("content/posts/a.md", href) is None
+    for href, path in {
+        "/posts/b/": "/posts/b",
+        "/posts/b?utm_source=x#part": "/posts/b",
+        "http://www.example.com/Posts/B/": "/posts/b",
+        "//example.com/posts/b/index.html": "/posts/b",
+        "b.md#part": "/posts/b",
+        "./b.md": "/posts/b",
+        "../b/": "/posts/b",
+        "#part": "/posts/a",
+        "/elsewhere/": "/elsewhere",
+    }.items():
+        assert style.leads_to("content/posts/a.md", href) == HOST + path
+    for href in (
+        *("mailto:a@example.com", "javascript:void(0)", "http://[", "{{ page.url }}", "https://", "http:b"),
+    ):
+        assert style.leads_to("content/posts/a.md", href) is None
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "part",
-    [
-        "[]",
-        "[",
-        "[](",
-        "<!--",
-        "`",
-        "{{a}}",
-        "{%",
-        "(",
-        '<a href="{{a}}',
-        "<h1>",
-        "<script>",
-        "[a]: {{a}}",
-        "\n```x\n~~~\n",
-        "](",
-    ],
-)
 @pytest.mark.parametrize("name", ["a.md", "a.html"])
-def test_hostile_texts_take_no_time(name: str, part: str) -> None:
-    text = "# Title\n\n[x](" + part * (60_000 // len(part))
-    start = time.process_time()
-    tree = tree_of({name: text, "b.md": text})
-    pages = match_pages(tree, [KnownPage(f"{HOST}/p?id=1", "Title", text), KnownPage(f"{HOST}/b")])
-    style = LinkStyle.learn(tree, pages)
-    style.leads_to("b.md", part * 1000)
-    assert time.process_time() - start < 5
+def test_hostile_texts_take_no_time(name: str) -> None:
+    parts = ["[]", "[", "[](", "<!--", "`", "{{a}}", "{%", "(", '<a href="{{a}}', "<h1>", "<script>"]
+    for part in (*parts, "[a]: {{a}}", "\n```x\n~~~\n", "]("):
+        text = "# Title\n\n[x](" + part * (60_000 // len(part))
+        start = time.process_time()
+        tree = tree_of({name: text, "b.md": text})
+        pages = match_pages(tree, [KnownPage(f"{HOST}/p?id=1", "Title", text), KnownPage(f"{HOST}/b")])
+        style = LinkStyle.learn(tree, pages)
+        style.leads_to("b.md", part * 1000)
+        assert time.process_time() - start < 5, part
 
 
 FORMS = [

@@ -15,6 +15,7 @@ from internal_linker.cms.insertion import Inserted, Placement, Refusal, insert
 from internal_linker.cms.link_style import LinkStyle
 from internal_linker.cms.source_pages import KnownPage, SourcePages, match_pages, path_key
 from internal_linker.core.source_files import SourceTree
+from tests.support.small_project import write_text
 
 pytestmark = pytest.mark.long
 
@@ -94,43 +95,23 @@ collections:
 }
 
 
-def command(name: str) -> list[str]:
+# The call of a generator, run in the folder of the sources.
+CALLS = {
+    "hugo": "hugo --source {folder} --destination {output} --quiet",
+    "mkdocs": "mkdocs build --quiet --strict --site-dir {output}",
+    "jekyll": "jekyll build --quiet --source {folder} --destination {output}",
+}
+
+
+def build(name: str, folder: Path, output: Path) -> dict[str, str]:
+    """Build a site; return the HTML of its pages by URL."""
     beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    found = shutil.which(name, path=beside)
-    if found is None:
+    program = shutil.which(name, path=beside)
+    if program is None:
         pytest.skip(f"{name} is not installed: see docs/contributing.md")
-    return [found]
-
-
-def hugo(folder: Path, output: Path) -> None:
-    subprocess.run(
-        [*command("hugo"), "--source", folder, "--destination", output, "--quiet"],
-        check=True,
-        capture_output=True,
-    )
-
-
-def mkdocs(folder: Path, output: Path) -> None:
-    subprocess.run(
-        [*command("mkdocs"), "build", "--quiet", "--strict", "--site-dir", output],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
-
-
-def jekyll(folder: Path, output: Path) -> None:
-    subprocess.run(
-        [*command("jekyll"), "build", "--quiet", "--source", folder, "--destination", output],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        env={**os.environ, "TZ": "UTC", "LC_ALL": "C.UTF-8"},
-    )
-
-
-def built(output: Path) -> dict[str, str]:
-    """Return the HTML of a site's pages by URL."""
+    _, *options = (part.format(folder=folder, output=output) for part in CALLS[name].split())
+    env = {**os.environ, "TZ": "UTC", "LC_ALL": "C.UTF-8"}
+    subprocess.run([program, *options], cwd=folder, check=True, capture_output=True, env=env)
     found = dict[str, str]()
     for path in sorted(output.rglob("*.html")):
         if path.name in {"404.html", "search.html"}:
@@ -140,15 +121,12 @@ def built(output: Path) -> dict[str, str]:
     return found
 
 
+def last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2]
+
+
 def visible(html: str) -> str:
     return " ".join(re.sub(r"<[^<>]*>", " ", html).split())
-
-
-def lay(folder: Path, files: dict[str, str]) -> SourceTree:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return read_tree(folder)
 
 
 def add_links(folder: Path, tree: SourceTree, found: SourcePages, target: str) -> dict[str, str]:
@@ -170,28 +148,23 @@ def add_links(folder: Path, tree: SourceTree, found: SourcePages, target: str) -
     return linked
 
 
-def last_line(text: str) -> str:
-    return text.rstrip().rpartition("\n")[2]
-
-
 @pytest.mark.parametrize(
-    ("build", "files", "target", "href", "generated"),
+    ("name", "files", "target", "href", "generated"),
     [
-        (hugo, HUGO, "https://example.com/base/posts/a/", '{{< relref "/posts/a.md" >}}', LISTS),
-        (mkdocs, MKDOCS, "https://example.com/base/guide/set%20up/", "set%20up.md", set()),
-        (jekyll, JEKYLL, "https://example.com/base/about.html", "{% link about.md %}", set[str]()),
+        ("hugo", HUGO, "https://example.com/base/posts/a/", '{{< relref "/posts/a.md" >}}', LISTS),
+        ("mkdocs", MKDOCS, "https://example.com/base/guide/set%20up/", "set%20up.md", set[str]()),
+        ("jekyll", JEKYLL, "https://example.com/base/about.html", "{% link about.md %}", set[str]()),
     ],
-    ids=["hugo", "mkdocs", "jekyll"],
 )
 def test_real_sites(
-    tmp_path: Path, build: object, files: dict[str, str], target: str, href: str, generated: set[str]
+    tmp_path: Path, name: str, files: dict[str, str], target: str, href: str, generated: set[str]
 ) -> None:
     """Each built page has its file; a link in the file leads to its target, and the page is otherwise the same."""
-    assert callable(build)
     folder = tmp_path / "sources"
-    tree = lay(folder, files)
-    build(folder, tmp_path / "before")
-    before = built(tmp_path / "before")
+    for path, text in files.items():
+        write_text(folder / path, text)
+    tree = read_tree(folder)
+    before = build(name, folder, tmp_path / "before")
     found = match_pages(tree, [KnownPage(url) for url in before])
     sources = {path for path in tree.files if not path.startswith(("layouts/", "theme/"))}
     assert {unquote(url).removeprefix("https://example.com/base") for url in found.missing} == generated
@@ -202,9 +175,9 @@ def test_real_sites(
         word = visible(re.sub(r"[\[\]]|\(.*\)|\.$", "", body)).rstrip(".")
         assert word in visible(before[one.url]), (one, before[one.url])
 
-    linked = add_links(folder, tree, found, unquoted_like(target, before))
-    build(folder, tmp_path / "after")
-    after = built(tmp_path / "after")
+    built_target = next(url for url in before if unquote(url) == unquote(target))
+    linked = add_links(folder, tree, found, built_target)
+    after = build(name, folder, tmp_path / "after")
     assert set(after) == set(before)
     assert len(linked) > len(found.matched) - 3
     for url, anchor in linked.items():
@@ -215,7 +188,3 @@ def test_real_sites(
     for url in set(before) - set(linked):
         assert after[url] == before[url]
     assert any(href in (folder / path).read_text(encoding="utf-8") for path in sources)
-
-
-def unquoted_like(target: str, pages: dict[str, str]) -> str:
-    return next(url for url in pages if unquote(url) == unquote(target))

@@ -123,13 +123,18 @@ def test_conventions(generator: Generator, configured: bool, base: str) -> None:
             "",
             "/fa/a/",
         ),
+        # A name with a dot may have no language.
+        ("", "content/posts/jquery.min.md", "", "/posts/jquery.min/"),
+        ("", "content/posts/v1.2.md", "", "/posts/v1.2/"),
     ],
 )
 def test_settings_of_hugo(settings: str, path: str, text: str, url: str) -> None:
-    wanted = {path: url}
-    assert (
-        matched_by_path({path: text}, [url, "/x/other/"], {"hugo.yaml": "baseURL: /\n" + settings}) == wanted
-    )
+    files, pages = {path: text}, [url, "/x/other/"]
+    if path.count(".") > 1:
+        files |= {"content/posts/a.fa.md": ""}
+        pages.append("/fa/posts/a/")
+    found = matched_by_path(files, pages, {"hugo.yaml": "baseURL: /\n" + settings})
+    assert found == dict(zip(files, (url, "/fa/posts/a/"), strict=False))
 
 
 @pytest.mark.parametrize(
@@ -164,33 +169,24 @@ def test_settings_of_jekyll(settings: str, path: str, text: str, url: str) -> No
     assert matched_by_path({path: text}, [url], {"_config.yml": settings}) == {path: url}
 
 
-def test_a_name_with_a_dot_may_have_no_language() -> None:
-    files = {"content/posts/jquery.min.md": "", "content/posts/a.fa.md": "", "content/posts/v1.2.md": ""}
-    urls = ["/posts/jquery.min/", "/fa/posts/a/", "/posts/v1.2/"]
-    assert matched_by_path(files, urls, {"hugo.toml": ""}) == dict(zip(files, urls, strict=True))
+HUGO_SETTINGS = {"hugo.toml": "baseURL = '/'"}
 
 
-def test_a_page_of_two_files_is_unsure() -> None:
-    found = pages_of({"content/a.md": "", "content/a/index.md": ""}, ["/a/"], {"hugo.toml": "baseURL = '/'"})
-    assert found.matched == ()
-    assert found.unsure == (Unsure(f"{HOST}/a/", "", ("content/a.md", "content/a/index.md")),)
-    assert found.missing == ()
-
-
-def test_a_file_of_two_pages_is_unsure() -> None:
-    tree = tree_of({"content/a.md": ""}, {"hugo.toml": "baseURL = '/'"})
-    found = match_pages(tree, [KnownPage(f"{HOST}/a/"), KnownPage("https://blog.example.com/a/")])
-    assert found.unsure == (Unsure("", "content/a.md", (f"{HOST}/a/", "https://blog.example.com/a/")),)
-    assert (found.matched, found.missing) == ((), ())
-
-
-def test_pages_without_a_file_are_missing() -> None:
-    """A page that no file makes is missing; a file whose own address is no page is not taken for another one."""
-    found = match_pages(
-        tree_of({"content/a.md": front(url="/gone/", title="A long title")}, {"hugo.toml": "baseURL = '/'"}),
-        [KnownPage(f"{HOST}/b/", "A long title")],
-    )
-    assert (found.matched, found.unsure, found.missing) == ((), (), (f"{HOST}/b/",))
+def test_what_is_unsure_or_missing_is_named() -> None:
+    """Two files of a page, two pages of a file; a file whose own address is no page is not taken for another one."""
+    files = ("content/a.md", "content/a/index.md")
+    two_files = pages_of(dict.fromkeys(files, ""), ["/a/"], HUGO_SETTINGS)
+    assert two_files.unsure == (Unsure(f"{HOST}/a/", "", files),)
+    assert [*two_files.rows()] == [(f"{HOST}/a/", "", "not sure: content/a.md or content/a/index.md")]
+    hosts = (f"{HOST}/a/", "https://blog.example.com/a/")
+    two_pages = match_pages(tree_of({"content/a.md": ""}, HUGO_SETTINGS), [*map(KnownPage, hosts)])
+    assert two_pages.unsure == (Unsure("", "content/a.md", hosts),)
+    assert [*two_pages.rows()] == [(url, "", "not sure: content/a.md") for url in hosts]
+    tree = tree_of({"content/a.md": front(url="/gone/", title="A long title")}, HUGO_SETTINGS)
+    gone = match_pages(tree, [KnownPage(f"{HOST}/b/", "A long title")])
+    assert (gone.unsure, gone.missing) == ((), (f"{HOST}/b/",))
+    assert two_files.missing == two_pages.missing == ()
+    assert not two_files.matched and not two_pages.matched and not gone.matched
 
 
 def test_a_folder_is_understood_by_its_names() -> None:
@@ -210,56 +206,48 @@ BODY = " ".join(f"word{number} and more of it" for number in range(40))
 OTHER = " ".join(f"thing{number} is quite another text" for number in range(40))
 
 
-def test_title_and_text_decide_where_no_name_does() -> None:
-    tree = tree_of(
-        {
-            "x/1.md": f"# Of words\n\n{BODY}",
-            "x/2.md": f"---\ntitle: Nothing alike\n---\n{OTHER}",
-            "x/3.md": "# Of words\n\nShort.",
-        }
-    )
-    found = match_pages(
-        tree,
-        [
-            KnownPage(f"{HOST}/p?id=1", "Of words | Example", f"Menu of the site. {BODY} Imprint."),
-            KnownPage(f"{HOST}/p?id=2", "Of things | Example", f"Menu of the site. {OTHER} Imprint."),
-            KnownPage(f"{HOST}/p?id=3", "Of words", ""),
-        ],
-    )
-    assert {(one.file, one.url, one.how) for one in found.matched} == {
-        ("x/1.md", f"{HOST}/p?id=1", How.TITLE),
-        ("x/2.md", f"{HOST}/p?id=2", How.TEXT),
+@pytest.mark.parametrize(
+    ("texts", "pages", "matched", "unsure"),
+    [
+        (
+            [f"# Of words\n\n{BODY}", f"---\ntitle: Nothing alike\n---\n{OTHER}", "# Of words\n\nShort."],
+            [
+                ("Of words | Example", f"Menu of the site. {BODY} Imprint."),
+                ("Of things | Example", f"Menu of the site. {OTHER} Imprint."),
+                ("Of words", ""),
+            ],
+            {(1, 1, How.TITLE), (2, 2, How.TEXT)},
+            {3: (3,)},
+        ),
+        # Equal texts.
+        ([f"# Of words\n\n{BODY}"], [("Of words", BODY), ("Of words", BODY)], set(), {1: (1, 2)}),
+        # A title alone must be unique, and of more than one word.
+        (
+            ["# Of words", "# Twice said", "# Twice said", "# About"],
+            [("Of words", ""), ("Twice said", ""), ("About", "")],
+            {(1, 1, How.TITLE)},
+            {2: (2,), 3: (2,), 4: (3,)},
+        ),
+    ],
+)
+def test_title_and_text_decide_where_no_name_does(
+    texts: list[str], pages: list[tuple[str, str]], matched: set[object], unsure: dict[int, tuple[int, ...]]
+) -> None:
+    tree = tree_of({f"x/{n}.md": text for n, text in enumerate(texts, 1)})
+    known = [KnownPage(f"{HOST}/p?id={n}", *page) for n, page in enumerate(pages, 1)]
+    found = match_pages(tree, known)
+    assert {(int(one.file[2]), int(one.url[-1]), one.how) for one in found.matched} == matched
+    named = {
+        int(one.file[2]): tuple(int(url[-1]) for url in one.candidates) for one in found.unsure if one.file
     }
-    assert [(one.file, one.candidates) for one in found.unsure] == [("x/3.md", (f"{HOST}/p?id=3",))]
-
-
-def test_equal_texts_are_unsure() -> None:
-    tree = tree_of({"x/1.md": f"# Of words\n\n{BODY}"})
-    found = match_pages(tree, [KnownPage(f"{HOST}/p?id={n}", "Of words", BODY) for n in (1, 2)])
-    assert found.matched == ()
-    assert found.unsure == (Unsure("", "x/1.md", (f"{HOST}/p?id=1", f"{HOST}/p?id=2")),)
-
-
-def test_a_title_alone_must_be_unique() -> None:
-    tree = tree_of(
-        {"x/1.md": "# Of words", "x/2.md": "# Twice said", "x/3.md": "# Twice said", "x/4.md": "# About"}
-    )
-    pages = [
-        KnownPage(f"{HOST}/p?id={n}", title) for n, title in enumerate(("Of words", "Twice said", "About"))
-    ]
-    found = match_pages(tree, pages)
-    assert [(one.file, one.url) for one in found.matched] == [("x/1.md", f"{HOST}/p?id=0")]
-    assert {one.file for one in found.unsure} == {"x/2.md", "x/3.md", "x/4.md"}
+    assert named == unsure
 
 
 def test_what_a_person_named_wins() -> None:
     """A saved row wins over all conventions; a row of a page that is gone is passed over."""
-    files, settings = (
-        {"content/a.md": "", "content/b.md": "", "content/c.md": ""},
-        {"hugo.toml": "baseURL = '/'"},
-    )
+    tree = tree_of(dict.fromkeys(("content/a.md", "content/b.md", "content/c.md"), ""), HUGO_SETTINGS)
     saved = {f"{HOST}/a/": "content/b.md", f"{HOST}/gone": "content/gone.md"}
-    found = match_pages(tree_of(files, settings), [KnownPage(f"{HOST}/{n}/") for n in "abc"], saved)
+    found = match_pages(tree, [KnownPage(f"{HOST}/{n}/") for n in "abc"], saved)
     assert [*found.rows()] == [
         (f"{HOST}/a/", "content/b.md", "named by you"),
         (f"{HOST}/c/", "content/c.md", "its path"),
@@ -268,29 +256,17 @@ def test_what_a_person_named_wins() -> None:
     assert found.problems == ()
 
 
-def test_a_saved_file_that_is_gone_is_a_problem() -> None:
-    found = match_pages(tree_of({"a.md": ""}), [KnownPage(f"{HOST}/a/")], {f"{HOST}/a/": "no.md"})
+def test_saved_files_that_are_gone_are_a_problem() -> None:
+    pages = [KnownPage(f"{HOST}/{name}/") for name in "ab"]
+    found = match_pages(tree_of({"a.md": ""}), pages[:1], {f"{HOST}/a/": "no.md"})
     assert [(one.file, one.how) for one in found.matched] == [("a.md", How.PATH)]
     assert found.problems == (
         f"no.md, the saved file of {HOST}/a/, is not in site, so it was not used. Correct its row.",
     )
-
-
-def test_saved_files_of_another_folder_are_told_once() -> None:
-    pages = [KnownPage(f"{HOST}/{name}/") for name in "ab"]
     found = match_pages(tree_of({"c.md": ""}), pages, {f"{HOST}/{name}/": f"{name}.md" for name in "ab"})
     assert found.problems == (
         "None of the 2 saved files is in site, so none was used. Is it the right folder?",
     )
-
-
-def test_rows_name_what_is_unsure() -> None:
-    settings = {"hugo.toml": "baseURL = '/'"}
-    two_files = pages_of({"content/a.md": "", "content/a/index.md": ""}, ["/a/"], settings)
-    assert [*two_files.rows()] == [(f"{HOST}/a/", "", "not sure: content/a.md or content/a/index.md")]
-    hosts = [KnownPage(f"{HOST}/a/"), KnownPage("https://blog.example.com/a/")]
-    two_pages = match_pages(tree_of({"content/a.md": ""}, settings), hosts)
-    assert [*two_pages.rows()] == [(page.url, "", "not sure: content/a.md") for page in hosts]
 
 
 def test_broken_front_matter_and_settings_are_problems() -> None:
@@ -304,21 +280,13 @@ def test_broken_front_matter_and_settings_are_problems() -> None:
 @pytest.mark.long
 def test_a_thousand_files_take_a_second() -> None:
     """1,000 files, a third of which only their texts tell, are matched in about a second."""
-    sections = [f"s{number}" for number in range(20)]
     body = "\n\n".join(f"Paragraph {number} says {'this and that ' * 12}." for number in range(8))
-    files = {
-        f"content/{sections[n % 20]}/page-{n}.md": front(title=f"Page {n} of many") + body + f" {n}" * 9
-        for n in range(1000)
-    }
-    pages = [
-        KnownPage(
-            f"{HOST}/{sections[n % 20]}/{'page' if n % 3 else 'odd'}-{n}/",
-            f"Page {n} of many",
-            body + f" {n}" * 9,
-        )
-        for n in range(1000)
-    ]
-    tree, start = tree_of(files, {"hugo.toml": "baseURL = '/'"}), time.process_time()
+    files, pages = dict[str, str](), list[KnownPage]()
+    for n in range(1000):
+        title, text = f"Page {n} of many", body + f" {n}" * 9
+        files[f"content/s{n % 20}/page-{n}.md"] = front(title=title) + text
+        pages.append(KnownPage(f"{HOST}/s{n % 20}/{'page' if n % 3 else 'odd'}-{n}/", title, text))
+    tree, start = tree_of(files, HUGO_SETTINGS), time.process_time()
     found = match_pages(tree, pages)
     assert time.process_time() - start < 4
     assert len([one for one in found.matched if one.how is How.PATH]) == 666

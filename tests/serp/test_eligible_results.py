@@ -1,14 +1,16 @@
 """Eligible targets from search results: queries are plain words, and no credit is wasted."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.records import SerpHit, SerpTarget, Targets
+from internal_linker.core.records import SerpHit, Targets
 from internal_linker.core.urls import normal_form
 from internal_linker.serp.search import eligible_targets, search_text, wants_another_page
 from internal_linker.usecases.settings.exclusions import Exclusions
@@ -48,101 +50,104 @@ def test_words_without_operators_are_never_touched(words: list[str]) -> None:
 
 
 def eligible(
-    *links: str, of: str = "me", any_on_site: bool = False, site: str = SITE
-) -> tuple[SerpTarget, ...]:
-    return eligible_targets(
+    *links: str,
+    of: str = "me",
+    any_on_site: bool = False,
+    site: str = SITE,
+    among: Targets | None = None,
+    excluded: Callable[..., str] = nothing_excluded,
+) -> list[tuple[str, int]]:
+    """Return URL and rank of the targets; each key is the normal form of its URL."""
+    found = eligible_targets(
         source(of, "tea"),
         [SerpHit(link, rank) for rank, link in enumerate(links, 1)],
         site=site,
-        targets=targets("me", "a", "b", "mag/c", any_on_site=any_on_site),
-        excluded=nothing_excluded,
+        targets=among or targets("me", "a", "b", "mag/c", any_on_site=any_on_site),
+        excluded=excluded,
     )
+    assert all(target.key == normal_form(target.url) for target in found)
+    return [(target.url, target.rank) for target in found]
 
 
-def test_results_keep_their_order_and_rank() -> None:
-    """Eligible results keep the search's order and rank and have the user's spelling of the URL."""
-    found = eligible(url("b"), "https://elsewhere.example/", url("a") + "/?srsltid=AfmBO1#top")
-    assert found == (SerpTarget(url("b"), url("b"), 1), SerpTarget(url("a"), url("a"), 3))
+A, B = url("a"), url("b")
+NO_TARGETS = (
+    url("me") + "/?srsltid=x",
+    "https://elsewhere.example/a",
+    "https://shop.example.evil.example/a",
+    url("unknown"),
+    "not a url",
+    "",
+    "https://shop.example/\ud83d",
+    f"https://{SITE}:99999/a",
+)
 
 
 @pytest.mark.parametrize(
-    "link",
+    ("links", "options", "found"),
     [
-        url("me") + "/?srsltid=x",
-        "https://elsewhere.example/a",
-        "https://shop.example.evil.example/a",
-        url("unknown"),
-        "not a url",
-        "",
-        "https://shop.example/\ud83d",
-        f"https://{SITE}:99999/a",
+        pytest.param(
+            [B, *NO_TARGETS, A + "/?srsltid=AfmBO1#top"], {}, [(B, 1), (A, 10)], id="in the user's spelling"
+        ),
+        pytest.param(
+            [A + "?srsltid=1", B, A + "/?srsltid=2", "HTTPS://SHOP.example/a"],
+            {},
+            [(A, 1), (B, 2)],
+            id="a page found twice",
+        ),
+        pytest.param([A, url("mag/c")], {"site": f"{SITE}/mag"}, [(url("mag/c"), 2)], id="below a path"),
+        # The URL keeps its slash, to avoid a redirect, and loses tracking.
+        pytest.param(
+            [url("new/?srsltid=x&id=1#top")],
+            {"any_on_site": True},
+            [(url("new/?id=1"), 1)],
+            id="outside the lists",
+        ),
+        pytest.param([url("me"), A], {"of": ""}, [(url("me"), 1), (A, 2)], id="a query without a page"),
+        pytest.param(
+            [A], {"among": Targets({}, {A: MOVED}, any_on_site=True)}, [], id="barred with the site open"
+        ),
+        pytest.param(
+            [A, B],
+            {"among": Targets({A: A, B: B}, {}, linked={url("me"): [A]})},
+            [(B, 2)],
+            id="linked already",
+        ),
+        pytest.param(
+            [A, B],
+            {"among": Targets({A: A, B: B}, {}, linked={url("me"): [A]}), "of": "you"},
+            [(A, 1), (B, 2)],
+            id="linked by another page",
+        ),
+        pytest.param(
+            [f"http://www.{SITE}/{name}" for name in ("me", "a", "new/")],
+            {
+                "among": replace(
+                    targets("me", "a", any_on_site=True),
+                    hosts=CanonicalHosts({}, {SITE: f"https://{SITE}"}),
+                )
+            },
+            [(A, 2), (url("new/"), 3)],
+            id="another form of the host",
+        ),
     ],
 )
-def test_what_is_no_target_is_left_out(link: str) -> None:
-    assert eligible(link) == ()
-
-
-def test_a_page_found_twice_is_one_target() -> None:
-    assert eligible(
-        url("a") + "?srsltid=1", url("b"), url("a") + "/?srsltid=2", "HTTPS://SHOP.example/a"
-    ) == (
-        SerpTarget(url("a"), url("a"), 1),
-        SerpTarget(url("b"), url("b"), 2),
-    )
-
-
-def test_a_path_in_the_template_bounds_the_targets() -> None:
-    assert eligible(url("a"), url("mag/c"), site=f"{SITE}/mag") == (
-        SerpTarget(url("mag/c"), url("mag/c"), 2),
-    )
-
-
-def test_a_result_outside_the_lists_is_written_as_it_was_found() -> None:
-    """If any page of the site may be a target, the URL keeps its slash, to avoid a redirect, and loses tracking."""
-    (found,) = eligible(url("new/?srsltid=x&id=1#top"), any_on_site=True)
-    assert found == SerpTarget(url("new?id=1"), url("new/?id=1"), 1)
-
-
-def test_a_query_without_a_page_has_no_page_to_leave_out() -> None:
-    assert [target.key for target in eligible(url("me"), url("a"), of="")] == [url("me"), url("a")]
+def test_eligible_results(links: list[str], options: dict[str, Any], found: list[tuple[str, int]]) -> None:
+    assert eligible(*links, **options) == found
 
 
 def test_a_result_that_redirects_stands_for_its_page() -> None:
     """A redirect or copy of a listed page counts as that page, at the better rank; others aren't targets."""
-    aliases = {url("old"): url("a"), url("copy"): url("me"), url("lost"): "https://o.example/"}
-    where = Targets({url(name): url(name) for name in ("me", "a", "b")}, {url("old"): MOVED}, aliases=aliases)
-    hits = [SerpHit(url(name), rank) for rank, name in enumerate(("copy", "old", "lost", "b", "a"), 1)]
-    found = eligible_targets(source("me"), hits, site=SITE, targets=where, excluded=nothing_excluded)
-    assert found == (SerpTarget(url("a"), url("a"), 2), SerpTarget(url("b"), url("b"), 4))
-
-
-def test_a_result_that_is_linked_already_is_no_target() -> None:
-    """The next result replaces one that the source already links to; for another source it stays a target."""
-    where = Targets({url(name): url(name) for name in "ab"}, {}, linked={url("me"): [url("a")]})
-    hits = [SerpHit(url("a"), 1), SerpHit(url("b"), 2)]
-    for me, names in (("me", "b"), ("you", "ab")):
-        found = eligible_targets(source(me), hits, site=SITE, targets=where, excluded=nothing_excluded)
-        assert [target.key for target in found] == [url(name) for name in names]
+    aliases = {url("old"): A, url("copy"): url("me"), url("lost"): "https://o.example/"}
+    among = Targets({url(name): url(name) for name in ("me", "a", "b")}, {url("old"): MOVED}, aliases=aliases)
+    links = map(url, ("copy", "old", "lost", "b", "a"))
+    assert eligible(*links, among=among) == [(A, 2), (B, 4)]
 
 
 @pytest.mark.parametrize("pattern", ["/a$", "srsltid=bad", r"^https://shop\.example/a"])
 def test_a_pattern_bars_a_result_in_either_writing(pattern: str) -> None:
     """An exclusion applies if it matches the URL as found or as it would be written."""
-    hits = [SerpHit(url("a") + "/?srsltid=bad", 1), SerpHit(url("b"), 2)]
-    found = eligible_targets(
-        source("me", "tea"),
-        hits,
-        site=SITE,
-        targets=targets("a", "b"),
-        excluded=Exclusions([(1, pattern)]).match,
-    )
-    assert [target.key for target in found] == [url("b")]
-
-
-def test_a_barred_page_is_no_target_even_with_the_whole_site_open() -> None:
-    where = Targets({}, {url("a"): MOVED}, any_on_site=True)
-    hits = [SerpHit(url("a"), 1)]
-    assert eligible_targets(source("me"), hits, site=SITE, targets=where, excluded=nothing_excluded) == ()
+    excluded = Exclusions([(1, pattern)]).match
+    assert eligible(A + "/?srsltid=bad", B, excluded=excluded) == [(B, 2)]
 
 
 LINKS = st.sampled_from(
@@ -153,10 +158,10 @@ LINKS = st.sampled_from(
 @given(st.lists(LINKS, max_size=12), st.booleans())
 def test_targets_are_distinct_known_and_in_order(links: list[str], any_on_site: bool) -> None:
     found = eligible(*links, any_on_site=any_on_site)
-    assert len({target.key for target in found}) == len(found)
-    assert [target.rank for target in found] == sorted({target.rank for target in found})
-    for target in found:
-        assert target.key == normal_form(links[target.rank - 1]) == normal_form(target.url) != url("me")
+    assert len({normal_form(target) for target, _ in found}) == len(found)
+    assert [rank for _, rank in found] == sorted({rank for _, rank in found})
+    for target, rank in found:
+        assert normal_form(links[rank - 1]) == normal_form(target) != url("me")
 
 
 @given(
@@ -176,12 +181,3 @@ def test_no_page_is_paid_for_in_vain(
         found, pages = found + int(last * share), pages + 1
     assert found >= wanted or pages == max_pages or last == 0 or last < short
     assert 1 <= pages <= max_pages
-
-
-def test_results_in_another_form_are_the_site_pages() -> None:
-    """A result with http:// or www. is the listed page; an unlisted one is written with the site's host."""
-    hosts = CanonicalHosts({}, {SITE: f"https://{SITE}"})
-    known = replace(targets("me", "a", any_on_site=True), hosts=hosts)
-    hits = [SerpHit(f"http://www.{SITE}/{name}", rank) for rank, name in enumerate(("me", "a", "new/"), 1)]
-    found = eligible_targets(source("me", "tea"), hits, site=SITE, targets=known, excluded=nothing_excluded)
-    assert found == (SerpTarget(url("a"), url("a"), 2), SerpTarget(url("new"), url("new/"), 3))

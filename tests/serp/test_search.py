@@ -1,7 +1,6 @@
 """The search step searches every query once, wastes no credit and explains every gap in its row."""
 
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -9,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.errors import FINAL, OutOfCredits, ServiceError
+from internal_linker.core.errors import FINAL, ServiceError
 from internal_linker.core.records import Searched, SerpPage, Source
 from internal_linker.serp.search import (
     FAILURES_IN_A_ROW,
     SearchCost,
     SearchRules,
-    group_by_search,
     search_all,
     search_cost,
 )
@@ -57,27 +55,38 @@ def links(names: str) -> list[str]:
     return [url(name) for name in names]
 
 
-def test_stops_as_soon_as_there_is_enough() -> None:
-    engine = Engine({q("tea"): links("abc"), q("tea", 2): links("d")})
-    result = search([source("x", "tea")], engine)
-    assert engine.asked == [q("tea")]
-    assert (result.calls, result.credits, result.problem, result.notes) == (1, 1, "", {})
+@pytest.mark.parametrize(
+    ("names", "pages", "asked", "targets"),
+    [
+        ("x", ["abc", "d"], 1, ["abc"]),
+        ("ab", ["ab", "c"], 2, ["bc", "ac"]),
+        ("xa", ["ab", "c"], 2, ["abc", "bc"]),
+    ],
+)
+def test_a_query_is_paid_for_once_until_each_of_its_pages_has_enough(
+    names: str, pages: list[str], asked: int, targets: list[str]
+) -> None:
+    rows = [source(name, query) for name, query in zip(names, ("Green tea", "green  TEA"), strict=False)]
+    engine = Engine({q("Green tea", at): links(page) for at, page in enumerate(pages, 1)})
+    result = search([*rows, source("a")], engine)
+    assert engine.asked == [q("Green tea", page) for page in range(1, asked + 1)]
+    assert ["".join(found(result, at)) for at in range(len(rows))] == targets
+    assert (result.calls, result.credits, result.problem, result.notes) == (asked, asked, "", {})
+    assert len(result.targets) == len(rows), "a page without a query is not searched"
 
 
-@pytest.mark.parametrize(("hits", "pages"), [(1, 1), (5, 1), (6, 2), (8, 2)])
-def test_a_short_page_is_the_last_one(hits: int, pages: int) -> None:
-    answers = {q("tea"): [url("a"), *[url(f"other-{at}") for at in range(hits - 1)]], q("tea", 2): links("b")}
+@pytest.mark.parametrize(
+    ("first", "hits", "pages"), [("a", 1, 1), ("a", 5, 1), ("a", 6, 2), ("a", 8, 2), ("ab", 2, 0)]
+)
+def test_a_short_page_is_the_last_one(first: str, hits: int, pages: int) -> None:
+    """Where the first page has enough targets (0), no second one would have been bought, so none is saved."""
+    others = [url(f"other-{at}") for at in range(hits - len(first))]
+    answers = {q("tea"): [*links(first), *others], q("tea", 2): links("b")}
     engine, cache, how = Engine(answers), MemorySerp(), rules(short_page=6)
     result = search([source("x", "tea")], engine, cache, how)
-    assert (result.calls, result.saved_pages) == (pages, 2 - pages)
+    assert (result.calls, result.saved_pages) == ((pages, 2 - pages) if pages else (1, 0))
     # A page that the cache answers saves nothing again.
     assert search([source("x", "tea")], engine, cache, how).saved_pages == 0
-
-
-def test_a_short_page_with_enough_results_saves_nothing() -> None:
-    """A search that has enough links would not buy another page anyway, so nothing is counted as saved."""
-    result = search([source("x", "tea")], Engine({q("tea"): links("ab")}), how=rules(short_page=6))
-    assert (result.calls, result.saved_pages) == (1, 0)
 
 
 def test_the_cost_is_what_old_results_suggest() -> None:
@@ -108,27 +117,6 @@ def test_ranks_go_on_over_the_pages() -> None:
     assert [(target.key, target.rank) for target in result.targets[0]] == [(url("a"), 1), (url("b"), 4)]
 
 
-def test_a_query_of_two_pages_is_paid_for_once() -> None:
-    both = [source("a", "Green tea"), source("b", "green  TEA")]
-    engine = Engine({q("Green tea"): links("ab"), q("Green tea", 2): links("c")})
-    result = search(both, engine)
-    assert engine.asked == [q("Green tea"), q("Green tea", 2)]
-    assert [found(result, place) for place in range(2)] == [["b", "c"], ["a", "c"]]
-
-
-def test_reading_goes_on_until_every_page_of_a_query_has_enough() -> None:
-    both = [source("x", "tea"), source("a", "tea")]
-    result = search(both, Engine({q("tea"): links("ab"), q("tea", 2): links("c")}))
-    assert [found(result, place) for place in range(2)] == [["a", "b", "c"], ["b", "c"]]
-
-
-def test_sources_without_a_query_are_not_searched() -> None:
-    engine = Engine()
-    result = search([source("a")], engine)
-    assert (engine.asked, result.targets, result.notes) == ([], {}, {})
-    assert group_by_search([source("a")], TEMPLATE) == {}
-
-
 def test_an_empty_first_page_is_asked_for_once_more() -> None:
     class Hesitant(Engine):
         def search(self, query: str, page: int) -> SerpPage:
@@ -143,7 +131,6 @@ def test_an_empty_first_page_is_asked_for_once_more() -> None:
 
 
 def test_nothing_found_is_believed_after_two_tries() -> None:
-    """A second empty answer ends the query, is cached and isn't a failure; an empty second page isn't retried."""
     engine, cache = Engine({q("rare"): links("a")}), MemorySerp()
     result = search([source("x", "none"), source("x", "rare")], engine, cache)
     assert engine.asked == [q("none"), q("none"), q("rare"), q("rare", 2)]
@@ -158,36 +145,30 @@ def test_a_final_error_stops_every_further_call(error: type[ServiceError]) -> No
     engine = Engine({q("one"): links("ab"), q("two"): error("Serper", "the account is empty.")})
     cache = MemorySerp()
     cache.put(*q("four"), engine.market, SerpPage(tuple(links("cd")), 1))
-    rows = [source("x", query) for query in ("one", "two", "three", "four")]
-    result = search(rows, engine, cache)
+    result = search([source("x", query) for query in ("one", "two", "three", "four")], engine, cache)
     assert engine.asked == [q("one"), q("two")]
     assert result.problem == "Serper: the account is empty."
     assert [found(result, place) for place in range(4)] == [["a", "b"], [], [], ["c", "d"]]
-    assert {row.query: result.notes.get(place, "") for place, row in enumerate(rows)} == {
-        "one": "",
-        "two": "no search: Serper: the account is empty.",
-        "three": "no search: Serper: the account is empty.",
-        "four": "",
-    }
-
-
-def test_what_was_found_before_a_failure_is_kept() -> None:
-    engine = Engine({q("tea"): links("a"), q("tea", 2): OutOfCredits("Serper", "empty.")})
-    result = search([source("x", "tea")], engine)
-    assert found(result, 0) == ["a"]
-    assert "empty." in result.notes[0]
+    assert result.notes == dict.fromkeys((1, 2), "no search: Serper: the account is empty.")
 
 
 def test_one_failure_costs_one_query_only() -> None:
-    """A failed query is noted in its own rows and searched again by the next run; other queries continue."""
-    engine, cache = Engine({q("one"): ServiceError("Serper", "broken."), q("two"): links("ab")}), MemorySerp()
-    rows = [source("x", "one"), source("y", "one"), source("x", "two")]
+    """A failed query is noted in its own rows and searched again by the next run; what was found before stays."""
+    failed = ServiceError("Serper", "broken.")
+    answers: dict[tuple[str, int], Sequence[str] | ServiceError] = {
+        q("one"): failed,
+        q("two"): links("ab"),
+        q("half"): links("a"),
+        q("half", 2): failed,
+    }
+    engine, cache = Engine(answers), MemorySerp()
+    rows = [source(name, query) for name, query in zip("xyxx", ("one", "one", "two", "half"), strict=True)]
     result = search(rows, engine, cache)
-    assert [found(result, place) for place in range(3)] == [[], [], ["a", "b"]]
-    assert set(result.notes) == {0, 1}
+    assert [found(result, place) for place in range(4)] == [[], [], ["a", "b"], ["a"]]
+    assert set(result.notes) == {0, 1, 3} and "broken." in result.notes[3]
     assert result.problem == ""
     search(rows, engine, cache)
-    assert engine.asked == [q("one"), q("two"), q("one")]
+    assert engine.asked == [q("one"), q("two"), q("half"), q("half", 2), q("one"), q("half", 2)]
 
 
 def test_a_service_that_is_down_is_left_alone() -> None:
@@ -232,22 +213,22 @@ def test_a_second_run_costs_nothing(
 
 
 @pytest.mark.parametrize("in_flight", [1, 3])
-def test_no_more_calls_are_under_way_than_allowed(in_flight: int) -> None:
-    class Slow(Engine):
+def test_as_many_calls_are_under_way_as_allowed(in_flight: int) -> None:
+    class Together(Engine):
         under_way = most = 0
-        lock = threading.Lock()
+        lock, all_there = threading.Lock(), threading.Barrier(in_flight)
 
         def search(self, query: str, page: int) -> SerpPage:
             with self.lock:
                 self.under_way += 1
                 self.most = max(self.most, self.under_way)
-            time.sleep(0.01)
+            self.all_there.wait(timeout=30)
             with self.lock:
                 self.under_way -= 1
             return super().search(query, page)
 
     names = [f"w{n}" for n in range(12)]
-    engine = Slow({q(name): links("ab") for name in names})
+    engine = Together({q(name): links("ab") for name in names})
     result = search([source("x", name) for name in names], engine, how=rules(in_flight=in_flight))
     assert engine.most == in_flight
     assert result.calls == 12

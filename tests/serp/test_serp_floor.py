@@ -39,24 +39,14 @@ def run(folder: Path, **settings: object) -> tuple[dict[str, str], str]:
     return links, summary(folder)["Search results below serp_floor / dropped"]
 
 
-def test_fill_keeps_every_result_and_counts_those_below_the_floor(tmp_path: Path) -> None:
-    """By default the search's order stays; the summary counts results no more similar than the average page."""
-    links, figures = run(tmp_path)
-    assert list(links)[:3] == [OIL, NEW, BLACK]
-    assert figures == "1 / 0"
+def test_results_below_the_floor(tmp_path: Path) -> None:
+    """By default the search's order stays, and results no more similar than the average page are only counted.
 
-
-def test_blend_drops_results_below_the_floor(tmp_path: Path) -> None:
-    """A result below the floor loses its search rank; one without content, whose score is unknown, stays."""
-    links, figures = run(tmp_path, fusion="blend")
-    assert OIL not in links
-    assert links[NEW] == links[BLACK] == "serp"
-    assert figures == "1 / 1"
-
-
-def test_the_floor_is_a_setting(tmp_path: Path) -> None:
-    _, figures = run(tmp_path / "low", fusion="blend", serp_floor=-10)
-    assert figures == "0 / 0"
+    With `blend` they lose their search rank; a page without content, whose score is unknown, keeps it.
+    """
+    links, figures = run(tmp_path / "fill")
+    assert list(links)[:3] == [OIL, NEW, BLACK] and figures == "1 / 0"
+    links, figures = run(tmp_path / "blend", fusion="blend")
+    assert OIL not in links and links[NEW] == links[BLACK] == "serp" and figures == "1 / 1"
     links, figures = run(tmp_path / "high", fusion="blend", serp_floor=10)
-    assert figures == "2 / 2"
-    assert links[NEW] == "serp" and "serp" not in (links.get(BLACK), links.get(OIL))
+    assert links[NEW] == "serp" and "serp" not in (links.get(BLACK), links.get(OIL)) and figures == "2 / 2"
