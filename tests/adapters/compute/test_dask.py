@@ -76,19 +76,16 @@ def joined(vectors: Vectors, compute: Compute, store: JoinStore | None = None, e
 
 @pytest.fixture(scope="module")
 def here() -> Joined:
-    """Return the neighbour lists of `VECTORS` as this computer computes them."""
     return joined(VECTORS, Threads(2))
 
 
 def assert_equal(found: Joined, expected: Joined) -> None:
-    """Assert that both results are bitwise equal."""
     assert found.way == expected.way
     for name in ("rows", "scores", "floors"):
         np.testing.assert_array_equal(getattr(found.nearest, name), getattr(expected.nearest, name))
 
 
 def test_workers_in_threads_find_what_one_computer_finds() -> None:
-    """Workers in threads match one computer for exact and IVF joins and for vectors; a failed block is named."""
     vectors = VECTORS[: 3 * EXACT_ROWS]
     with local_cluster(2, processes=False) as cluster:
         compute = DaskCompute(cluster.scheduler_address)
@@ -99,11 +96,6 @@ def test_workers_in_threads_find_what_one_computer_finds() -> None:
         np.testing.assert_array_equal(batch.vectors, same.vectors)
         with pytest.raises(ServiceError, match=r"block exact-\w+-\d+ failed on a worker \(FileNotFoundError"):
             joined(vectors, Watched(compute, Path("not there")))
-
-
-@pytest.mark.long
-def test_exact_lists_are_those_of_one_computer(cluster: "LocalCluster", here: Joined) -> None:
-    assert_equal(joined(VECTORS, DaskCompute(cluster.scheduler_address)), here)
 
 
 @pytest.mark.long
@@ -119,39 +111,32 @@ def test_columns_that_blocks_share_travel_by_themselves(cluster: "LocalCluster")
 
 
 @pytest.mark.long
-def test_lists_by_cells_are_those_of_one_computer(cluster: "LocalCluster") -> None:
-    """An IVF join, its sample and the incremental join after it give the same lists as one computer."""
+def test_lists_are_those_of_one_computer(cluster: "LocalCluster", here: Joined) -> None:
     compute, ours, theirs = DaskCompute(cluster.scheduler_address), MemoryStore(), MemoryStore()
+    assert_equal(joined(VECTORS, compute), here)
     vectors = random_vectors(4000, 32, topics=60)
-    expected = joined(vectors, Threads(2), ours, exact=0)
-    assert expected.way == "clustered"
-    assert_equal(joined(vectors, compute, theirs, exact=0), expected)
-    vectors[:40] = random_vectors(40, 32, 3, topics=60)
-    expected = joined(vectors, Threads(2), ours, exact=0)
-    assert expected.way == "incremental"
-    assert_equal(joined(vectors, compute, theirs, exact=0), expected)
+    for way in ("clustered", "incremental"):
+        expected = joined(vectors, Threads(2), ours, exact=0)
+        assert expected.way == way
+        assert_equal(joined(vectors, compute, theirs, exact=0), expected)
+        vectors[:40] = random_vectors(40, 32, 3, topics=60)
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("killed", [1, 2])
 def test_a_killed_workers_blocks_are_done_by_the_others(
-    cluster: "LocalCluster", here: Joined, tmp_path: Path
+    killed: int, cluster: "LocalCluster", here: Joined, tmp_path: Path
 ) -> None:
-    """After `kill -9` of one of two workers, the lists are the same and only blocks in flight are done again."""
+    """After `kill -9` of workers, the lists are the same and only blocks in flight are done again.
+
+    If both are killed, the vectors are lost and sent again.
+    """
     # Slow blocks: on a busy computer, the workers would have none in flight by the time that one is killed.
     watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path, seconds=0.8)
-    store = StoreThatActs(4, lambda: kill(cluster))
+    store = StoreThatActs(4, lambda: kill(cluster, killed))
     assert_equal(joined(VECTORS, watched, store), here)
     assert set(store.put_blocks.values()) == {1} and store.put_blocks.total() == len(watched.begun) == 12
-    again = watched.begun.total() - 12
-    assert 1 <= again <= IN_FLIGHT * 2
-
-
-@pytest.mark.long
-def test_vectors_that_were_lost_are_sent_again(cluster: "LocalCluster", here: Joined, tmp_path: Path) -> None:
-    watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path)
-    store = StoreThatActs(4, lambda: kill(cluster, 2))
-    assert_equal(joined(VECTORS, watched, store), here)
-    assert watched.begun.total() - 12 <= IN_FLIGHT * 2
+    assert 1 <= watched.begun.total() - 12 <= IN_FLIGHT * 2
 
 
 @pytest.mark.long
@@ -178,20 +163,17 @@ def test_a_killed_scheduler_loses_what_was_in_flight(here: Joined, tmp_path: Pat
     with started() as first:
         watched = Watched(DaskCompute(first.address, patience=30), tmp_path)
         store = StoreThatActs(5, first.kill_scheduler)
-        with pytest.raises(
-            ServiceError, match=f"Dask: the connection to the scheduler at {first.address} was lost"
-        ):
+        lost = f"Dask: the connection to the scheduler at {first.address} was lost"
+        with pytest.raises(ServiceError, match=lost):
             joined(VECTORS, watched, store)
         assert time.monotonic() - store.acted < 15
     done = dict(store.blocks("model"))
     assert 5 <= len(done) < 12
     with started() as second:
-        computes: list[Compute] = [Threads(2), DaskCompute(second.address)]
-        for number, compute in enumerate(computes):
-            folder = tmp_path / f"rest-{number}"
-            folder.mkdir()
-            rest = Watched(compute, folder, seconds=0)
-            left = MemoryStore()
+        computes: dict[str, Compute] = {"local": Threads(2), "dask": DaskCompute(second.address)}
+        for name, compute in computes.items():
+            (tmp_path / name).mkdir()
+            rest, left = Watched(compute, tmp_path / name, seconds=0), MemoryStore()
             left.parts["model"] = dict(done)
             assert_equal(joined(VECTORS, rest, left), here)
             assert len(rest.begun) == rest.begun.total() == 12 - len(done)
@@ -204,22 +186,17 @@ def test_no_scheduler_is_one_sentence() -> None:
 
 
 @pytest.mark.long
-def test_no_worker_is_one_sentence() -> None:
-    """A join waits for a worker as long as a worker may take to start, and no longer."""
-    with (
-        local_cluster(0) as cluster,
-        pytest.raises(ServiceError, match="no worker of tcp://.* accepts tasks"),
-    ):
-        joined(VECTORS, DaskCompute(cluster.scheduler_address, patience=2))
-
-
-@pytest.mark.long
-def test_workers_that_all_go_are_one_sentence(tmp_path: Path) -> None:
-    with local_cluster(1) as cluster:
-        watched = Watched(DaskCompute(cluster.scheduler_address, patience=2), tmp_path)
+def test_no_worker_is_one_sentence(tmp_path: Path) -> None:
+    """A join waits for a worker as long as one may take to start; if all go, what they did is kept."""
+    with local_cluster(0) as cluster:
+        compute = DaskCompute(cluster.scheduler_address, patience=2)
+        with pytest.raises(ServiceError, match="no worker of tcp://.* accepts tasks"):
+            joined(VECTORS, compute)
+        cluster.scale(1)
         store = StoreThatActs(3, lambda: cluster.scale(0))
+        compute = DaskCompute(cluster.scheduler_address, patience=10)
         with pytest.raises(ServiceError, match="accepts tasks: none is running"):
-            joined(VECTORS, watched, store)
+            joined(VECTORS, Watched(compute, tmp_path), store)
     assert len(store.blocks("model")) >= 3
 
 
@@ -295,7 +272,6 @@ def test_a_worker_without_the_model_is_one_sentence(cluster: "LocalCluster") -> 
 
 
 def test_the_setting_decides_where_work_is_done(tmp_path: Path) -> None:
-    """With `dask_scheduler` set, work runs on the cluster; without it, on this computer."""
     project = make_project(tmp_path, {"embedding_provider": "local"})
     assert isinstance(open_project(project).clients.encoder([]), LocalEncoder)
     assert isinstance(compute_at(""), Threads)

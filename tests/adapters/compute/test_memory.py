@@ -11,7 +11,6 @@ BLOCK, BLOCKS = 64_000, 2_000
 
 
 def resident() -> int:
-    """Return how many bytes of this process are in memory."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.partition("VmRSS:")[2].split()[0]) * 1024
 

@@ -22,18 +22,15 @@ LOST = "This step continues on one core because other processes can't be started
 
 
 def summed(shared: SimpleNamespace, first: int, last: int) -> tuple[int, int]:
-    """Return the sum of a slice of the shared numbers, and the id of the process that computed it."""
     part: Ints = shared.numbers[first:last]
     return int(part.sum()), os.getpid()
 
 
 def changed(shared: SimpleNamespace) -> None:
-    """Write to the shared numbers."""
     shared.numbers[0] = 1
 
 
 def fatal(shared: SimpleNamespace, number: int, survivor: int) -> int:
-    """Kill this process at one number, unless it is the survivor."""
     if number == 3 and os.getpid() != survivor:
         os.kill(os.getpid(), KILL)
     return number
@@ -41,13 +38,11 @@ def fatal(shared: SimpleNamespace, number: int, survivor: int) -> int:
 
 @pytest.fixture
 def told() -> list[str]:
-    """Return the list that collects the messages to the user."""
     return []
 
 
 @pytest.fixture
 def processes(tmp_path: Path, told: list[str]) -> Iterator[Processes]:
-    """Yield two worker processes that share some numbers."""
     with Processes(2, tmp_path / "shared.tmp", told.append) as made:
         made.share(SimpleNamespace(numbers=NUMBERS, name="text", none=np.empty((0, 3))))
         yield made
@@ -56,28 +51,20 @@ def processes(tmp_path: Path, told: list[str]) -> Iterator[Processes]:
 def test_results_come_in_the_order_of_the_tasks_from_other_processes(
     processes: Processes, tmp_path: Path, told: Sequence[str]
 ) -> None:
+    """Tasks are drawn lazily: at most two for each process wait. What is shared can't be changed."""
     parts = [(first, first + 1000) for first in range(0, 100_000, 1000)]
-
-    found = list(processes.run(summed, parts))
-
+    taken: list[int] = []
+    tasks = ((taken.append(first) or first, last) for first, last in parts)  # type: ignore[func-returns-value]
+    found = []
+    for one in processes.run(summed, tasks):
+        found.append(one)
+        assert len(taken) <= len(found) + 2 * 2
     assert [total for total, _ in found] == [int(NUMBERS[first:last].sum()) for first, last in parts]
     assert os.getpid() not in {process for _, process in found}
-    processes.__exit__(None, None, None)
-    assert not list(tmp_path.iterdir()) and not told
-
-
-def test_tasks_are_taken_a_few_ahead(processes: Processes) -> None:
-    """Tasks are drawn lazily: at most two for each process wait."""
-    taken: list[int] = []
-    tasks = ((taken.append(at) or 0, at) for at in range(20))  # type: ignore[func-returns-value]
-
-    for done, _ in enumerate(processes.run(summed, tasks), 1):
-        assert len(taken) <= done + 2 * 2
-
-
-def test_what_is_shared_can_not_be_changed(processes: Processes) -> None:
     with pytest.raises(ValueError, match="read-only"):
         list(processes.run(changed, [()]))
+    processes.__exit__(None, None, None)
+    assert not list(tmp_path.iterdir()) and not told
 
 
 def test_a_lost_process_costs_time_only(processes: Processes, told: Sequence[str]) -> None:
@@ -89,24 +76,25 @@ def test_a_lost_process_costs_time_only(processes: Processes, told: Sequence[str
     assert len(told) == 1 and told[0].startswith(LOST)
 
 
-def test_without_room_for_the_file_the_work_is_done_here(tmp_path: Path, told: list[str]) -> None:
-    with Processes(2, tmp_path / "none" / "shared.tmp", told.append) as alone:
-        alone.share(SimpleNamespace(numbers=NUMBERS))
-        assert list(alone.run(summed, [(0, 10)])) == [(45, os.getpid())]
-    assert told == [f"{LOST}[Errno 2] No such file or directory: '{tmp_path / 'none' / 'shared.tmp'}')."]
-
-
-def test_a_file_that_serves_nobody_is_removed_at_once(
+def test_without_processes_or_room_for_the_file_the_work_is_done_here(
     tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A file that serves nobody is removed at once."""
+
     def none(*_: object) -> None:
         raise NotImplementedError("no semaphores")
 
-    monkeypatch.setattr("internal_linker.adapters.compute.processes.ProcessPoolExecutor", none)
-    with Processes(2, tmp_path / "shared.tmp", told.append) as alone:
-        alone.share(SimpleNamespace(numbers=NUMBERS))
-        assert not list(tmp_path.iterdir()) and told == [f"{LOST}no semaphores)."]
-        assert list(alone.run(summed, [(0, 10)])) == [(45, os.getpid())]
+    nowhere = tmp_path / "none" / "shared.tmp"
+    for path, why in (
+        (nowhere, f"[Errno 2] No such file or directory: '{nowhere}'"),
+        (tmp_path / "shared.tmp", "no semaphores"),
+    ):
+        told.clear()
+        with Processes(2, path, told.append) as alone:
+            alone.share(SimpleNamespace(numbers=NUMBERS))
+            assert not list(tmp_path.iterdir()) and told == [f"{LOST}{why})."]
+            assert list(alone.run(summed, [(0, 10)])) == [(45, os.getpid())]
+        monkeypatch.setattr("internal_linker.adapters.compute.processes.ProcessPoolExecutor", none)
 
 
 PARENT = """
@@ -128,7 +116,8 @@ if __name__ == "__main__":
 @pytest.mark.skipif(
     sys.platform == "win32", reason="looks for processes with signal 0, which ends them there"
 )
-@pytest.mark.parametrize("sent", ["SIGINT", pytest.param("SIGKILL", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGKILL"])
 def test_no_process_outlives_its_parent(tmp_path: Path, sent: str) -> None:
     program = tmp_path / "parent.py"
     program.write_text(PARENT)
@@ -177,6 +166,7 @@ with Processes(1, Path({file!r} + str(os.getpid())), said.append) as processes:
 """
 
 
+@pytest.mark.long
 def test_a_process_that_dies_while_it_starts_leaves_the_work_to_this_one(tmp_path: Path) -> None:
     """A script without `if __name__ == "__main__":` is imported by each process, which ends: the run goes on alone."""
     script = tmp_path / "script.py"

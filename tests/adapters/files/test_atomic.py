@@ -48,7 +48,6 @@ def failing(error: BaseException) -> Callable[..., None]:
 
 
 def test_the_new_content_stands_in_the_old_ones_place(path: Path) -> None:
-    """The file has the new content with its line ends, beside no other file; missing folders are made."""
     assert replace_whole(path, text("new\r\n")) == path
     assert (path.read_bytes(), names(path.parent)) == (b"new\r\n", ["Output.csv"])
     assert replace_whole(path.parent / "a" / "b.csv", text("a\ud800b")).read_bytes() == b"a?b"
@@ -76,7 +75,6 @@ def test_content_and_name_reach_the_disk(path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("error", [ValueError("bad row"), InputError("bad file"), KeyboardInterrupt()])
 def test_an_error_while_writing_leaves_the_old_file_alone(path: Path, error: BaseException) -> None:
-    """An error in the writing function propagates; the old file is intact and no temporary part stays."""
     with pytest.raises(type(error)):
         replace_whole(path, failing(error))
     assert (path.read_text(), names(path.parent)) == ("old", ["Output.csv"])
@@ -92,7 +90,6 @@ def test_an_error_while_writing_leaves_the_old_file_alone(path: Path, error: Bas
     ],
 )
 def test_a_refusing_disk_is_told_in_a_sentence(path: Path, stage: str, number: int, said: str) -> None:
-    """A full disk, a read-only folder or a broken drive raises an OutputError with a remedy; the old file stays."""
     fail = failing(OSError(number, os.strerror(number)))
     with pytest.raises(OutputError, match=said) as caught:
         replace_whole(path, text("new"), **{stage: fail})  # type: ignore[arg-type]
@@ -100,29 +97,28 @@ def test_a_refusing_disk_is_told_in_a_sentence(path: Path, stage: str, number: i
     assert (path.read_text(), names(path.parent)) == ("old", ["Output.csv"])
 
 
-@pytest.mark.parametrize("stage", ["write", "sync", "replace"])
-def test_a_killed_write_leaves_the_old_file_and_the_next_one_cleans_up(path: Path, stage: str) -> None:
-    sync = "die" if stage == "sync" else "os.fsync"
-    program = f"""
-import os, pathlib
+KILLED = """
+import os, pathlib, sys
 from internal_linker.adapters.files.atomic import replace_whole
+stage, die = sys.argv[2], lambda *_: os._exit(9)
 def write(file):
     file.write("half")
     file.flush()
-    {stage == "write"} and os._exit(9)
-die = lambda *_: os._exit(9)
-replace_whole(pathlib.Path({str(path)!r}), write, sync={sync}, replace=die)
+    stage == "write" and die()
+replace_whole(pathlib.Path(sys.argv[1]), write, sync=die if stage == "sync" else os.fsync, replace=die)
 """
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
-    assert path.read_text() == "old"
-    assert len(names(path.parent)) == 2
+
+
+@pytest.mark.parametrize("stage", ["write", "sync", "replace"])
+def test_a_killed_write_leaves_the_old_file_and_the_next_one_cleans_up(path: Path, stage: str) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(path), stage], check=False)
+    assert killed.returncode == 9 and path.read_text() == "old" and len(names(path.parent)) == 2
     (path.parent / ".Output.csv.mine.tmp").touch()
     replace_whole(path, text("new"))
     assert (path.read_text(), names(path.parent)) == ("new", [".Output.csv.mine.tmp", "Output.csv"])
 
 
 def held(path: Path, times: int) -> Callable[[Path, Path], None]:
-    """Return a `replace` that fails as Windows does while another program has `path` open."""
     left = [times]
 
     def replace(source: Path, target: Path) -> None:
@@ -177,20 +173,13 @@ def test_the_old_file_is_kept_where_another_takes_its_place(path: Path) -> None:
     assert keeping(path, text("new")) == keeping(path, text("new")) == path
     (copy,) = keeping.copies
     assert (copy.read_text(), path.read_text(), len(names(path.parent))) == ("old", "new", 2)
-
-    def held(source: Path, target: Path) -> None:
-        if target == path:
-            raise PermissionError(errno.EACCES, "in use")
-        source.replace(target)
-
-    keeping = KeepingOld(held, (0.0, 0.0))
+    keeping = KeepingOld(held(path, 9), (0.0, 0.0))
     landed = keeping(path, text("newer"))
     assert (landed.read_text(), path.read_text(), keeping.copies) == ("newer", "new", [])
     assert len(names(path.parent)) == 3
 
 
 def test_a_file_of_the_program_itself_must_land_under_its_name(path: Path) -> None:
-    """A file that only the program reads is never left under another name, where it would be lost."""
     other = path.with_name("other")
     other.write_text("new")
     require_in_place(path, path)

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,26 +16,18 @@ SIZE = 4_000_000
 RESULTS = ("Output.csv", "links.csv", "orphans.csv", "excluded_targets.csv", "duplicates.csv", "review.xlsx")
 
 
-@contextmanager
-def small_disk(folder: Path) -> Iterator[Path]:
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
     """Mount a disk of a few megabytes."""
+    folder, mount = tmp_path / "disk", shutil.which("mount")
     folder.mkdir()
-    mount = shutil.which("mount")
     done = mount and subprocess.run(
         [mount, "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(folder)], capture_output=True, check=False
     )
     if not done or done.returncode:
         pytest.skip("only root, on Linux, can mount a small disk")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    with small_disk(tmp_path / "disk") as folder:
-        yield folder
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def results(folder: Path) -> dict[str, bytes]:
@@ -52,7 +43,7 @@ def fill(disk: Path, left: int) -> Path:
 
 
 @pytest.mark.parametrize(
-    "left", [0, *(pytest.param(left, marks=pytest.mark.long) for left in (5_000, 20_000, 50_000)), 100_000]
+    "left", [0, *(pytest.param(left, marks=pytest.mark.long) for left in (5_000, 20_000, 50_000, 100_000))]
 )
 def test_a_full_disk_is_told_and_spoils_nothing(
     left: int, disk: Path, capsys: pytest.CaptureFixture[str]

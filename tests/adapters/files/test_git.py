@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from internal_linker.adapters.files.git import Change, Commit, find_work_tree, patch_of, write_patch
+from internal_linker.adapters.files.git import Change, Commit, WorkTree, find_work_tree, patch_of, write_patch
 from internal_linker.adapters.files.source_tree import read_tree
 from internal_linker.core.errors import InputError
 from internal_linker.core.source_files import SourceFile
@@ -28,22 +28,22 @@ def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "repository"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
-    for name, value in {
-        "user.name": "Ada",
-        "user.email": "ada@example.com",
-        "core.autocrlf": "false",
-    }.items():
-        git(folder, "config", name, value)
+    for setting in ("user.name=Ada", "user.email=ada@example.com", "core.autocrlf=false"):
+        git(folder, "config", *setting.split("="))
     return folder
 
 
-def commit(folder: Path, files: dict[str, bytes]) -> None:
+def commit(folder: Path, files: dict[str, bytes]) -> WorkTree:
+    """Commit the files; return the work tree of the folder `site`, or of the repository."""
     for name, raw in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(raw)
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "start")
+    tree = find_work_tree(folder / "site" if (folder / "site").exists() else folder)
+    assert tree is not None
+    return tree
 
 
 def test_a_folder_outside_of_git_has_no_work_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,9 +56,7 @@ def test_a_folder_outside_of_git_has_no_work_tree(tmp_path: Path, monkeypatch: p
 def test_uncommitted_files_are_dirty(repository: Path) -> None:
     """Changed, staged and new files are dirty, named from the folder that was given; ignored files are not."""
     commit(repository, {f"site/{name}": b"x" for name in ("a.md", "b.md", "نام.md", ".gitignore")})
-    commit(repository, {"site/.gitignore": b"i.md\n"})
-    tree = find_work_tree(repository / "site")
-    assert tree is not None
+    tree = commit(repository, {"site/.gitignore": b"i.md\n"})
     assert tree.prefix == "site/"
     assert not tree.dirty()
     for name in ("a.md", "نام.md", "new folder/c.md", "i.md"):
@@ -119,14 +117,12 @@ def test_any_patch_applies(tmp_path: Path, old: str, new: str) -> None:
 
 def test_a_branch_leaves_the_rest_alone(repository: Path) -> None:
     """A branch has one commit per section with its message; files, index and the branch checked out stay."""
-    commit(repository, {"site/a.md": b"one\r\n", "site/b/c.md": b"two", "other.md": b"x"})
+    tree = commit(repository, {"site/a.md": b"one\r\n", "site/b/c.md": b"two", "other.md": b"x"})
     (repository / "site" / "a.md").chmod(0o755)
     git(repository, "commit", "-q", "-a", "--allow-empty", "-m", "mode")
     (repository / "other.md").write_text("edited")
     git(repository, "add", "other.md")
     head, status = git(repository, "rev-parse", "main"), git(repository, "status", "--porcelain")
-    tree = find_work_tree(repository / "site")
-    assert tree is not None
     files = read_tree(repository / "site").files
     tree.write_branch(
         "links/week",
@@ -136,39 +132,31 @@ def test_a_branch_leaves_the_rest_alone(repository: Path) -> None:
         ],
     )
     assert (git(repository, "rev-parse", "main"), git(repository, "status", "--porcelain")) == (head, status)
-    assert git(repository, "log", "--format=%s", "main..links/week").split("\n") == [
-        "Links in /b",
-        "Links in /a",
-        "",
-    ]
+    subjects = git(repository, "log", "--format=%s", "main..links/week")
+    assert subjects.splitlines() == ["Links in /b", "Links in /a"]
     assert "- one -> /b/" in git(repository, "log", "--format=%B", "links/week~1", "-1")
     assert git(repository, "diff", "--stat", "--summary", "main", "links/week").count("|") == 2
-    shown = subprocess.run(
-        ["git", "show", "links/week:site/a.md"], cwd=repository, check=True, capture_output=True
-    ).stdout
-    assert shown == b"[one](/b/)\r\n"
+    call = ["git", "show", "links/week:site/a.md"]
+    assert subprocess.run(call, cwd=repository, check=True, capture_output=True).stdout == b"[one](/b/)\r\n"
     if os.name == "posix":
         assert git(repository, "ls-tree", "links/week", "site/a.md").startswith("100755 ")
 
 
-def test_a_branch_that_cannot_be_made_is_refused(repository: Path) -> None:
-    tree = find_work_tree(repository)
-    assert tree is not None
-    with pytest.raises(InputError, match="has no git commit yet"):
-        tree.write_branch("links", [])
-    commit(repository, {"a.md": b"one"})
-    with pytest.raises(InputError, match="exists already"):
-        tree.write_branch("main", [])
-    with pytest.raises(InputError, match="can't be the name of a git branch"):
-        tree.write_branch("a..b", [])
-    with pytest.raises(InputError, match="not in the last git commit"):
-        tree.write_branch("links", [Commit("x", [Change(SourceFile("no.md", "a"), "b")])])
-    assert git(repository, "branch", "--list", "links") == ""
-
-
-def test_gits_own_words_are_passed_on(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_branch_that_cannot_be_made_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What git complains about, such as an unknown author, is in the error."""
-    commit(repository, {"a.md": b"one"})
+    empty = find_work_tree(repository)
+    assert empty is not None
+    with pytest.raises(InputError, match="has no git commit yet"):
+        empty.write_branch("links", [])
+    tree = commit(repository, {"a.md": b"one"})
+    missing = [Commit("x", [Change(SourceFile("no.md", "a"), "b")])]
+    for name, commits, why in (
+        ("main", [], "exists already"),
+        ("a..b", [], "can't be the name of a git branch"),
+        ("links", missing, "not in the last git commit"),
+    ):
+        with pytest.raises(InputError, match=why):
+            tree.write_branch(name, commits)
     git(repository, "config", "user.useConfigOnly", "true")
     git(repository, "config", "--unset", "user.email")
     for name in ("HOME", "XDG_CONFIG_HOME"):
@@ -176,7 +164,6 @@ def test_gits_own_words_are_passed_on(repository: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     for name in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL", "EMAIL"):
         monkeypatch.delenv(name, raising=False)
-    tree = find_work_tree(repository)
-    assert tree is not None
     with pytest.raises(InputError, match="git failed in .*email"):
         tree.write_branch("links", [Commit("x", [Change(SourceFile("a.md", "one"), "two")])])
+    assert git(repository, "branch", "--list", "links") == ""

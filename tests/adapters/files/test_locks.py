@@ -57,16 +57,13 @@ def test_a_second_run_names_the_first_and_ends(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_the_folder_is_free_after_failure(tmp_path: Path) -> None:
+    """While it is not, its holder is named even before it has signed."""
     folder = make_project(tmp_path)
     write_csv(folder / "files/urls_rawdata.csv", [("URL", "Notes"), (URLS[0], "x")])
     assert command("run", "--project", str(folder)) == 3
     write_settings(folder, {"serp_provider": "serper"})
     assert command("run", "--project", str(folder)) == 2
     assert not (folder / SIGN).exists()
-
-
-def test_a_holder_is_named_even_before_it_has_signed(tmp_path: Path) -> None:
-    folder = make_project(tmp_path)
     with open_project(folder).lock():
         (folder / SIGN).unlink()
         unnamed = "A run is already active in this folder: another process"

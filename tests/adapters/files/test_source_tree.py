@@ -1,6 +1,7 @@
 """A source tree is read byte by byte as it is, stays within its folder, and is written without any other change."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,6 @@ def test_bytes_stay(tmp_path: Path, raw: bytes) -> None:
 
 
 def test_formats_by_suffix(tmp_path: Path) -> None:
-    """Markdown, MDX and HTML are read; other markup is counted, and other files are not."""
     names = ["a.md", "b.markdown", "c.MDX", "d.html", "e.htm", "f.rst", "g.adoc", "h.rst", "i.png", "j.txt"]
     tree = read_tree(put(tmp_path, dict.fromkeys(names, "x")))
     assert {path: file.text_format for path, file in tree.files.items()} == {
@@ -51,30 +51,15 @@ def test_formats_by_suffix(tmp_path: Path) -> None:
 
 
 def test_hidden_folders_packages_and_outputs_are_passed_over(tmp_path: Path) -> None:
-    page = "<html></html>"
-    put(
-        tmp_path,
-        {
-            ".git/x.md": "x",
-            "node_modules/p/README.md": "x",
-            "content/a.md": "x",
-            "public/a/index.html": page,
-            "public/b/index.html": page,
-            "site/_site/index.html": page,
-        },
-    )
-    assert list(read_tree(tmp_path).files) == ["content/a.md"]
-    assert reasons(tmp_path) == {
-        "public": "a build output (2 files)",
-        "site": "a build output (1 files)",
-    }
-
-
-def test_a_section_named_build_is_no_output(tmp_path: Path) -> None:
-    put(tmp_path / "one", {"docs/build/a.md": "x", "docs/b.md": "x"})
-    put(tmp_path / "two", {"public/index.html": "x", "public/a.html": "x"})
-    assert list(read_tree(tmp_path / "one").files) == ["docs/b.md", "docs/build/a.md"]
-    assert list(read_tree(tmp_path / "two").files) == ["public/a.html", "public/index.html"]
+    """Settings of the generator are read; a section that is only named like an output is none."""
+    settings = {"hugo.toml": "a = 1", "config/_default/languages.toml": "b = 1", "website/mkdocs.yml": "c: 1"}
+    hidden = [".git/x.md", "node_modules/p/README.md"]
+    outputs = [f"{path}/index.html" for path in ("public/a", "public/b", "site/_site")]
+    tree = put(tmp_path / "one", {**dict.fromkeys([*hidden, "content/a.md", *outputs], "x"), **settings})
+    assert list(read_tree(tree).files) == ["content/a.md"] and read_tree(tree).settings == settings
+    assert reasons(tree) == {"public": "a build output (2 files)", "site": "a build output (1 files)"}
+    for names in (["docs/b.md", "docs/build/a.md"], ["public/a.html", "public/index.html"]):
+        assert list(read_tree(put(tmp_path / names[0], dict.fromkeys(names, "x"))).files) == names
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets few users make links")
@@ -89,7 +74,6 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_a_page_is_listed(tmp_path: Path) -> None:
-    """Large files and those that are not UTF-8 are listed with the reason and not read."""
     put(tmp_path, {"a.md": "ok", "b.md": b"line\nna\xefve", "c.md": b"a\0", "d.md": "long" * 10})
     tree = read_tree(tmp_path, most_bytes=20)
     assert list(tree.files) == ["a.md"]
@@ -110,30 +94,17 @@ def test_a_folder_that_is_no_site_is_refused(tmp_path: Path) -> None:
         read_tree(tmp_path, most_files=1)
 
 
-def test_settings_of_the_generator_are_read(tmp_path: Path) -> None:
-    put(
-        tmp_path,
-        {"hugo.toml": "a = 1", "config/_default/languages.toml": "b = 1", "website/mkdocs.yml": "c: 1"},
-    )
-    assert read_tree(tmp_path).settings == {
-        "config/_default/languages.toml": "b = 1",
-        "hugo.toml": "a = 1",
-        "website/mkdocs.yml": "c: 1",
-    }
-
-
 def test_a_file_that_changed_meanwhile_is_not_written(tmp_path: Path) -> None:
     path = put(tmp_path, {"a.md": "x", "other/b.md": "x"}) / "a.md"
+    other = tmp_path / "other" / "b.md"
     file = read_tree(tmp_path).files["a.md"]
-    path.write_text("edited")
-    with pytest.raises(InputError, match="has changed since it was read"):
-        write_file(tmp_path, file, "y")
-    assert path.read_text() == "edited"
-    path.unlink()
-    with pytest.raises(InputError, match="has changed since it was read"):
-        write_file(tmp_path, file, "y")
+    changes: list[Callable[[], object]] = [lambda: path.write_text("edited"), path.unlink]
     if os.name == "posix":
-        path.symlink_to(tmp_path / "other" / "b.md")
+        changes.append(lambda: path.symlink_to(other))
+    for change in changes:
+        change()
+        before = path.read_text() if path.exists() else None
         with pytest.raises(InputError, match="has changed since it was read"):
             write_file(tmp_path, file, "y")
-        assert (tmp_path / "other" / "b.md").read_text() == "x"
+        assert (path.read_text() if path.exists() else None) == before
+    assert other.read_text() == "x"

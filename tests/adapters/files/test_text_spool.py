@@ -18,7 +18,6 @@ ANY = st.text(st.characters(), max_size=40)
 
 @pytest.fixture
 def small_files() -> Iterator[None]:
-    """Limit files to 1 MB, as if the disk were full."""
     resource = pytest.importorskip("resource", reason="the system has no such limit")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, before[1]))
@@ -41,33 +40,21 @@ def test_texts_come_back_in_any_order(texts: list[str], data: st.DataObject) -> 
 
 
 def test_the_first_texts_stay_in_memory(tmp_path: Path) -> None:
-    """Up to the limit, a text stays in memory without a file; an empty text always does."""
+    """Up to the limit; an empty text always does. After closing, with or without a file, the folder is empty."""
     spool = TextSpool(tmp_path, in_memory=2 * sys.getsizeof("tea"))
     texts = [spool.keep(text) for text in ("tea", "pot", "", "cup", "")]
     assert [text for text in texts if isinstance(text, str)] == ["tea", "pot", "", ""]
     assert str(texts[3]) == "cup"
     spool.close()
-
-
-def test_nothing_is_left_of_it(tmp_path: Path) -> None:
-    """After closing, the folder is empty; closing works without a file, too."""
-    spool = TextSpool(tmp_path, in_memory=0)
-    text = spool.keep("tea")
-    assert str(text) == "tea"
-    spool.close()
     TextSpool(tmp_path).close()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(
-        OutputError, match=r"no-folder, and it can't be written \(.+\)\. Free some disk space"
-    ):
-        TextSpool(tmp_path / "no-folder", in_memory=0).keep("tea")
-
-
 @pytest.mark.usefixtures("small_files")
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    why = r"no-folder, and it can't be written \(.+\)\. Free some disk space"
+    with pytest.raises(OutputError, match=why):
+        TextSpool(tmp_path / "no-folder", in_memory=0).keep("tea")
     spool = TextSpool(tmp_path, in_memory=0)
     with pytest.raises(OutputError, match="Free some disk space") as caught:
         all(str(spool.keep("tea" * 10_000)) for _ in range(100))

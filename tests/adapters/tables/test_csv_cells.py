@@ -49,7 +49,6 @@ def test_the_file_keeps_its_shape(tmp_path: Path) -> None:
 
 
 def test_broken_bytes_stay(tmp_path: Path) -> None:
-    """A byte that is not UTF-8 is not replaced."""
     data = "URL,Main Query,Größe\nhttps://a.example/1,,öäü \n".encode() + b"https://a.example/2,,cut \xc3\n"
     made = filled(tmp_path / "x.csv", data, NewCells(1, {2: "tea"}))
     assert made == data.replace(b"/1,,", b"/1,tea,")

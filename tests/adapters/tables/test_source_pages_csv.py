@@ -36,7 +36,6 @@ def test_rows_of_a_person(tmp_path: Path) -> None:
     ],
 )
 def test_tables_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> None:
-    """A table without a column, with a broken URL or two files for a page is refused with the row and the remedy."""
     path = tmp_path / "source_pages.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):

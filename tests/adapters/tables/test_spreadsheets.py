@@ -40,7 +40,6 @@ def opened(path: Path, folder: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("name", ["pairs.xlsx", "pairs.csv"])
 def test_titles_in_any_script_are_what_they_were(name: str, tmp_path: Path) -> None:
-    """Persian, Arabic, Hebrew, Japanese, emoji and a formula survive in the workbook and the CSV file."""
     project = make_project(tmp_path / "project")
     pages = [(f"{SITE}/{at}/", title, "cold brew coffee", "") for at, title in enumerate(TITLES)]
     write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content", "Lang"), *pages])

@@ -22,18 +22,17 @@ TEXTS = (
 )
 
 
-def written(*sheets: Sheet) -> io.BytesIO:
-    """Return the workbook's file."""
+def written(name: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> io.BytesIO:
     file = io.BytesIO()
     book = open_book(file)
-    add_sheets(book, sheets)
+    add_sheets(book, [Sheet(name, columns, rows)])
     book.close()
     file.seek(0)
     return file
 
 
 def test_texts_of_any_script_come_back_as_they_are() -> None:
-    file = written(Sheet("Titles", [Column("Title")], [(text,) for text in TEXTS]))
+    file = written("Titles", [Column("Title")], [(text,) for text in TEXTS])
     rows = CalamineWorkbook.from_filelike(file).get_sheet_by_name("Titles").to_python()
     assert [row[0] for row in rows] == ["Title", *TEXTS]
 
@@ -47,20 +46,16 @@ def test_links_can_be_clicked_and_are_no_formulas() -> None:
         "https://a.example/" + "x" * 3000,
         "https://a.example/" + "\N{HOT BEVERAGE}" * 1500 + "\N{BAR CHART}" * 500,
     )
-    sheet = openpyxl.load_workbook(
-        written(Sheet("Links", [Column("URL", 40, "link")], [(url,) for url in urls]))
-    )["Links"]
-    cells = [row[0] for row in sheet.iter_rows(min_row=2)]
+    book = openpyxl.load_workbook(written("Links", [Column("URL", 40, "link")], [(url,) for url in urls]))
+    cells = [row[0] for row in book["Links"].iter_rows(min_row=2)]
     assert [cell.value for cell in cells] == list(urls)
     assert [bool(cell.hyperlink) for cell in cells] == [True, False, False, False, False]
     assert {cell.data_type for cell in cells} == {"s"}
 
 
 def test_figures_are_numbers_and_what_is_none_is_empty() -> None:
-    rows: Sequence[Sequence[Cell]] = [(1.5, 2), (float("nan"), "")]
-    book = openpyxl.load_workbook(
-        written(Sheet("Figures", [Column("A", 9, "score"), Column("B", 9, "bar")], rows))
-    )
+    columns = [Column("A", 9, "score"), Column("B", 9, "bar")]
+    book = openpyxl.load_workbook(written("Figures", columns, [(1.5, 2), (float("nan"), "")]))
     values = list(book["Figures"].iter_rows(min_row=2, values_only=True))
     assert values[0] == (1.5, 2)
     assert len(values) == 1 or values[1] == (None, None)
@@ -68,8 +63,7 @@ def test_figures_are_numbers_and_what_is_none_is_empty() -> None:
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_sheet_of_few_rows_has_its_header_and_filter(rows: int) -> None:
-    sheet = openpyxl.load_workbook(
-        written(Sheet("Few", [Column("A"), Column("B", look="bar")], [("x", 1)] * rows))
-    )["Few"]
+    file = written("Few", [Column("A"), Column("B", look="bar")], [("x", 1)] * rows)
+    sheet = openpyxl.load_workbook(file)["Few"]
     assert sheet.max_row == rows + 1
     assert sheet.auto_filter.ref == "A1:B2"
