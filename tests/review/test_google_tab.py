@@ -14,17 +14,13 @@ from tests.support.reviews import APPEND, cells, ids, put, rearrange, review_tab
 
 A, B, C, D = (row(name) for name in "abcd")
 
-# -- a new tab -------------------------------------------------------------------------------------
 
-
-def test_nothing_is_there_before_the_first_links(google: GoogleStandIn) -> None:
+def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> None:
+    """Nothing is there before the first links."""
     desk: ReviewDesk = review_tab(google)
     assert (desk.name, google.ledger) == ("Google Sheet 'Review'", [])
     assert desk.read() == []
     assert [tab.title for tab in google.spreadsheets[google.spreadsheet_id].tabs] == ["Main"]
-
-
-def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> None:
     assert review_tab(google).write([A, B]) == []
     assert shown(google) == [list(COLUMNS), cells(A), cells(B)]
     kinds = [[next(iter(each)) for each in call.body["requests"]] for call in google.calls(APPEND)]
@@ -71,9 +67,6 @@ def test_a_tab_is_not_made_twice_where_the_answer_got_lost(google: GoogleStandIn
     assert review_tab(google).write([A, B]) == []
     assert len(google.spreadsheets[google.spreadsheet_id].tabs) == 2
     assert ids(shown(google)) == [A.id, B.id]
-
-
-# -- editors' decisions ----------------------------------------------------------------------------
 
 
 def test_words_are_read_as_they_stand(google: GoogleStandIn) -> None:
@@ -138,9 +131,6 @@ def test_copies_of_a_row(google: GoogleStandIn) -> None:
     assert review_tab(google).read() == said
     assert review_tab(google).write([A, B]) == []
     assert ids(shown(google)) == [B.id, A.id, A.id]
-
-
-# -- a tab that editors made their own -------------------------------------------------------------
 
 
 def test_a_tab_is_renamed_and_found_again(google: GoogleStandIn) -> None:
@@ -239,9 +229,6 @@ def test_a_sort_apart_that_is_too_large_to_mend(
     assert shown(google) == before
 
 
-# -- anchors in bold --------------------------------------------------------------------------------
-
-
 def bold(google: GoogleStandIn, link: ReviewRow) -> list[str]:
     """Return the parts of a link's sentence that are in bold."""
     grid, tab = google.grid("Review"), google.tab("Review")
@@ -322,9 +309,6 @@ def test_an_older_tab_gets_the_new_columns(google: GoogleStandIn) -> None:
     google.forget()
     assert review_tab(google).write([A, C]) == []
     assert google.calls("^POST /v4") == []
-
-
-# -- refusals --------------------------------------------------------------------------------------
 
 
 def test_a_viewer_is_told_to_become_editor(google: GoogleStandIn) -> None:

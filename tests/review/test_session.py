@@ -4,7 +4,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,22 +41,27 @@ class Queue:
         return "anchor not in the text" if anchor.startswith("absent") else ""
 
 
-def typed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], queue: ReviewQueue, text: str
-) -> tuple[ReviewCounts, str]:
-    """Return the counts of a session with these input lines, and the printed output."""
-    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
-    counts = review(queue, TerminalFace(open_console()), "Ann")
-    return counts, capsys.readouterr().out
+Typed = Callable[[ReviewQueue, str], tuple[ReviewCounts, str]]
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    """Return a function that runs a session with these input lines: its counts, and the printed output."""
+
+    def session(queue: ReviewQueue, text: str) -> tuple[ReviewCounts, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        return review(queue, TerminalFace(open_console()), "Ann"), capsys.readouterr().out
+
+    return session
 
 
 def said(link: ReviewRow, status: str, anchor: str = "", notes: str = "") -> Verdict:
     return Verdict(link.id, status, anchor or link.anchor, notes, "Ann")  # type: ignore[arg-type]
 
 
-def test_each_key_is_a_word(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_key_is_a_word(typed: Typed) -> None:
     queue = Queue(A, B, C, row("d"))
-    counts, out = typed(monkeypatch, capsys, queue, "a\nReject\n\ne\nmy anchor\ns\n")
+    counts, out = typed(queue, "a\nReject\n\ne\nmy anchor\ns\n")
     assert queue.said == [said(A, "accepted"), said(B, "rejected"), said(C, "edited", "my anchor")]
     assert counts == ReviewCounts(accepted=1, rejected=1, edited=1, skipped=1, left=1)
     assert [line for line in out.splitlines() if line.endswith(" left")] == [
@@ -67,14 +72,10 @@ def test_each_key_is_a_word(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     ]
 
 
-def test_a_link_is_shown_with_all_that_decides(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_link_is_shown_with_all_that_decides(typed: Typed) -> None:
     """A link is shown with its marked sentence, both pages, score, tier and reason, without control characters."""
     shown = replace(A, why="by \x1b[31msearch", score=0.826, notes="ask Ann", source_title="A page")
-    _, out = typed(
-        monkeypatch, capsys, Queue(shown, replace(B, anchor="elsewhere", score=float("nan"))), "s\ns\n"
-    )
+    _, out = typed(Queue(shown, replace(B, anchor="elsewhere", score=float("nan"))), "s\ns\n")
     assert "Sentence  Here stands the [a anchor]." in out
     assert (
         "Source    A page\n            https://shop.com/a\n" in out
@@ -92,27 +93,18 @@ def test_texts_from_right_to_left_keep_to_themselves() -> None:
     assert isolated("internal link, 2026") == "internal link, 2026"
 
 
-def test_a_note_is_kept_and_the_link_still_waits(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_noted_link_still_waits_and_an_unchanged_anchor_is_accepted(typed: Typed) -> None:
     queue = Queue(A)
-    typed(monkeypatch, capsys, queue, "n\nask Ann\na\n")
+    typed(queue, "n\nask Ann\na\n")
     assert queue.said == [said(A, "proposed", notes="ask Ann"), said(A, "accepted", notes="ask Ann")]
-
-
-def test_an_anchor_that_was_not_changed_is_accepted(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     queue = Queue(A, B)
-    typed(monkeypatch, capsys, queue, f"e\n\nr\ne\n{B.anchor}\n")
+    typed(queue, f"e\n\nr\ne\n{B.anchor}\n")
     assert queue.said == [said(A, "rejected"), said(B, "accepted")]
 
 
-def test_an_anchor_that_is_not_in_the_text_is_accepted_with_a_warning(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_anchor_that_is_not_in_the_text_is_accepted_with_a_warning(typed: Typed) -> None:
     queue = Queue(A, B, replace(C, warning="anchor not in the text"))
-    counts, out = typed(monkeypatch, capsys, queue, "e\nabsent\ne\nmine\ne\nabsent 2\na\na\n")
+    counts, out = typed(queue, "e\nabsent\ne\nmine\ne\nabsent 2\na\na\n")
     assert queue.said == [said(A, "edited", "mine"), said(B, "edited", "absent 2"), said(C, "accepted")]
     assert (counts.edited, counts.accepted) == (2, 1)
     assert out.count("Warning: anchor not in the text. Press e to enter another one") == 2
@@ -120,26 +112,23 @@ def test_an_anchor_that_is_not_in_the_text_is_accepted_with_a_warning(
     assert out.count("Accepted with a warning: anchor not in the text.") == 2
 
 
-def test_undo_goes_back_link_by_link(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_undo_goes_back_link_by_link(typed: Typed) -> None:
     queue = Queue(A, B, C)
-    counts, out = typed(monkeypatch, capsys, queue, "u\na\nn\nwrong\nr\ns\nu\nn\nlater\nu\nu\nr\nq\n")
+    counts, out = typed(queue, "u\na\nn\nwrong\nr\ns\nu\nn\nlater\nu\nu\nr\nq\n")
     assert out.startswith("\n3 left") and "There is nothing to undo." in out
     assert queue.said == [said(A, "rejected")]
     assert counts == ReviewCounts(rejected=1, left=2) and "That was the last link. Press u to undo" in out
 
 
 @pytest.mark.parametrize("end", ["q\n", ""])
-def test_quitting_keeps_what_was_said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], end: str
-) -> None:
+def test_quitting_keeps_what_was_said(typed: Typed, end: str) -> None:
     queue = Queue(A, B, C)
-    counts, out = typed(monkeypatch, capsys, queue, f"x\na\n{end}")
+    counts, out = typed(queue, f"x\na\n{end}")
     assert queue.said == [said(A, "accepted")]
     assert "Press a to accept" in out and counts == ReviewCounts(accepted=1, left=2)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="a terminal as POSIX has it")
 def test_at_a_terminal_one_key_is_enough() -> None:
     import pty

@@ -106,11 +106,8 @@ def test_an_editor_who_restores_the_proposal_takes_the_own_anchor_back() -> None
     assert (own.anchor, back.anchor, back.verdict) == ("fresh tea", "", "accepted")
 
 
-def test_a_rejected_link_stays_rejected_with_any_anchor() -> None:
-    assert heard(shown(EDGE), says("rejected", anchor="fresh tea"), LATER).verdict == "rejected"
-
-
 def test_the_tools_own_words_chosen_by_an_editor_are_understood() -> None:
+    assert heard(shown(EDGE), says("rejected", anchor="fresh tea"), LATER).verdict == "rejected"
     assert heard(shown(EDGE), says("live"), LATER).verdict == "accepted"
     assert heard(shown(EDGE), says("withdrawn"), LATER).verdict == "rejected"
 

@@ -56,9 +56,7 @@ def test_what_a_template_is_filled_with_stays() -> None:
     assert without_boilerplate(texts) == [f"{own(page)} town{page} street{page}" for page in range(MANY)]
 
 
-@pytest.mark.parametrize(
-    ("seed", "at_a_time"), [(0, 1), (1, 30), (2, 500), *((each, 1 << 20) for each in (3, 4))]
-)
+@pytest.mark.parametrize(("seed", "at_a_time"), [(0, 1), (1, 30), (2, 1 << 20)])
 def test_blocks_are_those_of_a_count_by_hand(
     seed: int, at_a_time: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -213,6 +213,7 @@ def test_threads_read_while_others_write(store_url: str, tmp_path: Path) -> None
     assert len(cache.get(names, US)) == 20
 
 
+@pytest.mark.long
 def test_a_second_process_waits_for_its_turn(tmp_path: Path) -> None:
     cache = serp(open_database(URL, tmp_path))
     other = sqlite3.connect(tmp_path / FILE, check_same_thread=False, isolation_level=None)

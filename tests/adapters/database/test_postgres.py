@@ -202,6 +202,7 @@ def test_a_server_that_is_gone_ends_the_work_with_a_clear_sentence(postgres: str
     assert cache.get(["tea"], US)
 
 
+@pytest.mark.long
 def test_the_extra_that_is_not_installed_is_named(tmp_path: Path) -> None:
     """Without psycopg, the command exits with code 2 and says how to install it."""
     write_text(tmp_path / "psycopg/__init__.py", "raise ModuleNotFoundError(\"No module named 'psycopg'\")")

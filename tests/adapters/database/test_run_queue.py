@@ -115,9 +115,6 @@ def embedded(server: OpenAIStandIn) -> int:
     return sum(len(call.body["input"]) for call in server.calls("POST /v1/embeddings"))
 
 
-# -- whole runs --------------------------------------------------------------------------------------
-
-
 @pytest.mark.long
 def test_two_runs_at_once_pay_for_one(
     shared: str, tmp_path: Path, gate: Gate, serper: SerperStandIn, openai: OpenAIStandIn
@@ -160,9 +157,6 @@ def test_looking_needs_no_turn(
         assert command("lookup", "coffee", "--project", str(folders[1])) == 0
 
 
-# -- the turn itself ---------------------------------------------------------------------------------
-
-
 def test_who_waits_is_told_for_whom_and_ends_in_time(shared: str, tmp_path: Path) -> None:
     """A waiting run names the holder in one warning, and after its longest wait ends with code 5."""
     first, second = open_database(shared, tmp_path), open_database(shared, tmp_path)
@@ -192,12 +186,9 @@ def test_a_run_that_waits_can_be_stopped(shared: str, tmp_path: Path) -> None:
             pass
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_the_turn_is_given_back_however_it_ends(
-    shared: str, tmp_path: Path, error: type[BaseException]
-) -> None:
+def test_the_turn_is_given_back_however_it_ends(shared: str, tmp_path: Path) -> None:
     engine = open_database(shared, tmp_path)
-    for _ in range(2):
+    for error in (KeyboardInterrupt, ValueError, ValueError):
         with pytest.raises(error), turn(engine, Told(), lambda: None, longest=0):
             raise error
 
