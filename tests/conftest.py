@@ -45,6 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = "not long"
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out a file of long tests alone that would load PyTorch in each process."""
+    long_only = collection_path.name == "test_sentence_transformers.py"
+    return True if long_only and config.option.markexpr == "not long" else None
+
+
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the pauses between retries to a hundredth, unless the service asks for longer ones."""
