@@ -65,6 +65,7 @@ def test_commands_work_from_another_folder(elsewhere: Path, monkeypatch: pytest.
         ("internal-linker", "/usr", "/usr/bin/internal-linker check"),
         ("internal_linker/__main__.py", "/usr", "/usr/bin/python3 -m internal_linker check"),
     ],
+    ids=["its own environment", "another Python", "the command", "the module"],
 )
 def test_a_scheduler_gets_whole_paths(
     started: str, prefix: object, printed: str, monkeypatch: pytest.MonkeyPatch
