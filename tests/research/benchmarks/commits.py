@@ -20,15 +20,15 @@ from tests.support.synthetic_pages import synthetic
 
 # What was measured, with its seconds and its peak in MB.
 Measured = dict[str, tuple[float, float]]
-FIRST_RUN_TARGETS = {"first run": "10,000: 150 s"}
+FIRST_RUN_TARGETS = {"first run": "not slower"}
 RERUN_TARGETS = {
     **FIRST_RUN_TARGETS,
-    "rerun, nothing changed": "10,000: 10 s",
-    "rerun, 1% changed": "10,000: 15 s",
+    "rerun, nothing changed": "10,000: 5 s",
+    "rerun, 1% changed": "10,000: 45 s",
 }
 LARGE_TARGETS = {
-    "first run, vectors cached": "300 s, 3,000 MB",
-    "rerun, nothing changed": "90 s",
+    "first run, vectors cached": "not slower",
+    "rerun, nothing changed": "30 s",
     **dict.fromkeys(("lookup of a page", "lookup of a query", "brief of a title"), "2 s"),
     **dict.fromkeys(("a page, the site being open", "a query, the site being open"), "0.15 s"),
 }
