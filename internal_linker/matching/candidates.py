@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, pairs_of
+from internal_linker.matching.grown import GrownArray, as_array
 from internal_linker.matching.inverted_index import Postings, Search, search
 from internal_linker.matching.tfidf import Fits, TermFit, TermIndex
 
@@ -349,7 +350,7 @@ class Comparison:
         codes = np.append(index.languages, np.array(languages, index.languages.dtype))
         none = np.zeros(len(texts), np.bool_)
         grown = Index(
-            np.concatenate([index.vectors, vectors.astype(index.vectors.dtype)]),
+            as_array(GrownArray(index.vectors, vectors.astype(index.vectors.dtype))),
             terms.rows,
             codes,
             np.append(index.columns, none),

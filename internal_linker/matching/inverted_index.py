@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.matching.grown import GrownMatrix
 
 # Length of a champion list. On 10,000 pages of Debian's documentation, 100 candidates include 0.97 of the 50 nearest
 # pages with lists of 50, 0.98 with 100, 0.99 with 200; of the 20 nearest, at least 0.998 with each length.
@@ -56,7 +57,7 @@ class Postings:
                 found[first + at, : len(best)] = best
         return found
 
-    def with_guests(self, queries: sparse.csr_matrix, languages: Ints) -> "Postings":
+    def with_guests(self, queries: GrownMatrix, languages: Ints) -> "Postings":
         """Return the lists for further texts, which find others and are found by none; see the arguments above."""
         other = copy(self)
         other._queries, other._languages = queries, _several(languages)

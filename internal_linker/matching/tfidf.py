@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.matching.grown import GrownMatrix
 from internal_linker.matching.tokens import Tokens, Vocabulary
 
 # The title says in few words what a page is about, so each of its terms counts this many times. 15 makes no
@@ -112,7 +113,7 @@ class TermIndex:
         codes = np.concatenate([np.empty((2, 0), np.int32), *(codes for *_, codes in found)], axis=1)
         lengths = np.array([length for _, _, length, _ in found], np.float32)
         guests = replace(self, rows=rows, codes=codes, starts=np.cumsum(starts), lengths=lengths)
-        grown = sparse.vstack([self.rows, rows], format="csr")
+        grown = GrownMatrix(self.rows, rows)
         return replace(self, rows=grown, lengths=np.append(self.lengths, lengths), guests=guests)
 
     def _weighed(self, title: Sequence[str], body: Sequence[str]) -> tuple[Vectors, Ints, float, Ints]:

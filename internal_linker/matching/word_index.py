@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.matching.grown import GrownMatrix
 from internal_linker.matching.page_names import Name
 from internal_linker.matching.tokens import PairSieve, Vocabulary
 
@@ -117,8 +118,8 @@ class WordIndex:
             _grown(self.queries, queries, columns[columns >= 0]),
             _grown(self.contents, of_contents, columns[in_titles]),
             _grown(self.titles, shares, columns[in_titles]),
-            _stacked(self.content_pairs, pairs),
-            _stacked(self.title_pairs, _shares(_weighted(title_pairs, counts.rarity))),
+            GrownMatrix(self.content_pairs, pairs),
+            GrownMatrix(self.title_pairs, _shares(_weighted(title_pairs, counts.rarity))),
             np.append(self.lengths, lengths),
             counts,
         )
@@ -128,14 +129,10 @@ def _at(matrix: sparse.csr_matrix, columns: Bools) -> sparse.csr_matrix:
     return matrix[:, np.flatnonzero(columns)].tocsr()
 
 
-def _grown(matrix: sparse.csr_matrix, guests: sparse.csr_matrix, columns: Ints) -> sparse.csr_matrix:
+def _grown(matrix: sparse.csr_matrix, guests: sparse.csr_matrix, columns: Ints) -> GrownMatrix:
     """Return the matrix with the rows of guests, whose columns are some of its own, ascending."""
     parts = guests.data, columns[guests.indices].astype(np.int32), guests.indptr
-    return _stacked(matrix, sparse.csr_matrix(parts, shape=(guests.shape[0], matrix.shape[1])))
-
-
-def _stacked(matrix: sparse.csr_matrix, guests: sparse.csr_matrix) -> sparse.csr_matrix:
-    return sparse.vstack([matrix, guests], format="csr")
+    return GrownMatrix(matrix, sparse.csr_matrix(parts, shape=(guests.shape[0], matrix.shape[1])))
 
 
 class WordReader:

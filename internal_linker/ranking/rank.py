@@ -47,13 +47,13 @@ from internal_linker.ranking.fusion import Numbers, Ranked, fuse
 from internal_linker.ranking.last_resort import last_resort
 from internal_linker.ranking.learned import LearnedRanker, packaged_ranker
 from internal_linker.ranking.link_features import LinkGraph
-from internal_linker.ranking.pair_features import PairFeatures
+from internal_linker.ranking.list_scales import standard
+from internal_linker.ranking.pair_features import PAIR_FEATURES, PairFeatures
 from internal_linker.ranking.pair_link_features import SimilarPagesLinks
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.rules import TOPIC_WEIGHTS, LinkRules, TopicWeights
 from internal_linker.ranking.selection import eligible, linked
 from internal_linker.ranking.shared_titles import EqualTitles, common_words
 from internal_linker.ranking.site_words import SiteWords
-from internal_linker.ranking.topic_score import topic_score
 from internal_linker.text.brands import without_brands
 from internal_linker.text.words import words
 
@@ -563,3 +563,26 @@ class Chosen:
     def others(self) -> Sequence[Ints]:
         """The rows of the pages that match each source."""
         return self.matches.pairs.lists(len(self.texts))
+
+
+def topic_score(
+    features: Vectors, of: Ints, coverage: Vectors, has_content: Bools, weights: TopicWeights = TOPIC_WEIGHTS
+) -> Vectors:
+    """Return (m,) float64 the score by topic alone, for queries and planned pages, in standard deviations.
+
+    Args:
+        features: (m, len(PAIR_FEATURES)) features of the candidates.
+        of: (m,) position of each candidate's source, ascending.
+        coverage: (m,) how much of the source's title, or of its words if it is a query, each candidate covers, 0 to 1.
+        has_content: (m,) whether the source of each candidate has more than a title.
+    """
+    meaning, cosine, passage = (
+        standard(features[:, PAIR_FEATURES.index(name)], of) for name in ("embedding", "words", "passage")
+    )
+    title = standard(coverage, of)
+    # Without embeddings, the words decide alone.
+    alone = np.bincount(of, np.abs(meaning))[of] == 0
+    words = np.where(has_content | alone, cosine, title)
+    score: Vectors = weights.meaning * np.where(alone, words, meaning)
+    score += weights.words * words + weights.passage * passage + weights.title * title
+    return standard(score, of)

@@ -5,7 +5,7 @@ import pytest
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.ranking.pair_features import PAIR_FEATURES
-from internal_linker.ranking.topic_score import topic_score
+from internal_linker.ranking.rank import topic_score
 
 OF_TOPIC = [PAIR_FEATURES.index(name) for name in ("embedding", "words", "passage")]
 
