@@ -56,7 +56,6 @@ class GrownMatrix:
     def __init__(self, first: sparse.csr_matrix, more: sparse.csr_matrix) -> None:
         self._first, self._more = first, more
         self.shape = (first.shape[0] + more.shape[0], first.shape[1])
-        self.nnz = first.nnz + more.nnz
         self.indptr = np.concatenate([first.indptr, first.indptr[-1] + more.indptr[1:]])
         self.indices = GrownArray(first.indices, more.indices)
         self.data = GrownArray(first.data, more.data)

@@ -1,4 +1,4 @@
-"""All clients of Google: what may pass is tried again, and the rest is told with its remedy, without the key."""
+"""Every Google client retries temporary failures, and reports the others with a remedy and without the key."""
 
 import json
 import re
