@@ -57,7 +57,7 @@ def test_what_a_run_and_a_look_up_find(folder: Path, capfd: pytest.CaptureFixtur
     assert [link.target for link in alone.links] == [
         link.target for link in found.links if link.source == URLS[2]
     ]
-    assert all(isinstance(value, str | int | float) for value in asdict(alone.links[0]).values())
+    assert all(isinstance(value, str | int | float | None) for value in asdict(alone.links[0]).values())
     assert "".join(capfd.readouterr()) == ""
 
 

@@ -1,1 +1,1 @@
-"""Files, tables, HTML, HTTP, services, compute and databases; library errors are translated here."""
+"""Files, tables, HTML, HTTP, services and compute; library errors are translated here."""

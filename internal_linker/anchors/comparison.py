@@ -1,20 +1,24 @@
-"""A source's text compared with its targets: the phrases that could be anchors, and their features."""
+"""A source's text compared with its targets: the phrases that could be anchors, and what of the names they say."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
-from internal_linker.anchors.features import Columns, SourceFeatures, filled
+from internal_linker.anchors.keyphraseness import Habits
 from internal_linker.anchors.name_table import NameTable
+from internal_linker.anchors.site_words import SiteWords
+from internal_linker.anchors.source_text import SourceText
 from internal_linker.anchors.sums import between, between_of, extreme, totals
-from internal_linker.anchors.target_names import Kind, TargetNames
+from internal_linker.anchors.target_names import NameKind, TargetNames
 from internal_linker.core.arrays import Bools, Ints, Vectors
 
-# Phrases of a text that are compared with a target in full: the best by a rough score. Twice as many change no figure.
-MOST_PHRASES = 200
-# How many words around a phrase tell whether its place is about the target: its clause, and its sentences.
-_NEAR, _FAR = 10, 25
+# Phrases of a text that are compared with a target in full: the best by a rough score. Twice as many change no figure;
+# half as many find worse words for a given target.
+MOST_PHRASES = 100
+# How many words on either side of a phrase tell whether its place is about the target: its sentences.
+_AROUND = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Candidates:
     whole: Bools
     same: Bools  # (n, w) which of the target's names have the same stems
 
-    def at(self, chosen: Bools) -> "Candidates":
+    def at(self, chosen: Bools | Ints) -> "Candidates":
         """Return some of the phrases."""
         return Candidates(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
@@ -41,6 +45,65 @@ class Candidates:
         """Return (n,) whether each phrase has the stems of one of its target's names that (t, w) `names` marks."""
         found: Bools = np.any(self.same & names[self.of], axis=1)
         return found
+
+
+class SourceFeatures:
+    """What the features of phrases take from a source's text, whatever the target.
+
+    Args:
+        habits: what the site's editors link.
+    """
+
+    def __init__(self, text: SourceText, words: SiteWords, habits: Habits) -> None:
+        self.text, self._words, self._habits = text, words, habits
+
+    @cached_property
+    def rarity(self) -> Vectors:
+        """(m,) the rarity of each stem."""
+        return self._words.rarity(self.text.phrases.stems)
+
+    @property
+    def rare(self) -> float:
+        """See `SiteWords.rare`."""
+        return self._words.rare
+
+    @cached_property
+    def verbs(self) -> Bools:
+        """(n,) whether each word is mostly a verb on the site, see `SiteWords.verbs`."""
+        return self._words.verbs(self.text.phrases.words)
+
+    @cached_property
+    def bound(self) -> tuple[Vectors, Vectors]:
+        """(n - 1,) how often each word stands before the next one, and that one after it, see `SiteWords.bound`."""
+        return self._words.bound(self.text.phrases.words)
+
+    def of(self, first: Ints, last: Ints) -> list[Vectors]:
+        """Return (n,) values of `judge.PHRASE_COLUMNS` for phrases, by their first and last words."""
+        text, habits, stops = self.text, self._habits, self.text.phrases.stops
+        begin, end = text.stem_at[first], text.stem_at[last + 1]
+        inside, words = habits.inside(text.phrases.words), last - first + 1
+        signs = totals([inside, stops, text.capital, text.digits, text.code])
+        linked, function_words, capitals, digits, code = between(signs, first, last + 1)
+        begins, ends = text.pieces
+        before, after = np.maximum(first - 1, 0), np.minimum(last + 1, len(stops) - 1)
+        precedes, follows = ~begins[first], ~ends[last]
+        capital = (precedes & text.capital[before]) | (follows & text.capital[after])
+        return [
+            between(totals([self.rarity]), begin, end)[0],
+            linked / words,
+            extreme(np.maximum, inside, first, last + 1),
+            habits.last(text.phrases.words[last]),
+            text.in_short_line[first],
+            words,
+            function_words / words,
+            capitals / words,
+            digits,
+            code,
+            capital,
+            precedes & ~stops[before],
+            follows & ~stops[after],
+            first / len(stops),
+        ]
 
 
 class Comparison:
@@ -57,7 +120,7 @@ class Comparison:
         self._matches = matches = _Matches.of(source, self.names)
         of, spans = self._compared()
         first, last = (each[spans] for each in text.spans)
-        known = matches.named | (matches.about > 0)
+        known = matches.named | matches.about
         named = between_of(totals(matches.named), of, first, last + 1)
         foreign = between_of(totals(~known & ~text.phrases.stops), of, first, last)
         whole = (foreign == 0) & known[of, first] & (known | text.may_end)[of, last]
@@ -93,144 +156,50 @@ class Comparison:
         begin, end = text.stem_at[phrases.first], text.stem_at[phrases.last + 1]
         found = np.zeros(len(begin), np.bool_)
         # Titles come before a target's other names.
-        for column in range((kinds == Kind.TITLE).sum(axis=1).max(initial=0)):
+        for column in range((kinds == NameKind.TITLE).sum(axis=1).max(initial=0)):
             lacking = totals(self._matches.names[self.names.places[:, column]] == 0)
-            is_title = kinds[phrases.of, column] == Kind.TITLE
+            is_title = kinds[phrases.of, column] == NameKind.TITLE
             found |= is_title & (between_of(lacking, phrases.of, begin, end) == 0)
         return found
 
-    def features(self, chosen: Bools) -> Vectors:
-        """Return (k, len(FEATURES)) float32 the features of some of the phrases."""
-        phrases = self.phrases.at(chosen)
-        # Some features compare a phrase with all of its target's phrases.
-        wanted = np.isin(np.arange(len(self.names.targets)), phrases.of)
-        known = wanted[self.phrases.of]
-        rivals, chosen = self.phrases.at(known), chosen[known]
-        columns = {
-            **self._name_features(rivals, chosen, wanted),
-            **self._content_features(phrases),
-            **self._place_features(phrases),
-            **self._repetition(rivals, chosen),
-        }
-        return filled(self.source.of(phrases.spans), columns)
-
-    def _name_features(self, phrases: Candidates, chosen: Bools, wanted: Bools) -> Columns:
-        """Return how much of each name the chosen phrases of the wanted targets say, and how much else they say."""
+    def shares(self, phrases: Candidates) -> Vectors:
+        """Return (n, len(judge.NAME_COLUMNS)) what phrases say of their targets' names."""
         text, names = self.source.text, self.names
         begin, end = text.stem_at[phrases.first], text.stem_at[phrases.last + 1]
         total = np.maximum(between(totals([self.source.rarity]), begin, end)[0], 1e-6)[:, None]
-        used = np.append(wanted[names.of], True)
-        sums, row = totals(self._matches.names[used]), np.cumsum(used) - 1
-        weights = names.weights[phrases.of]
-        shared = between_of(sums, row[names.places[phrases.of]], begin[:, None], end[:, None])
+        weights, kinds = names.weights[phrases.of], names.kinds[phrases.of]
+        places = names.places[phrases.of]
+        shared = between_of(totals(self._matches.names), places, begin[:, None], end[:, None])
         shared = np.minimum(shared, weights)
+        is_title = kinds == NameKind.TITLE
+        known = phrases.same & (names.links[phrases.of] > 0)
+        best, stems = self._matches.best.ravel(), phrases.of * len(text.phrases.stems)
         f1 = 2 * shared / (total + weights)
-        any_best = f1.max(axis=1, initial=0)
-        place = np.empty(len(total))
-        place[np.lexsort((-any_best, phrases.of))] = np.arange(len(total))
-        place -= np.searchsorted(phrases.of, phrases.of)
-        of, begin, end = (each[chosen] for each in (phrases.of, begin, end))
-        total, weights, shared, f1 = (each[chosen] for each in (total, weights, shared, f1))
-        same, kinds = phrases.same[chosen], names.kinds[of]
+        columns = [
+            f1.max(axis=1, initial=0),
+            np.where(is_title, shared / weights, 0).max(axis=1, initial=0),
+            (phrases.same & is_title).any(axis=1),
+            known.any(axis=1),
+            np.minimum(extreme(np.maximum, best, stems + begin, stems + end) / self.source.rare, 1),
+            np.where(kinds == NameKind.KNOWN, f1, 0).max(axis=1, initial=0),
+        ]
+        return np.column_stack(columns).astype(np.float32)
 
-        def best(values: Vectors, first: Kind, last: Kind) -> Vectors:
-            most: Vectors = np.where((kinds >= first) & (kinds <= last), values, 0).max(axis=1, initial=0)
-            return most
-
-        known = kinds == Kind.KNOWN
-        links = np.where(known, names.links[of], 0)
-        times = np.where(same, links, 0).max(axis=1, initial=0)
-        both = names.having(text.phrases.pairs, lambda target: target.name_pairs)
-        pairs = between_of(totals(both), of, begin, np.maximum(end - 1, begin))
-        recall = shared / weights
-        return {
-            "title f1": best(f1, Kind.TITLE, Kind.TITLE),
-            "title precision": best(shared / total, Kind.TITLE, Kind.TITLE),
-            "title recall": best(recall, Kind.TITLE, Kind.TITLE),
-            "name recall": best(recall, Kind.TITLE, Kind.PART),
-            "part f1": best(f1, Kind.PART, Kind.PART),
-            "slug f1": best(f1, Kind.SLUG, Kind.SLUG),
-            "known f1": best(f1, Kind.KNOWN, Kind.KNOWN),
-            "known share": (links * f1).sum(axis=1) / np.maximum(links.sum(axis=1), 1),
-            "best f1": any_best[chosen],
-            "best f1 place": np.log1p(place[chosen]),
-            "is title": (same & (kinds == Kind.TITLE)).any(axis=1),
-            "is part": (same & ((kinds == Kind.PART) | (kinds == Kind.SLUG))).any(axis=1),
-            "is known": times > 0,
-            "known links": np.log1p(times),
-            "name pairs": pairs / np.maximum(end - begin - 1, 1),
-        }
-
-    def _content_features(self, phrases: Candidates) -> Columns:
-        """Return how much a phrase says of what the target's content says."""
-        text, matches, of = self.source.text, self._matches, phrases.of
-        begin, end = text.stem_at[phrases.first], text.stem_at[phrases.last + 1]
-        count, last = np.maximum(end - begin, 1), np.maximum(end - 1, begin)
-        distinct, which = text.distinct_pairs
-        times = self.names.weighing(distinct, lambda target: (target.pairs, target.times))[:, which]
-        told = between_of(totals(matches.topic * self.source.rarity), of, begin, end)
-        topic = between_of(totals(matches.topic), of, begin, end)
-        pairs = between_of(totals(times > 0), of, begin, last)
-        pair_times = between_of(totals(times), of, begin, last)
-        # A phrase with one stem has no pair: another number stands for it.
-        times = np.concatenate([times, np.zeros((len(times), 2))], axis=1)
-        row, stems = of * times.shape[1], of * len(text.phrases.stems)
-        least = extreme(np.minimum, times.ravel(), row + begin, row + np.maximum(last, begin + 1))
-        return {
-            "topic": told,
-            "topic share": topic / count,
-            "subject most": extreme(np.maximum, matches.subject.ravel(), stems + begin, stems + end),
-            "content pairs": pairs / np.maximum(count - 1, 1),
-            "content pair times": pair_times / np.maximum(count - 1, 1),
-            "content least pair": np.where(count > 1, least, 0),
-        }
-
-    def _place_features(self, phrases: Candidates) -> Columns:
-        """Return which words of a phrase and around it are about the target."""
+    def around(self, phrases: Candidates) -> list[Vectors]:
+        """Return (n,) values of `judge.TARGET_COLUMNS` for phrases, by their first and last words."""
         text, matches, n = self.source.text, self._matches, len(self.source.text.closed)
         of, first, last = phrases.of, phrases.first, phrases.last
+        follows = self.names.having(text.word_pairs, lambda target: target.name_word_pairs)
+        begin, end = np.maximum(first - _AROUND, 0), np.minimum(last + 1 + _AROUND, n)
         begins, ends = text.pieces
-        previous, following = np.maximum(first - 1, 0), np.minimum(last + 1, n - 1)
-        unwanted = ~(matches.named | matches.told | text.phrases.stops)
-        abouts, called = totals(matches.about), totals(matches.calls)
-        about, calls = (between_of(each, of, first, last + 1) for each in (abouts, called))
-
-        def around(sums: Vectors, words: int) -> Vectors:
-            return between_of(sums, of, np.maximum(first - words, 0), np.minimum(last + 1 + words, n))
-
-        about_near, calls_near = around(abouts, _NEAR), around(called, _NEAR)
-        about_far, calls_far = around(abouts, _FAR), around(called, _FAR)
-        places = np.arange(n)
-        windows = between(abouts, np.maximum(places - _FAR, 0), np.minimum(places + _FAR + 1, n))
-        most = np.maximum(windows.max(axis=1, initial=0), 1e-6)
-        return {
-            "other words": between_of(totals(unwanted), of, first, last + 1),
-            "named first": matches.named[of, first],
-            "named last": matches.named[of, last],
-            "named follows": ~ends[last] & matches.named[of, following],
-            "named precedes": ~begins[first] & matches.named[of, previous],
-            "subject": about / (last - first + 1),
-            "subject near": about_near - about,
-            "subject far": about_far - about,
-            "subject place": (about_far - about + about) / most[of],
-            "names near": (calls_near - calls) / _NEAR,
-            "names far": (calls_far - calls) / _FAR,
-        }
-
-    def _repetition(self, phrases: Candidates, chosen: Bools) -> Columns:
-        """Return how often the text has the chosen phrases' stems in a phrase."""
-        order = np.lexsort((phrases.sets, phrases.of))
-        of, sets = phrases.of[order], phrases.sets[order]
-        starts = np.append(True, (of[1:] != of[:-1]) | (sets[1:] != sets[:-1]))[: len(of)]
-        which = np.empty(len(order), np.int64)
-        which[order] = np.cumsum(starts) - 1
-        times = np.bincount(which)[which[chosen]]
-        earliest = np.minimum.reduceat(phrases.first[order], np.flatnonzero(starts))[which[chosen]]
-        return {
-            "repeated": np.log(times),
-            "first time": earliest == phrases.first[chosen],
-            "names": self.names.counts[phrases.of[chosen]] / 10,
-        }
+        before, after = np.maximum(first - 1, 0), np.minimum(last + 1, n - 1)
+        calls, about = totals(matches.calls), totals(matches.tells)
+        return [
+            between_of(totals(follows), of, first, last) / np.maximum(last - first, 1),
+            between_of(calls, of, begin, end) - between_of(calls, of, first, last + 1),
+            between_of(about, of, begin, end) - between_of(about, of, first, last + 1),
+            (~begins[first] & matches.named[of, before]) | (~ends[last] & matches.named[of, after]),
+        ]
 
 
 def _highest(values: Vectors, count: int) -> Bools:
@@ -248,15 +217,14 @@ class _Matches:
 
     names: Vectors  # (N + 1, m) the rarity of each stem where it is one of each name's, else 0
     best: Vectors  # (t, m) the rarity of each stem where it is one of any of a target's names, else 0
-    # topic, subject: (t, m) the stem's weight in a target's content
-    topic: Vectors
-    subject: Vectors
-    # named, told: (t, n) whether each word has a stem of a target's name, and one of its topic
+    topic: Vectors  # (t, m) the stem's weight in a target's content
+    # calls, tells: (t, n) the sums over each word's stems of `best`, and of their weight in the target's subject
+    calls: Vectors
+    tells: Vectors
+    # named, told, about: (t, n) whether each word has a stem of a target's name, of its topic, and of its subject
     named: Bools
     told: Bools
-    # about, calls: (t, n) the sums of `subject` and `best` over each word's stems
-    about: Vectors
-    calls: Vectors
+    about: Bools
 
     @classmethod
     def of(cls, source: SourceFeatures, table: NameTable) -> "_Matches":
@@ -274,16 +242,8 @@ class _Matches:
         owners = (text.phrases.owners + n * np.arange(t)[:, None]).ravel()
 
         def by_word(stems: Vectors) -> Vectors:
-            return np.bincount(owners, stems.ravel(), n * t).reshape(t, n).astype(np.float32)
+            sums: Vectors = np.bincount(owners, stems.ravel(), n * t).astype(np.float32).reshape(t, n)
+            return sums
 
-        calls, about = by_word(best), by_word(subject)
-        return cls(
-            names,
-            best,
-            topic,
-            subject,
-            calls > 0,
-            by_word(topic) > 0,
-            about,
-            calls,
-        )
+        calls, tells = by_word(best), by_word(subject)
+        return cls(names, best, topic, calls, tells, calls > 0, by_word(topic) > 0, tells > 0)

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from internal_linker.anchors.comparison import Candidates, Comparison
-from internal_linker.anchors.features import SourceFeatures
+from internal_linker.anchors.comparison import Candidates, Comparison, SourceFeatures
 from internal_linker.anchors.name_table import NameTable
 from internal_linker.anchors.site_names import NameCounts, Owners
 from internal_linker.anchors.source_text import LONGEST_PHRASE, SourceText, is_article
-from internal_linker.anchors.target_names import Kind, Name
+from internal_linker.anchors.target_names import Name, NameKind
 from internal_linker.core.arrays import Bools, Ints
 from internal_linker.core.records import fold_query
 from internal_linker.ranking.named_pages import FEW
@@ -71,7 +70,7 @@ def _named_after(brand: Hashes, names: NameTable) -> Bools:
     """Return (t,) whether a name of each target has all stems of a brand; what known links call it does not count."""
     found = np.zeros(len(names.targets), np.bool_)
     for target, name in zip(names.of.tolist(), names.names, strict=True):
-        found[target] |= name.kind is not Kind.KNOWN and bool(np.isin(brand, name.stems).all())
+        found[target] |= name.kind is not NameKind.KNOWN and bool(np.isin(brand, name.stems).all())
     return found
 
 
@@ -103,7 +102,7 @@ def natural(
     first, last, page = found.first, found.last, pages[found.of]
     as_written = written(source, names, found)
     kinds = names.kinds[found.of]
-    is_name, is_title = as_written.any(axis=1), (as_written & (kinds == Kind.TITLE)).any(axis=1)
+    is_name, is_title = as_written.any(axis=1), (as_written & (kinds == NameKind.TITLE)).any(axis=1)
     cuts_name = source.cuts_name(first, last)
     whole = is_name | ~(source.has_clause(first, last) | cuts_name)
     alone = _may_stand_alone(source, names, found) & ~cuts_name
@@ -141,7 +140,7 @@ def _is_specific(compared: Comparison, found: Candidates, counts: NameCounts, ow
     source, names, titled = compared.source.text, compared.names, compared.titled(found)
     others = counts.titles_with(found.sets) - titled
     there = counts.pages_with(names.wholes.ravel()).reshape(names.wholes.shape)
-    is_known = names.kinds == Kind.KNOWN
+    is_known = names.kinds == NameKind.KNOWN
 
     def linked(share: float, links: int = 1) -> Bools:
         return found.are(is_known & (names.links >= np.maximum(links, share * there)))
@@ -211,7 +210,7 @@ def _is_literal(source: SourceText, names: NameTable, found: Candidates) -> Bool
 
 def _may_stand_alone(source: SourceText, names: NameTable, found: Candidates) -> Bools:
     """Return (n,) whether its target is called by the phrase's set of stems, and not only as many words are used."""
-    is_title = names.kinds == Kind.TITLE
+    is_title = names.kinds == NameKind.TITLE
     begins, _ = source.pieces
     is_code = source.code[found.first]
     name = (source.capital[found.first] & ~begins[found.first]) | is_code
@@ -242,14 +241,14 @@ def completed(source: SourceText, names: NameTable, found: Candidates) -> tuple[
         name = names.names[names.places[found.of[at], place]]
         if name.trailing:
             last[at] = _last_of(source, name, int(first[at]), int(last[at]))
-        elif name.leading and name.kind is Kind.TITLE:
+        elif name.leading and name.kind is NameKind.TITLE:
             first[at] = _first_of(source, name, int(first[at]), int(last[at]))
     return first, last
 
 
 def _last_of(source: SourceText, name: Name, first: int, last: int) -> int:
     """Return the last of the function words that end a name; -1 where the text doesn't have the name as it is."""
-    if name.kind in (Kind.PART, Kind.SLUG) or name.leading:
+    if name.kind in (NameKind.PART, NameKind.SLUG) or name.leading:
         return -1
     _, ends = source.pieces
     end = last + name.trailing

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -14,13 +13,12 @@ from internal_linker.text.phrases import Hashes, Phrases, breaks, joined
 SLOTS = 1 << 18
 # The same for pairs of words, counted twice, by two parts of their hash; the smaller count is right (8 MB).
 _PAIR_SLOTS = 1 << 20
-# Each word counts as if it had occurred this many times more in average company: a few occurrences prove little.
-_DOUBT = 3.0
 # Words of pages that are counted together: a page alone is too short for NumPy.
 WORDS_AT_ONCE = 50_000
 # A number of the counts' own type: NumPy adds others a hundred times as slowly.
 ONE = np.float32(1)
 _BOUND = 4
+_RARE = 3.0
 # Function words that stand before verbs rather than nouns, and the other way round; articles come after verbs, too.
 _BEFORE_VERBS = as_hashes(
     "to we they i you it he she who will can could would should may might must not be been was were is are has have had"
@@ -45,9 +43,6 @@ class SiteWords:
     pages: Vectors  # (SLOTS,) how many pages have each stem
     n: int  # count of all pages
     total: Vectors  # (SLOTS,) how often each word occurs
-    # (SLOTS,) how often it follows a function word, punctuation or a break, where a phrase may begin
-    opened: Vectors
-    closed: Vectors  # (SLOTS,) how often one of these follows it
     # verbal, nominal: (SLOTS,) how often it stands beside function words that verbs, and that nouns stand beside
     verbal: Vectors
     nominal: Vectors
@@ -56,7 +51,7 @@ class SiteWords:
     @classmethod
     def of(cls, contents: Iterable[Phrases]) -> "SiteWords":
         """Count the words of all contents; iterate once."""
-        pages, total, opened, closed, verbal, nominal = (np.zeros(SLOTS, np.float32) for _ in range(6))
+        pages, total, verbal, nominal = (np.zeros(SLOTS, np.float32) for _ in range(4))
         together = np.zeros((2, _PAIR_SLOTS), np.float32)
         n = 0
 
@@ -69,27 +64,27 @@ class SiteWords:
                 yield phrases
 
         for phrases, _ in joined(counted(), WORDS_AT_ONCE):
-            begins, ends = breaks(phrases)
-            within = ~ends[:-1]
-            stops, words = phrases.stops, slots(phrases.words)
-            begins[1:] |= stops[:-1]
-            ends[:-1] |= stops[1:]
+            _, ends = breaks(phrases)
+            within, words = ~ends[:-1], slots(phrases.words)
             np.add.at(total, words, ONE)
-            np.add.at(opened, words[begins], ONE)
-            np.add.at(closed, words[ends], ONE)
             before, after = phrases.words[:-1][within], phrases.words[1:][within]
             np.add.at(verbal, slots(after[np.isin(before, _BEFORE_VERBS)]), ONE)
             np.add.at(nominal, slots(after[np.isin(before, _BEFORE_NOUNS)]), ONE)
             np.add.at(verbal, slots(before[np.isin(after, _AFTER_VERBS)]), np.float32(_AFTER))
             for counts, at in zip(together, _pair_slots(phrases.words), strict=True):
                 np.add.at(counts, at[within], ONE)
-        return cls(pages, n, total, opened, closed, verbal, nominal, together)
+        return cls(pages, n, total, verbal, nominal, together)
 
     def rarity(self, stems: Hashes) -> Vectors:
         """Return (k,) float32: ln of the ratio of all pages to those with each stem, at least 0.05."""
         there = np.maximum(self.pages[slots(stems)], 1)
         rarity: Vectors = np.log((1 + self.n) / (0.5 + np.minimum(there, self.n)))
         return np.maximum(rarity, 0.05).astype(np.float32)
+
+    @property
+    def rare(self) -> float:
+        """The rarity of a rare word: one on 5% of the pages, or on one page of a small site."""
+        return min(_RARE, float(np.log((1 + self.n) / 1.5)))
 
     def bound(self, words: Hashes) -> tuple[Vectors, Vectors]:
         """Return (n - 1,) the share of each word's occurrences before the next word, and of that one's after it."""
@@ -107,25 +102,6 @@ class SiteWords:
         verbal, total = self.verbal[at], self.total[at]
         verbs: Bools = (verbal > _MORE * self.nominal[at]) & (verbal >= _VERBAL * total) & (total >= _ENOUGH)
         return verbs
-
-    def opens(self, words: Hashes) -> Vectors:
-        """Return (k,) how much more often than the average word each is where a phrase may begin, -1 to 1."""
-        return self._above_average(self.opened, self._averages[0], words)
-
-    def closes(self, words: Hashes) -> Vectors:
-        """Return (k,) how much more often than the average word each is where a phrase may end, -1 to 1."""
-        return self._above_average(self.closed, self._averages[1], words)
-
-    @cached_property
-    def _averages(self) -> tuple[float, float]:
-        """The share of all words at which a phrase may begin, and the share at which one may end."""
-        total = max(1.0, float(self.total.sum()))
-        return float(self.opened.sum()) / total, float(self.closed.sum()) / total
-
-    def _above_average(self, counts: Vectors, average: float, words: Hashes) -> Vectors:
-        at = slots(words)
-        above: Vectors = (counts[at] + _DOUBT * average) / (self.total[at] + _DOUBT) - average
-        return above.astype(np.float32)
 
 
 def _pair_slots(words: Hashes) -> tuple[Ints, Ints]:

@@ -12,9 +12,10 @@ from internal_linker.text.phrases import Hashes, Phrases, breaks, is_among, mixe
 # Names may have more words than other phrases.
 LONGEST_PHRASE, LONGEST_NAME = 5, 8
 _CODE_SIGNS = "_()<>`{}[]=/\\$@#*|~^+"
-_OPENING, _CLOSING = "\"'“‘«„「『(（", "\"'”’»“」』)）"
 # What may stand right before and right after an anchor, besides white space and letters of scripts without spaces.
 _BEFORE, _AFTER = "([{\"'“‘«„「『（—–…¡¿،、。，：；！？;,:", ")]}\"'”’»“」』）—–…,.;:!?،؛؟۔、。，：；！？।"
+# Words from which a line is no short one, and signs at the end of a sentence.
+_SHORT_LINE, _STOPS = 8, ".!?…:;؛؟۔।。！？：；"
 # Units and signs that belong to the number before them, even after a space.
 _UNITS = "%‰°€$£¥₹"
 # Function words that join the nouns of a phrase, in the languages that put them between.
@@ -139,22 +140,14 @@ class SourceText:
         return stems, which
 
     @cached_property
-    def distinct_pairs(self) -> tuple[Hashes, Ints]:
-        """(v,) the distinct pairs of consecutive stems, sorted, and (m - 1,) the place of each pair among them."""
-        pairs, which = np.unique(self.phrases.pairs, return_inverse=True)
-        return pairs, which
-
-    @cached_property
-    def times(self) -> Ints:
-        """(m,) how often the text has each stem."""
-        _, which = self.distinct
-        times: Ints = np.bincount(which)[which]
-        return times
-
-    @cached_property
     def capital(self) -> Bools:
         """(n,) whether each word begins with a capital letter."""
         return _table("capital")[self._codes[self.phrases.starts]]
+
+    @cached_property
+    def digits(self) -> Bools:
+        """(n,) whether each word begins with a digit."""
+        return _table("digit")[self._codes[self.phrases.starts]]
 
     def is_proper(self, first: Ints, last: Ints) -> Bools:
         """Return (n,) whether all words of each phrase begin with capitals, function words aside."""
@@ -167,6 +160,17 @@ class SourceText:
         opens = (before == 10) | (self.phrases.starts[first] == 0)
         line: Bools = opens & ((after == 10) | (self.phrases.ends[last] == len(self.text)))
         return line
+
+    @cached_property
+    def in_short_line(self) -> Bools:
+        """(n,) whether each word is in a short line without a full stop: often a heading, a cell or a label."""
+        ends = np.flatnonzero((self._codes == 10) | (self._codes == 13))
+        line = np.searchsorted(ends, self.phrases.starts)
+        words = np.bincount(line, minlength=len(ends) + 1)
+        # The last line ends with the text.
+        last = np.append(ends, len(self.text)) - 1
+        short: Bools = (words < _SHORT_LINE) & ~_table("stop")[self._codes[last]]
+        return short[line]
 
     def has_clause(self, first: Ints, last: Ints) -> Bools:
         """Return (n,) whether each phrase has function words other than those that join nouns: a verb or a pronoun."""
@@ -239,25 +243,9 @@ class SourceText:
         return apart
 
     @cached_property
-    def capitals(self) -> Bools:
-        """(n,) whether each word has several capital letters, as abbreviations have."""
-        return self._count("capital") > 1
-
-    @cached_property
-    def digits(self) -> Bools:
-        """(n,) whether each word has a digit."""
-        return self._count("digit") > 0
-
-    @cached_property
     def code(self) -> Bools:
         """(n,) whether each word has a sign that names in code have."""
         return self._count("code") > 0
-
-    @cached_property
-    def quoted(self) -> tuple[Bools, Bools]:
-        """(n,) whether an opening sign stands right before each word, and a closing one right after it."""
-        before, after = self._codes[self.phrases.starts - 1], self._codes[self.phrases.ends]
-        return _table("opening")[before], _table("closing")[after]
 
     @cached_property
     def _codes(self) -> Ints:
@@ -291,9 +279,8 @@ def _table(kind: str) -> Bools:
     table = np.zeros(0x110000, np.bool_)
     signs = {
         "code": _CODE_SIGNS,
-        "opening": _OPENING,
-        "closing": _CLOSING,
         "unit": _UNITS,
+        "stop": _STOPS,
         "point": ".,:/'’-_@",
     }
     tests: dict[str, Callable[[str], bool]] = {

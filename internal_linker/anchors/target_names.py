@@ -1,10 +1,11 @@
 """The names of a page, by which other pages may link to it, and the words that tell what it is about."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -23,11 +24,11 @@ _SLUG = re.compile(r"[\W_]+")
 _ENDING = re.compile(r"\.(?:html?|md|mdx|php|aspx?)$")
 
 
-class Kind(IntEnum):
+class NameKind(IntEnum):
     """Where a name comes from."""
 
     TITLE = 0
-    """The title, the H1 or the main query."""
+    """The title, the H1, the main query, or a query by which people find the page."""
     PART = 1
     """A part of the title or H1."""
     SLUG = 2
@@ -40,7 +41,7 @@ class Kind(IntEnum):
 class Name:
     """A name of a page."""
 
-    kind: Kind  # where it comes from
+    kind: NameKind  # where it comes from
     stems: Hashes  # its distinct stems, sorted
     pairs: Hashes  # hashes of each two consecutive stems
     words: Hashes  # hashes of all of its words, in order
@@ -60,20 +61,13 @@ class TargetNames:
     # weight of each of the content's most telling stems, sorted by stem, 0 to 1
     topic: tuple[Hashes, Vectors]
     subject: tuple[Hashes, Vectors]  # the same of more of them
-    pairs: Hashes  # (p,) sorted hashes of each two consecutive stems of the content
-    times: Vectors  # (p,) ln of 1 + how often the content has each pair
+    queries: Set[int] = frozenset()  # the hashes of the names that are only queries by which people find it
 
     @cached_property
     def name_word_pairs(self) -> Ints:
         """Each two consecutive words of a name that is not known from links only, sorted, see `word_pairs`."""
-        pairs = [word_pairs(name.words) for name in self.names if name.kind is not Kind.KNOWN]
+        pairs = [word_pairs(name.words) for name in self.names if name.kind is not NameKind.KNOWN]
         return np.unique(np.concatenate([np.empty(0, np.uint64), *pairs]))
-
-    @cached_property
-    def name_pairs(self) -> Hashes:
-        """Sorted hashes of each two consecutive stems of a name that is not taken from the URL."""
-        pairs = [name.pairs for name in self.names if name.kind is not Kind.SLUG]
-        return np.unique(np.concatenate([np.empty(0, np.uint32), *pairs]))
 
 
 def target_names(
@@ -83,6 +77,7 @@ def target_names(
     title: str,
     h1: str,
     query: str,
+    queries: Sequence[str],
     known: Mapping[str, int],
     reader: Reader,
     words: SiteWords,
@@ -93,6 +88,7 @@ def target_names(
         title: its title without the site's brand.
         h1: its H1 without the site's brand.
         query: its main query; "" without one.
+        queries: the queries by which people find it.
         known: how many links to it have each anchor.
         reader: finds the words of a text.
     """
@@ -100,36 +96,38 @@ def target_names(
     # Parts are often whole titles, and reading takes time.
     added = set[tuple[bool, str]]()
 
-    def add(text: str, kind: Kind, links: int = 0) -> None:
-        if (kind is Kind.KNOWN, text) in added:
+    def add(text: str, kind: NameKind, links: int = 0) -> None:
+        if (kind is NameKind.KNOWN, text) in added:
             return
-        added.add((kind is Kind.KNOWN, text))
+        added.add((kind is NameKind.KNOWN, text))
         phrases = reader.read(text, page.lang)
         if len(phrases.stems):
             name = _name(text, phrases, kind, links, words)
-            found.setdefault((kind is Kind.KNOWN, name.whole), name)
+            found.setdefault((kind is NameKind.KNOWN, name.whole), name)
 
     for text in dict.fromkeys((title, h1, query)):
-        add(text, Kind.TITLE)
+        add(text, NameKind.TITLE)
+    others = len(found)
+    for text in queries:
+        add(text, NameKind.TITLE)
+    of_queries = frozenset(whole for _, whole in islice(found, others, None))
     for text in dict.fromkeys((title, h1)):
         for part in PARTS.split(text):
-            add(part, Kind.PART)
+            add(part, NameKind.PART)
     path = page.key.partition("://")[2].partition("/")[2].rstrip("/")
-    add(_SLUG.sub(" ", _ENDING.sub("", path.rpartition("/")[2])), Kind.SLUG)
+    add(_SLUG.sub(" ", _ENDING.sub("", path.rpartition("/")[2])), NameKind.SLUG)
     for text, count in sorted(known.items(), key=lambda one: (-one[1], one[0]))[:_KNOWN]:
-        add(text, Kind.KNOWN, count)
-    pairs, times = np.unique(content.pairs, return_counts=True)
+        add(text, NameKind.KNOWN, count)
     telling = _telling(content, words)
     return TargetNames(
         tuple(found.values()),
         _first(telling, _TOPIC),
         _first(telling, _SUBJECT),
-        pairs,
-        np.log1p(times).astype(np.float32),
+        of_queries,
     )
 
 
-def _name(text: str, phrases: Phrases, kind: Kind, links: int, words: SiteWords) -> Name:
+def _name(text: str, phrases: Phrases, kind: NameKind, links: int, words: SiteWords) -> Name:
     stems = np.unique(phrases.stems)
     whole, weight = stem_set(phrases.stems), float(words.rarity(stems).sum())
     trailing = len(phrases.words) - 1 - int(phrases.owners[-1])

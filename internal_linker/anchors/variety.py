@@ -11,9 +11,6 @@ from internal_linker.core.records import fold_query
 
 ProposeEach = Callable[[Iterable[Wanted]], Iterator[Sequence[tuple[Anchor, ...]]]]
 
-# Links to one page with one wording, over the whole site, as long as the text has another wording.
-REPEATS = 3
-
 
 @dataclass(frozen=True)
 class Variety:
@@ -24,13 +21,19 @@ class Variety:
     title: Callable[[str], str]  # see `Anchoring.title`
     quality: Callable[[str, str, Anchor], float]  # see `Anchoring.quality`
     known: Callable[[str], Iterable[str]]  # returns the anchors of the existing links to a page
+    obeys: Callable[[str, str, Sequence[Anchor]], bool]  # see `Anchoring.obeys`
+    # links to one page with one wording, over the whole site, as long as the text has another wording
+    most_same: int
     # count of links by target and wording, of the targets seen so far; `varied` and `count` add to it
     used: dict[str, Counter[str]] = field(default_factory=dict)
     owners: dict[str, str] = field(default_factory=dict)  # the target of each wording that a link has
 
-    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
-        """Return whether the anchors were judged: equal texts give equal anchors, but earlier versions judged none."""
-        return not any(isnan(one.quality) for one in anchors)
+    def settled(self, source: str, target: str, anchors: tuple[Anchor, ...]) -> bool:
+        """Return whether the anchors were judged, and may stay: see `obeys`.
+
+        Equal texts give equal anchors, but earlier versions judged none.
+        """
+        return not any(isnan(one.quality) for one in anchors) and self.obeys(source, target, anchors)
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         """Return the anchors with one first that is not overused, if any; count it, or the editor's `own` anchor.
@@ -45,7 +48,7 @@ class Variety:
             first = foreign[0]
             title = self.title(target) or first.text
             ours = [Anchor(title, first.sentence, first.start, verbatim=False, quality=0.0)]
-        fresh = [at for at, one in enumerate(ours) if used[fold_query(one.text)] < REPEATS]
+        fresh = [at for at, one in enumerate(ours) if used[fold_query(one.text)] < self.most_same]
         if fresh:
             ours = [ours[fresh[0]], *ours[: fresh[0]], *ours[fresh[0] + 1 :]]
         if said := own or (ours[0].text if ours else ""):

@@ -1,1 +1,1 @@
-"""The Python interface: every command as a function that returns a record, for notebooks and scripts."""
+"""The Python interface: every capability as a function that returns a record, for notebooks and scripts."""

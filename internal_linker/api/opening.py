@@ -37,13 +37,6 @@ def opened_site(
         yield opened
 
 
-def writable(project: object, write: bool) -> bool:
-    """Return `write`, and refuse it for DataFrames."""
-    if write and not isinstance(project, str | Path):
-        raise ConfigurationError("write=True needs a project folder: DataFrames have no files/.")
-    return write
-
-
 @contextmanager
 def shown_reporter(shown: bool) -> Iterator[Reporter]:
     """Show progress on stderr if it is wanted; the log of a run has it in any case."""

@@ -56,7 +56,7 @@ class SimilarPage:
 
 
 @dataclass(frozen=True)
-class SimilarPages:
+class SimilarPagesAnswer:
     """Pages like another one, the most similar first; `compared` says when the site was compared."""
 
     pages: Sequence[SimilarPage]
@@ -126,7 +126,10 @@ class AuditSummary:
 
 @dataclass(frozen=True)
 class QueuedLink:
-    """A proposed link that waits for a decision; `link_id` names it."""
+    """A proposed link that waits for a decision; `link_id` names it.
+
+    `wording` is the sentence with the words that are to be added in square brackets; "" for none.
+    """
 
     link_id: str
     source: str
@@ -135,6 +138,7 @@ class QueuedLink:
     place: str
     anchor: str
     sentence: str
+    wording: str
     why: str
     warning: str
     notes: str
@@ -149,7 +153,7 @@ class ReviewQueue:
 
 
 @dataclass(frozen=True)
-class Decision:
+class RecordedDecision:
     """What a decision changed: the link's new status, and how many links still wait."""
 
     link_id: str
@@ -206,6 +210,7 @@ def queued(row: ReviewRow) -> QueuedLink:
         TIER_NAMES[row.tier],
         row.anchor,
         row.sentence,
+        row.wording,
         row.why,
         row.warning,
         row.notes,

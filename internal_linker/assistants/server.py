@@ -1,6 +1,7 @@
 """The server for assistants: tools on standard input and output, each of which calls one use case."""
 
 import functools
+import inspect
 import io
 import threading
 from collections.abc import Callable, Iterator
@@ -15,11 +16,11 @@ from pydantic import Field
 
 from internal_linker.assistants.answers import (
     AuditSummary,
-    Decision,
     DraftLinks,
+    RecordedDecision,
     ReviewQueue,
     SimilarPage,
-    SimilarPages,
+    SimilarPagesAnswer,
     SuggestedLinks,
     of_audit,
     of_draft,
@@ -30,11 +31,13 @@ from internal_linker.core.errors import InternalLinkerError
 from internal_linker.core.progress import Tracker
 from internal_linker.core.version import __version__
 from internal_linker.usecases.audit_states import audit_in_states, last_audit
+from internal_linker.usecases.capabilities import Capability, derived_capabilities
 from internal_linker.usecases.open_site import OpenSite
 from internal_linker.usecases.options.links import MOST_LINKS
 from internal_linker.usecases.options.similarity import CompareOptions
 from internal_linker.usecases.pairs import find_similar, similar_pages
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.remote_options import remote_fields
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 
 Given = ParamSpec("Given")
@@ -85,6 +88,10 @@ def assistant_server(root: Path, *, write: bool = False) -> MCPServer[Any]:
     server.add_tool(_explained(tools.review_queue), annotations=_READS)
     if write:
         server.add_tool(_explained(tools.decide_link), annotations=_WRITES)
+    for found in derived_capabilities():
+        if write or not found.writes:
+            tool = _explained(_derived(found, root))
+            server.add_tool(tool, annotations=_WRITES if found.writes else _KEEPS)
     return server
 
 
@@ -108,6 +115,28 @@ def _explained(tool: Callable[Given, Answer]) -> Callable[Given, Answer]:
             raise ToolError(str(error)) from None
 
     return explained
+
+
+def _derived(found: Capability, root: Path) -> Callable[..., dict[str, list[dict[str, Any]]]]:
+    """Return the tool of a derived capability: it takes the options that name no files, and returns the tables."""
+
+    def tool(**given: Any) -> dict[str, list[dict[str, Any]]]:
+        result = found.call(open_project(root), options=found.record(**given), progress=Tracker())
+        records: dict[str, list[dict[str, Any]]] = result.records()
+        return records
+
+    parameters = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if default is ... else default,
+            annotation=kind,
+        )
+        for name, (kind, default) in remote_fields(found.record).items()
+    ]
+    tool.__signature__ = inspect.signature(tool).replace(parameters=parameters)  # type: ignore[attr-defined]
+    tool.__name__, tool.__doc__ = found.name, found.summary
+    return tool
 
 
 class Tools:
@@ -154,7 +183,7 @@ class Tools:
             )
             return of_draft(found, self._notes.notes)
 
-    def similar_pages(self, page: _Page, limit: _Count = 10) -> SimilarPages:
+    def similar_pages(self, page: _Page, limit: _Count = 10) -> SimilarPagesAnswer:
         """List the pages most similar to a page, by the last comparison of the site, or a new one, which is kept."""
         project = open_project(self._root)
         view = similar_pages(project) or find_similar(project, CompareOptions(), Tracker())
@@ -165,7 +194,7 @@ class Tools:
             )
             for match in matches[:limit]
         ]
-        return SimilarPages(pages, view.made)
+        return SimilarPagesAnswer(pages, view.made)
 
     def audit_summary(
         self,
@@ -201,7 +230,7 @@ class Tools:
             str | None, Field(max_length=1_000, description="Other words for the link.")
         ] = None,
         notes: Annotated[str | None, Field(max_length=5_000)] = None,
-    ) -> Decision:
+    ) -> RecordedDecision:
         """Record an editor's decision on a link that waits for one; the next run follows it."""
         project = open_project(self._root)
         counts = decide(
@@ -209,7 +238,7 @@ class Tools:
         )
         with project.graph() as (edges, _):
             edge = edges.by_id([link_id])[link_id]
-        return Decision(link_id, edge.status, counts.left)
+        return RecordedDecision(link_id, edge.status, counts.left)
 
     @contextmanager
     def _progress(self) -> Iterator[Tracker]:

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 import typer
 
 from internal_linker.cli.command import (
-    JsonOption,
+    Call,
     ProjectOption,
     opened_project,
+    prints,
     reporting,
-    typed,
     with_options,
 )
 from internal_linker.core.errors import ExitCode
@@ -28,43 +28,34 @@ if TYPE_CHECKING:
 _MOST_LINES, _MOST_PAGES = 400, 20
 
 
-@with_options(ApplyOptions)
-def apply(
-    context: typer.Context,
-    project: ProjectOption = None,
-    *,
-    options: ApplyOptions,
-    as_json: JsonOption = False,
-) -> None:
+@prints("apply", ApplyOptions, json=True)
+def apply(result: "ApplyResult", call: Call) -> ExitCode | None:
     """Put accepted links into source files or WordPress posts.
 
     Without --write, --patch or --branch nothing is changed: the links and the changes are shown. Each written file or
     post can be taken back with undo.
     """
-    opened = opened_project(context, project)
-    from internal_linker.usecases import apply as usecase
     from internal_linker.usecases.console import open_console
 
-    with reporting() as reporter:
-        result = usecase.apply(opened, options, reporter)
-        for remark in result.remarks:
-            reporter.warn(remark)
-    if as_json:
+    options = call.options
+    for remark in result.remarks:
+        call.reporter.warn(remark)
+    if call.as_json:
         from internal_linker.cli.output import json_of
 
         typer.echo(neutralised(json_of(asdict(result))))
     else:
         _show(open_console(), result, is_trial=not (options.write or options.patch or options.branch))
         if result.application:
-            typer.echo(f"To take the links back: {typed(context, f'undo {result.application}')}")
+            typer.echo(f"To take the links back: {call.typed(f'undo {result.application}')}")
     for gap in result.gaps:
         typer.echo(f"Gap: {gap}", err=True)
-    raise typer.Exit(ExitCode.GAPS if result.gaps else ExitCode.SUCCESS)
+    return ExitCode.GAPS if result.gaps else None
 
 
 def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
     from internal_linker.cli.output import print_aligned
-    from internal_linker.usecases.apply import Outcome
+    from internal_linker.usecases.apply import ApplyOutcome
 
     console.print(result.mapping, soft_wrap=True)
     for url, why in result.unsure[:_MOST_PAGES]:
@@ -88,7 +79,7 @@ def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
             console.print(f"... and {len(lines) - _MOST_LINES} more lines: {how} all of them")
     console.print()
     for name, count in result.counts.items():
-        how = ": write them with --links-json FILE" if name == Outcome.FOR_BOX else ""
+        how = ": write them with --links-json FILE" if name == ApplyOutcome.FOR_BOX else ""
         console.print(f"{counted(count, 'link')} {name}{how}", soft_wrap=True)
     if is_trial and result.diff:
         console.print(f"Nothing was changed. To change the {result.noun}s, add --write.")
@@ -96,9 +87,9 @@ def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
 
 def _rows(result: "ApplyResult") -> list[tuple[str, str, str, str]]:
     """Return a row for each link that is for the text; with paths as addresses if all pages are on one host."""
-    from internal_linker.usecases.apply import Outcome
+    from internal_linker.usecases.apply import ApplyOutcome
 
-    links = [link for link in result.links if link.outcome not in (Outcome.FOR_BOX, Outcome.IN_BOX)]
+    links = [link for link in result.links if link.outcome not in (ApplyOutcome.FOR_BOX, ApplyOutcome.IN_BOX)]
     hosts = {urlsplit(url).netloc for link in links for url in (link.page, link.target)}
 
     def shown(url: str) -> str:

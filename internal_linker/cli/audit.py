@@ -10,7 +10,7 @@ import typer
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
 from internal_linker.core.errors import ConfigurationError, ExitCode
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.options.evaluation import AuditOptions
+from internal_linker.usecases.options.evaluation import AuditOptions, LinkPathsOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,8 +75,9 @@ def _print_path(project: "Project", ends: tuple[str, str], options: AuditOptions
     from internal_linker.usecases.audit import link_paths
     from internal_linker.usecases.console import open_console
 
+    wanted = LinkPathsOptions(start=ends[0], end=ends[1], home=options.home, after=options.after)
     with reporting() as reporter:
-        found = link_paths(project, *ends, reporter, home=options.home, after=options.after)
+        found = link_paths(project, wanted, reporter)
     console = open_console()
     for name, urls in (("Today", found.today), ("After adoption", found.after)):
         console.print(f"{name}: {f'clicks: {len(urls) - 1}' if urls else 'there is no path of links.'}")

@@ -1,17 +1,11 @@
 """The commands that look after the cache: cache verify and prune, store copy, backup and restore."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from internal_linker.cli.command import (
-    Command,
-    ProjectOption,
-    group,
-    opened_project,
-    reporting,
-    with_options,
-)
+from internal_linker.cli.command import Call, Command, group, prints
 from internal_linker.core.errors import InputError
 from internal_linker.usecases.options.stores import (
     BackUpOptions,
@@ -22,26 +16,23 @@ from internal_linker.usecases.options.stores import (
 )
 
 if TYPE_CHECKING:
-    from internal_linker.usecases.databases import RestoreResult
+    from internal_linker.store.databases import RestoreResult
+    from internal_linker.usecases.cache import CopyResult, PruneResult, VerifyResult
 
 cache = typer.Typer(help="Verify or prune the cache.", no_args_is_help=True, rich_markup_mode=None)
 cache.callback()(group("Verify or prune the cache."))
 
 
 @cache.command("verify", cls=Command)
-@with_options(VerifyCacheOptions)
-def verify(context: typer.Context, project: ProjectOption = None, *, options: VerifyCacheOptions) -> None:
+@prints("verify_cache", VerifyCacheOptions, stderr=False)
+def verify(result: "VerifyResult", _: Call) -> None:
     """Check the cache and the link graph for damage, and repair it.
 
     Read every row. Without --repair, nothing is changed. With it, damaged vectors, search results and the like are
     removed: runs fetch or compute them again. If links or runs are damaged, the newest sound backup is restored.
     """
-    opened = opened_project(context, project)
-    from internal_linker.usecases.cache import verify_cache
-    from internal_linker.usecases.databases import listed
+    from internal_linker.store.maintenance import listed
 
-    with reporting(stderr=False) as reporter:
-        result = verify_cache(opened, options, reporter)
     if not result.damaged:
         typer.echo("The cache is not damaged.")
     elif not result.repaired:
@@ -56,17 +47,13 @@ def verify(context: typer.Context, project: ProjectOption = None, *, options: Ve
 
 
 @cache.command("prune", cls=Command)
-@with_options(PruneCacheOptions)
-def prune(context: typer.Context, project: ProjectOption = None, *, options: PruneCacheOptions) -> None:
+@prints("prune_cache", PruneCacheOptions)
+def prune(result: "PruneResult", _: Call) -> None:
     """Show or remove what no run has used for half a year.
 
     These are mostly vectors of deleted texts and old search results. Runs remove them at their end; this command
     also returns the space to the disk. It never removes editors' decisions or links that are on the site.
     """
-    opened = opened_project(context, project)
-    from internal_linker.usecases.cache import prune_cache
-
-    result = prune_cache(opened, options)
     for each in result.needless:
         typer.echo(f"{each.table}: {each.rows:,} rows, {each.size / 1e6:,.1f} MB")
     if not any(each.rows for each in result.needless):
@@ -82,47 +69,36 @@ store.callback()(group("Copy, back up or restore the cache."))
 
 
 @store.command("copy", cls=Command)
-@with_options(CopyStoreOptions)
-def copy(context: typer.Context, project: ProjectOption = None, *, options: CopyStoreOptions) -> None:
+@prints("copy_store", CopyStoreOptions, stderr=False)
+def copy(_: "CopyResult", __: Call) -> None:
     """Copy a cache into another database.
 
     FROM and TO are addresses as in store_url, or paths of SQLite files; a relative path starts at the project
     folder. TO keeps its own rows; if both databases have a row with the same key, the newer one is kept.
     """
-    opened = opened_project(context, project)
-    from internal_linker.usecases.cache import copy_store
-
-    with reporting(stderr=False) as reporter:
-        copy_store(opened, options, reporter)
     typer.echo("The cache was copied. To use the copy, set store_url in config/settings.toml.")
 
 
 @store.command("backup", cls=Command)
-@with_options(BackUpOptions)
-def backup(context: typer.Context, project: ProjectOption = None, *, options: BackUpOptions) -> None:
+@prints("back_up_store", BackUpOptions)
+def backup(file: Path, _: Call) -> None:
     """Back up the cache file.
 
     Runs and other commands may use the cache meanwhile. Besides, runs make a backup each week (store_backups). Backups
     made by this command are never deleted. A PostgreSQL database is backed up with its own tools, such as pg_dump.
     """
-    opened = opened_project(context, project)
-    from internal_linker.usecases.cache import back_up_store
-
-    typer.echo(f"The cache was backed up to {back_up_store(opened, options)}.")
+    typer.echo(f"The cache was backed up to {file}.")
 
 
 @store.command("restore", cls=Command)
-@with_options(RestoreOptions)
-def restore(context: typer.Context, project: ProjectOption = None, *, options: RestoreOptions) -> None:
+@prints("restore_store", RestoreOptions)
+def restore(result: "RestoreResult", _: Call) -> None:
     """Restore the cache from a backup.
 
     The present cache file is not deleted: it gets a name with the date. Decisions that editors made since the backup
     are read again from the Sheet or review.xlsx by the next run.
     """
-    opened = opened_project(context, project)
-    from internal_linker.usecases.cache import restore_store
-
-    _tell_restored(restore_store(opened, options))
+    _tell_restored(result)
 
 
 def _tell_restored(result: "RestoreResult") -> None:

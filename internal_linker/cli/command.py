@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+import internal_linker
 from internal_linker.bootstrap import explained
 from internal_linker.core.errors import ConfigurationError, ExitCode, InternalLinkerError
 from internal_linker.core.hints import command, typed_path
@@ -19,6 +20,7 @@ from internal_linker.core.shown import neutralised
 from internal_linker.usecases.option_records import Declared, Options, declared_options, plain
 
 if TYPE_CHECKING:
+    from internal_linker.core.results import Result
     from internal_linker.usecases.console import Reporter
     from internal_linker.usecases.project import Project
 
@@ -100,6 +102,91 @@ def with_options(record: type[Options]) -> Callable[[Callable[..., None]], Calla
         return with_record
 
     return decorate
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a command, for what prints its result."""
+
+    context: typer.Context
+    project: "Project"
+    options: Any  # the record
+    as_json: bool  # whether JSON was asked for
+    reporter: "Reporter"
+
+    def typed(self, words: str) -> str:
+        """Return a command for the same project folder as a person types it."""
+        return typed(self.context, words)
+
+
+Show = Callable[[Any, Call], int | None]
+
+
+def prints(
+    name: str, record: type[Options] = Options, *, json: bool = False, stderr: bool = True
+) -> Callable[[Show], Callable[..., None]]:
+    """Make a command of a function that prints the result of a capability, and may return an exit code.
+
+    The command opens the project, and calls the use case with its options. The function's docstring is its help.
+
+    Args:
+        name: the capability; it is imported when the command runs.
+        record: the capability's options.
+        json: whether there is the option --json.
+        stderr: whether progress is shown on stderr; otherwise it belongs to the command's own output.
+    """
+
+    def decorate(show: Show) -> Callable[..., None]:
+        def called(
+            context: typer.Context,
+            project: ProjectOption = None,
+            as_json: JsonOption = False,
+            *,
+            options: Options,
+        ) -> None:
+            opened = opened_project(context, project)
+            from internal_linker.usecases.capabilities import find_capability
+
+            found = find_capability(name)
+            assert found.record is record, "the command names the options of its capability"
+            with reporting(stderr=stderr) as reporter:
+                result = found.call(opened, options=options, progress=reporter)
+            if code := show(result, Call(context, opened, options, as_json, reporter)):
+                raise typer.Exit(code)
+
+        called.__doc__ = show.__doc__
+        if not json:
+            own = inspect.signature(called)
+            kept = [each for each in own.parameters.values() if each.name != "as_json"]
+            called.__signature__ = own.replace(parameters=kept)  # type: ignore[attr-defined]
+        return with_options(record)(called)
+
+    return decorate
+
+
+def derived_commands() -> Iterator[tuple[str, Callable[..., None]]]:
+    """Yield the commands of derived capabilities by name: they print the tables of their result."""
+    if not internal_linker.DERIVED:
+        return
+    from internal_linker.usecases.capabilities import derived_capabilities
+
+    for found in derived_capabilities():
+        command = prints(found.name, found.record, json=True)(_print_tables)
+        command.__doc__ = found.summary
+        yield found.name.replace("_", "-"), command
+
+
+def _print_tables(result: "Result", call: Call) -> None:
+    from internal_linker.cli.output import json_of, print_columns
+    from internal_linker.usecases.console import open_console
+
+    records = result.records()
+    if call.as_json:
+        typer.echo(neutralised(json_of({**records})))
+        return
+    for name, columns in result.tables().items():
+        rows = [["" if cell is None else str(cell) for cell in row.values()] for row in records[name]]
+        print_columns(open_console(), [*columns], rows)
 
 
 def _parameter(declared: Declared) -> inspect.Parameter:

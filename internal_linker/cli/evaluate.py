@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.cli.command import ProjectOption, opened_project, reporting, typed, with_options
+from internal_linker.cli.command import Call, ProjectOption, opened_project, prints, reporting, with_options
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.sequences import counted
 from internal_linker.core.shown import neutralised
@@ -16,14 +16,13 @@ from internal_linker.usecases.options.evaluation import BacktestOptions, Calibra
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from internal_linker.evaluation.anchors import Agreement, Proposals
-    from internal_linker.evaluation.calibration import Share
+    from internal_linker.evaluation.anchors import Agreement, ProposedAnchors
     from internal_linker.evaluation.holdout import Row
     from internal_linker.ranking.adaptation import Adaptation
     from internal_linker.ranking.calibration import Range
     from internal_linker.ranking.metrics import Estimate
     from internal_linker.usecases.calibrate import Calibration
-    from internal_linker.usecases.evaluate import AnchorEvaluation, Measurement
+    from internal_linker.usecases.evaluate import AnchorEvaluation, Backtest, Measurement
     from internal_linker.usecases.settings.settings import Settings
 
 ARRIVALS_MEANING = (
@@ -97,21 +96,17 @@ def evaluate(
     _print_meanings()
 
 
-@with_options(BacktestOptions)
-def backtest(context: typer.Context, project: ProjectOption = None, *, options: BacktestOptions) -> None:
+@prints("backtest", BacktestOptions)
+def backtest(found: "Backtest", _: Call) -> None:
     """Measure relevance on links added between two crawls.
 
     Measure which of them a run would have proposed when only the first crawl's links were known. Both files are
     tables like files/existing_links.csv; a relative path starts at the current folder. files/backtest.csv lists the
     place of each added link.
     """
-    opened = opened_project(context, project)
     from internal_linker.cli.output import print_rows
-    from internal_linker.usecases import evaluate as usecase
     from internal_linker.usecases.console import open_console
 
-    with reporting() as reporter:
-        found = usecase.backtest(opened, options, reporter)
     print_rows(open_console(), "Links between the two tables", found.counts)
     heading = _heading(found.measurement, found.keep_anchors)
     _print_figures(f"{heading}; encoder {found.encoder}", found.measurement.rows)
@@ -163,7 +158,7 @@ def _print_agreement(found: "Agreement | None") -> None:
     console.print()
 
 
-def _print_proposals(found: "Proposals") -> None:
+def _print_proposals(found: "ProposedAnchors") -> None:
     from internal_linker.evaluation.anchors import LENGTHS
     from internal_linker.evaluation.hygiene import MOST_WORDS
     from internal_linker.usecases.console import open_console
@@ -195,12 +190,7 @@ def _print_lengths(console: "Console", name: str, shares: "Sequence[Estimate]") 
 
 def _as_json(measured: "AnchorEvaluation") -> str:
     import json
-    import math
 
-    tables = {
-        name: [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        for name, columns in measured.tables().items()
-    }
     agreement, proposals = measured.agreement, measured.proposals
     counts = {
         "linked_pairs": agreement.pairs if agreement else 0,
@@ -209,17 +199,7 @@ def _as_json(measured: "AnchorEvaluation") -> str:
         "anchors_in_text": proposals.anchors,
         "anchors_of_more_than_5_words": proposals.hygiene.long,
     }
-    known = {
-        name: [
-            {
-                key: None if isinstance(value, float) and math.isnan(value) else value
-                for key, value in row.items()
-            }
-            for row in rows
-        ]
-        for name, rows in tables.items()
-    }
-    return json.dumps(counts | known, ensure_ascii=False, allow_nan=False)
+    return json.dumps(counts | measured.records(), ensure_ascii=False, allow_nan=False)
 
 
 def _print_figures(heading: str, rows: "Sequence[Row]") -> None:
@@ -288,25 +268,21 @@ def _table(rows: "Sequence[Row]") -> Iterator[str]:
         yield f"{row.name:38}" + "".join(f"{each!s:24}" for each in figures) + f"{row.reach:.4f}"
 
 
-@with_options(CalibrateOptions)
-def calibrate(context: typer.Context, project: ProjectOption = None, *, options: CalibrateOptions) -> None:
-    """Find the lowest score of links that are good enough.
+@prints("calibrate", CalibrateOptions)
+def calibrate(found: "Calibration", call: Call) -> None:
+    """Find how well pages must fit for a related box.
 
     Sample weak and strong pairs of pages from all sections into files/labels.csv; write good, borderline or bad next
     to each. With 50 labels or more, the command prints which share of the pairs above each score is good, and
-    proposes tier_inline and tier_sidebar. With fewer, it prints what to do next and how many of your existing links
-    today's thresholds would find.
+    proposes tier_sidebar. With fewer, it prints what to do next and how many of your existing links today's
+    threshold would find. The scores are those of pages: a link without a place in the text has a third.
     """
-    opened = opened_project(context, project)
-    from internal_linker.usecases import calibrate as usecase
     from internal_linker.usecases.console import open_console
 
-    with reporting() as reporter:
-        found = usecase.calibrate(opened, options, reporter)
     told = (
         _by_labels(found)
         if found.by_labels
-        else _without_labels(found, opened.settings, typed(context, "calibrate"))
+        else _without_labels(found, call.project.settings, call.typed("calibrate"))
     )
     for line in (*found.remarks, _drawn(found), *told):
         open_console().print(line, soft_wrap=True)
@@ -332,7 +308,7 @@ def _by_labels(found: "Calibration") -> Iterator[str]:
     )
     yield (
         "Good: of the links with this score or more, the share that you would accept. Recall: of all links that you "
-        "would accept, the share with this score or more. tier_inline = 0.8 stands for score 80."
+        "would accept, the share with this score or more. tier_sidebar = 0.8 stands for score 80."
     )
     yield f"{'score':10}{'labels':8}{'good':22}{'good or borderline':22}{'recall of good':22}"
     for one, other in zip(found.strict, found.mild, strict=True):
@@ -350,29 +326,26 @@ def _without_labels(found: "Calibration", settings: "Settings", again: str) -> I
     yield (
         f"Next: open files/labels.csv, write good, borderline or bad into the column Label of {lacking} more "
         f"{'row' if lacking == 1 else 'rows'}, and start `{again}` again. It then prints how many links above each "
-        "score are good, and proposes tier_inline and tier_sidebar."
+        "score are good, and proposes tier_sidebar."
     )
-    yield f"Until then keep tier_inline = {settings.tier_inline:g} and tier_sidebar = {settings.tier_sidebar:g}."
+    yield f"Until then keep tier_sidebar = {settings.tier_sidebar:g}."
     if not found.strict:
         return
     yield "Of your existing links, each hidden while it was ranked:"
-    for setting in ("tier_inline", "tier_sidebar"):
-        threshold = getattr(settings, setting)
-        point = min(found.strict, key=lambda point: abs(point.threshold - threshold))
-        yield f"  {point.recall.value:.0%} have a score of at least {score_of(point.threshold)} ({setting})"
+    point = min(found.strict, key=lambda point: abs(point.threshold - settings.tier_sidebar))
+    yield f"  {point.recall.mean:.0%} have a score of at least {score_of(point.threshold)} (tier_sidebar)"
 
 
-def _share(share: "Share") -> str:
-    return "-" if isnan(share.value) else f"{share.value:.3f} [{share.low:.2f}, {share.high:.2f}]"
+def _share(share: "Estimate") -> str:
+    return "-" if isnan(share.mean) else f"{share.mean:.3f} [{share.low:.2f}, {share.high:.2f}]"
 
 
 def _proposed(found: "Calibration") -> Iterator[str]:
     from internal_linker.evaluation.calibration import LEAST_PAIRS
 
     yield "For config/settings.toml:"
-    for setting, threshold in (("tier_inline", found.tier_inline), ("tier_sidebar", found.tier_sidebar)):
-        if isnan(threshold):
-            why = f"no score with {LEAST_PAIRS} pairs or more reaches the requested precision"
-            yield f"# {setting}: {why}. Label more pairs (--pairs), or request a lower precision."
-        else:
-            yield f"{setting} = {threshold:g}"
+    if isnan(found.tier_sidebar):
+        why = f"no score with {LEAST_PAIRS} pairs or more reaches the requested precision"
+        yield f"# tier_sidebar: {why}. Label more pairs (--pairs), or request a lower precision."
+    else:
+        yield f"tier_sidebar = {found.tier_sidebar:g}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from internal_linker.cli.command import ProjectOption, opened_project, reporting, typed, with_options
+from internal_linker.cli.command import Call, ProjectOption, opened_project, prints, reporting, with_options
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
 from internal_linker.core.shown import neutralised
@@ -17,24 +17,25 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from internal_linker.core.edges import ReviewRow
+    from internal_linker.usecases.history import DiffResult, HistoryResult, RollbackResult
 
 # Differences that are printed; all are in the file.
 SHOWN = 20
 
 
-def history(context: typer.Context, project: ProjectOption = None) -> None:
+@prints("history")
+def history(result: "HistoryResult", _: Call) -> None:
     """List the runs whose links are stored.
 
     These are the last 26 runs: half a year of weekly runs. Other commands take a run's name as well as its number:
     last is the newest run, last-1 the one before it.
     """
-    opened = opened_project(context, project)
     from internal_linker.cli.output import print_aligned
-    from internal_linker.usecases import history as usecase
     from internal_linker.usecases.console import open_console
+    from internal_linker.usecases.history import names
 
     header = ("Run", "Name", "Ended (UTC)", "What", "Rows", "Links", "Published", "Model")
-    versions = usecase.history(opened).versions
+    versions = result.versions
     if not versions:
         typer.echo("No runs are stored yet.")
         return
@@ -43,7 +44,7 @@ def history(context: typer.Context, project: ProjectOption = None) -> None:
             *(one.run, name, one.at[:16].replace("T", " "), one.what, str(one.rows), str(one.links)),
             *("yes" if one.published else "no", one.encoder.partition(", recipe ")[0]),
         )
-        for one, name in zip(versions, usecase.names(versions), strict=True)
+        for one, name in zip(versions, names(versions), strict=True)
     ]
     print_aligned(open_console(), header, rows)
     # Scripts read the table.
@@ -53,16 +54,12 @@ def history(context: typer.Context, project: ProjectOption = None) -> None:
     typer.echo(note, err=True)
 
 
-@with_options(DiffOptions)
-def diff(context: typer.Context, project: ProjectOption = None, *, options: DiffOptions) -> None:
+@prints("diff", DiffOptions)
+def diff(result: "DiffResult", _: Call) -> None:
     """Show how the links of two runs differ, and why.
 
     Write all differences to files/diff.csv and print the first 20.
     """
-    opened = opened_project(context, project)
-    from internal_linker.usecases import history as usecase
-
-    result = usecase.diff(opened, options)
     found = result.differences
     for each in found[:SHOWN]:
         places = " -> ".join(str(place) for place in (each.before, each.after) if place)
@@ -77,27 +74,22 @@ def diff(context: typer.Context, project: ProjectOption = None, *, options: Diff
     typer.echo(" ".join(result.remarks) or f"{counted(len(found), 'difference')} written to files/diff.csv.")
 
 
-@with_options(RollbackOptions)
-def rollback(context: typer.Context, project: ProjectOption = None, *, options: RollbackOptions) -> None:
+@prints("rollback", RollbackOptions, stderr=False)
+def rollback(result: "RollbackResult", call: Call) -> int | None:
     """Restore the links of an earlier run.
 
     Write them to the Sheet, Output.csv and links.csv, except those that an editor has rejected since. The next run
     proposes its own links again: to keep the earlier links of some pages, set sections_off.
     """
-    opened = opened_project(context, project)
-    from internal_linker.usecases import history as usecase
-
-    with reporting(stderr=False) as reporter:
-        result = usecase.rollback(opened, options, reporter)
     typer.echo(result.summary)
     if result.earlier:
         typer.echo(
             "This was the newest run, whose links were in place already. To go back to the run before it: "
-            f"{typed(context, f'rollback {result.earlier}')}"
+            f"{call.typed(f'rollback {result.earlier}')}"
         )
     if result.failure:
-        raise typer.Exit(result.failure.exit_code)
-    raise typer.Exit(ExitCode.GAPS if result.gaps else ExitCode.SUCCESS)
+        return result.failure.exit_code
+    return ExitCode.GAPS if result.gaps else None
 
 
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
@@ -143,7 +135,7 @@ class TerminalFace:
         print_("  Sentence  ", end="")
         print_(self._marked(row), soft_wrap=True)
         score = "unknown" if (known := score_of(row.score)) is None else str(known)
-        rows = [("Anchor", row.anchor), ("Warning", row.warning)]
+        rows = [("Wording", row.wording), ("Anchor", row.anchor), ("Warning", row.warning)]
         rows += [("Source", row.source_title), ("" if row.source_title else "Source", row.source)]
         rows += [("Target", row.target_title), ("" if row.target_title else "Target", row.target)]
         rows += [("Score", f"{score}, {TIER_NAMES[row.tier]}"), ("Why", row.why), ("Notes", row.notes)]

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from internal_linker.cli.command import (
+    Call,
     JsonOption,
     ProjectOption,
     opened_project,
+    prints,
     reporting,
     typed,
     with_options,
@@ -139,12 +141,6 @@ def _show(result: "ImpactResult") -> None:
 def _as_json(result: "ImpactResult") -> str:
     from internal_linker.cli.output import json_of
 
-    tables = {
-        name: [
-            dict(zip(columns, map(_plain, row), strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
-        for name, columns in result.tables().items()
-    }
     found = result.findings
     told = {
         "verdict": str(found.verdict),
@@ -158,48 +154,32 @@ def _as_json(result: "ImpactResult") -> str:
         "placebo": found.placebo and dict(zip(("effect", "low", "high"), found.placebo.shown, strict=True)),
         "remarks": [*result.remarks, *found.remarks],
     }
-    return neutralised(json_of({**told, **tables}))
-
-
-def _plain(value: object) -> object:
-    return value if isinstance(value, str | int | float) else str(value)
+    return neutralised(json_of({**told, **result.records()}))
 
 
 # Queries of each kind that the terminal shows; --json has all, of the URLs of no page the most clicked.
 _SHOWN_QUERIES, _FEW = 30, 10
 
 
-@with_options(QueriesOptions)
-def queries(
-    context: typer.Context,
-    project: ProjectOption = None,
-    as_json: JsonOption = False,
-    *,
-    options: QueriesOptions,
-) -> None:
+@prints("queries", QueriesOptions, json=True)
+def queries(done: "FilledQueries", call: Call) -> ExitCode | None:
     """Choose main queries from search data.
 
     Show for each page the query it earns most from: by clicks, then by impressions and position. Queries for the
     site's name are left out, and queries from which two pages earn are listed. With --write, fill the empty main
     queries of files/main_queries.csv or of the Sheet; a main query that somebody wrote is never changed.
     """
-    opened = opened_project(context, project)
     from internal_linker.cli.output import print_rows
-    from internal_linker.usecases import queries as usecase
     from internal_linker.usecases.console import open_console
 
-    with reporting() as reporter:
-        done = usecase.queries(opened, options, reporter)
-    if as_json:
+    if call.as_json:
         import json
 
         typer.echo(json.dumps(_queries_as_json(done), ensure_ascii=False))
     else:
-        console = open_console()
         _show_queries(done)
-        print_rows(console, "Main queries", _rows(done))
-    if done.problems:
-        raise typer.Exit(ExitCode.GAPS)
+        print_rows(open_console(), "Main queries", _rows(done))
+    return ExitCode.GAPS if done.problems else None
 
 
 def _show_queries(done: "FilledQueries") -> None:

@@ -15,7 +15,12 @@ from internal_linker.cli.command import (
 )
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
-from internal_linker.usecases.options.imports import ImportCommandOptions, SearchConsoleOptions
+from internal_linker.usecases.options.imports import (
+    AnalyticsOptions,
+    ImportCommandOptions,
+    SearchConsoleOptions,
+    SearchFilesOptions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -302,10 +307,10 @@ def _import_files(project: "Project", exports: "Sequence[Path]", *, quiet: bool)
     """Import exported files, and say what was stored unless `quiet`."""
     from internal_linker.cli.output import print_columns, print_rows
     from internal_linker.usecases.console import open_console
-    from internal_linker.usecases.import_search_exports import import_search_exports
+    from internal_linker.usecases.import_search_exports import import_search_data
 
     with reporting() as reporter:
-        done = import_search_exports(project, exports, reporter)
+        done = import_search_data(project, SearchFilesOptions(files=exports), reporter)
     if not quiet:
         console = open_console()
         print_columns(console, ("File", "Rows are", "Column", "Taken from"), done.columns)
@@ -320,7 +325,7 @@ def _import_property(project: "Project", property_: str, *, quiet: bool) -> "Sea
     from internal_linker.usecases.import_analytics import import_analytics
 
     with reporting() as reporter:
-        done = import_analytics(project, property_, reporter)
+        done = import_analytics(project, AnalyticsOptions(property=property_), reporter)
     if not quiet:
         print_rows(open_console(), "Imported sessions", _stored_rows(done))
     return done

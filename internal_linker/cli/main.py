@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from internal_linker.cli.command import Command, Start, guarded
+from internal_linker.cli.command import Command, Start, derived_commands, guarded
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.version import __version__
 
@@ -73,6 +73,9 @@ def program(names: Iterable[str] = _COMMANDS) -> typer.Typer:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
+            app.command(name, cls=Command)(command)
+    if names is _COMMANDS:
+        for name, command in derived_commands():
             app.command(name, cls=Command)(command)
     return app
 

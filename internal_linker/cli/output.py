@@ -208,18 +208,13 @@ def conclude_comparison(
     names: Sequence[str],
     data: Callable[[], dict[str, object]] | None,
     show: Callable[[], list[tuple[str, str]]],
-) -> None:
-    """Print the result of a comparison: as JSON if `data` gives it, else as `show` does, with the rows it returns.
-
-    Raises:
-        typer.Exit: something is missing (exit code 6).
-    """
+) -> ExitCode | None:
+    """Print the result of a comparison: as JSON if `data` gives it, else as `show` does, with the rows it returns."""
     if data:
         told = {"left_out": dict(compared.left_out), "brands": list(compared.brands)}
         told |= {"files": [f"files/{name}" for name in names], "gaps": list(compared.gaps)}
         typer.echo(json.dumps(data() | told))
     else:
-        from internal_linker.cli.output import print_rows
         from internal_linker.usecases.console import open_console
 
         rows = [
@@ -229,5 +224,4 @@ def conclude_comparison(
             ("Brands removed from titles", ", ".join(compared.brands) or "none"),
         ]
         print_rows(open_console(), "Result", rows)
-    if compared.gaps:
-        raise typer.Exit(ExitCode.GAPS)
+    return ExitCode.GAPS if compared.gaps else None

@@ -4,9 +4,8 @@ from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING
 
-import typer
-
-from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, reporting, with_options
+from internal_linker.cli.command import Call, prints
+from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.options.similarity import ClustersOptions, PairsOptions
 
@@ -20,28 +19,18 @@ _SHOWN = 10
 _ARROWS = {(True, True): "<->", (True, False): "-->", (False, True): "<--", (False, False): "   "}
 
 
-@with_options(PairsOptions)
-def pairs(
-    context: typer.Context,
-    project: ProjectOption = None,
-    as_json: JsonOption = False,
-    *,
-    options: PairsOptions,
-) -> None:
+@prints("pairs", PairsOptions, json=True)
+def pairs(result: "SimilarPages", call: Call) -> ExitCode | None:
     """List pairs of similar pages.
 
     Compare titles, first headings, contents, or several of these. files/pairs.csv lists the best matches of each page
     with both titles and whether one page already links to the other, files/orphaned_content.csv the pages without a
     match, and files/pairs.xlsx both. No queries or searches are needed.
     """
-    opened = opened_project(context, project)
     from internal_linker.cli.output import conclude_comparison
-    from internal_linker.usecases import pairs as usecase
 
-    with reporting() as reporter:
-        result = usecase.pairs(opened, options, reporter)
-    data = partial(_as_json, result) if as_json else None
-    conclude_comparison(result.compared, result.files, data, partial(_show, result, options))
+    data = partial(_as_json, result) if call.as_json else None
+    return conclude_comparison(result.compared, result.files, data, partial(_show, result, call.options))
 
 
 def _show(result: "SimilarPages", options: PairsOptions) -> list[tuple[str, str]]:
@@ -88,14 +77,8 @@ def _as_json(result: "SimilarPages") -> dict[str, object]:
 _SHOWN_PAGES = 20
 
 
-@with_options(ClustersOptions)
-def clusters(
-    context: typer.Context,
-    project: ProjectOption = None,
-    as_json: JsonOption = False,
-    *,
-    options: ClustersOptions,
-) -> None:
+@prints("clusters", ClustersOptions, json=True)
+def clusters(result: "Clustering", call: Call) -> ExitCode | None:
     """Group similar pages and name the groups.
 
     Compare titles, first headings, contents, or several of these, one language at a time. files/clusters.csv lists
@@ -103,14 +86,10 @@ def clusters(
     similar pages, and files/clusters.xlsx both; files/clusters.html has a map and a tree. No queries or searches are
     needed.
     """
-    opened = opened_project(context, project)
     from internal_linker.cli.output import conclude_comparison
-    from internal_linker.usecases import clusters as usecase
 
-    with reporting() as reporter:
-        result = usecase.clusters(opened, options, reporter)
-    data = partial(_clusters_as_json, result) if as_json else None
-    conclude_comparison(result.compared, result.files, data, partial(_show_clusters, result))
+    data = partial(_clusters_as_json, result) if call.as_json else None
+    return conclude_comparison(result.compared, result.files, data, partial(_show_clusters, result))
 
 
 def _show_clusters(result: "Clustering") -> list[tuple[str, str]]:

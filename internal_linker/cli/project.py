@@ -1,10 +1,13 @@
 """The commands about a project folder: check, init and export-vectors."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from internal_linker.cli.command import (
+    Call,
     ProjectOption,
-    opened_project,
+    prints,
     project_folder,
     reporting,
     typed,
@@ -14,6 +17,9 @@ from internal_linker.core.errors import ExitCode
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.options.similarity import ExportVectorsOptions
 from internal_linker.usecases.options.stores import CheckOptions, InitOptions
+
+if TYPE_CHECKING:
+    from internal_linker.usecases.export_vectors import ExportResult
 
 _MARKS = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}
 
@@ -72,27 +78,22 @@ def init(context: typer.Context, project: ProjectOption = None, *, options: Init
     )
 
 
-@with_options(ExportVectorsOptions)
-def export_vectors(
-    context: typer.Context, project: ProjectOption = None, *, options: ExportVectorsOptions
-) -> None:
+@prints("export_vectors", ExportVectorsOptions)
+def export_vectors(result: "ExportResult", call: Call) -> ExitCode | None:
     """Write every page's vector to files/vectorized_urls.csv.
 
     The vectors are those of the last run or, with --by title or h1, those of the last pairs or clusters by these
     (files/vectorized_titles.csv, files/vectorized_h1.csv): nothing is embedded or spent.
     """
-    opened = opened_project(context, project)
-    from internal_linker.usecases import export_vectors as usecase
-
-    with reporting() as reporter:
-        result = usecase.export_vectors(opened, reporter, options)
     typer.echo(
         " ".join(result.remarks) or f"{counted(result.found, 'vector')} written to files/{result.file}."
     )
-    if result.missing:
-        last = "run (start a run)" if options.by == "content" else f"pairs --by {options.by} (start it)"
-        typer.echo(
-            f"{result.missing} pages have no vector: they are new or changed since the last {last}, have no text, or "
-            "are in a language that the model does not support."
-        )
-        raise typer.Exit(ExitCode.GAPS)
+    if not result.missing:
+        return None
+    by = call.options.by
+    last = "run (start a run)" if by == "content" else f"pairs --by {by} (start it)"
+    typer.echo(
+        f"{result.missing} pages have no vector: they are new or changed since the last {last}, have no text, or "
+        "are in a language that the model does not support."
+    )
+    return ExitCode.GAPS

@@ -7,7 +7,7 @@ from posixpath import normpath
 from unicodedata import category
 
 from internal_linker.cms.front_matter import FrontMatter, scalar
-from internal_linker.cms.generators import Generator, Site, below_folder, lowered, mapping_of
+from internal_linker.cms.generators import GeneratedSite, Generator, below_folder, lowered, mapping_of
 from internal_linker.core.source_files import without_suffix
 
 Paths = Sequence[str]
@@ -18,7 +18,7 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _TOKEN = re.compile(r":([a-z_]+)")
 
 
-def addresses(site: Site, path: str, front: FrontMatter) -> Paths:
+def addresses(site: GeneratedSite, path: str, front: FrontMatter) -> Paths:
     """Return the paths that a file may be published at, below the base, the likeliest first."""
     root = site.root_of(path)
     return [] if root is None else _RULES[site.generator](site, root, path[len(root) :], front)
@@ -42,7 +42,7 @@ def _own_address(front: FrontMatter, *names: str) -> str:
 # Hugo
 
 
-def _hugo(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
+def _hugo(site: GeneratedSite, root: str, path: str, front: FrontMatter) -> Paths:
     if url := _own_address(front, "url"):
         own = url if url.startswith("/") else "/" + url
         return [own, *(prefix + own for prefix in _hugo_prefixes(site, root, path))]
@@ -66,7 +66,7 @@ def _hugo(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
     ]
 
 
-def _hugo_language(site: Site, stem: str) -> tuple[str, str]:
+def _hugo_language(site: GeneratedSite, stem: str) -> tuple[str, str]:
     name, dot, language = stem.rpartition(".")
     known = mapping_of(site.settings.get("languages"))
     if dot and (language in known if known else _LANGUAGE.fullmatch(language)):
@@ -74,7 +74,7 @@ def _hugo_language(site: Site, stem: str) -> tuple[str, str]:
     return stem, ""
 
 
-def _hugo_prefixes(site: Site, root: str, path: str) -> list[str]:
+def _hugo_prefixes(site: GeneratedSite, root: str, path: str) -> list[str]:
     """Return the language folders that a file without a language in its name may be published in, "" for none."""
     for name, values in mapping_of(site.settings.get("languages")).items():
         own = scalar(lowered(mapping_of(values)).get("contentdir"))
@@ -96,7 +96,7 @@ def _is_of_word(char: str) -> bool:
     return char.isalnum() or category(char).startswith("M")
 
 
-def _hugo_permalink(site: Site, path: str, name: str, front: FrontMatter) -> list[str]:
+def _hugo_permalink(site: GeneratedSite, path: str, name: str, front: FrontMatter) -> list[str]:
     patterns = mapping_of(site.settings.get("permalinks"))
     patterns = mapping_of(patterns.get("page")) or patterns
     sections = path.split("/")[:-1]
@@ -166,7 +166,7 @@ _STYLES = {
 }
 
 
-def _jekyll(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
+def _jekyll(site: GeneratedSite, root: str, path: str, front: FrontMatter) -> Paths:
     parts = path.split("/")
     if "_posts" in parts[:-1]:
         return _jekyll_post(site, path, front)
@@ -183,7 +183,7 @@ def _jekyll(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
     return [*(_filled(pattern, values) if pattern else ()), folder if stem == "index" else folder + stem]
 
 
-def _jekyll_post(site: Site, path: str, front: FrontMatter) -> Paths:
+def _jekyll_post(site: GeneratedSite, path: str, front: FrontMatter) -> Paths:
     folder, stem = _folder_and_stem(path)
     dated = _DATED.fullmatch(stem)
     if dated is None:
@@ -210,7 +210,7 @@ def _jekyll_post(site: Site, path: str, front: FrontMatter) -> Paths:
     return [filled for day in dates for filled in _filled(pattern, {**values, **_date_parts(day)})]
 
 
-def _jekyll_collection(site: Site, name: str, path: str, front: FrontMatter) -> Paths:
+def _jekyll_collection(site: GeneratedSite, name: str, path: str, front: FrontMatter) -> Paths:
     options = mapping_of(mapping_of(site.settings.get("collections")).get(name))
     inside = without_suffix(path.partition(f"_{name}/")[2])
     stem = inside.rpartition("/")[2]
@@ -228,7 +228,7 @@ def _jekyll_collection(site: Site, name: str, path: str, front: FrontMatter) -> 
     return _filled(pattern, values)
 
 
-def _jekyll_default(site: Site, path: str, kind: str) -> str:
+def _jekyll_default(site: GeneratedSite, path: str, kind: str) -> str:
     """Return the permalink that the configuration's `defaults` give a file; the longest path decides, as in Jekyll."""
     found = list[tuple[int, str]]()
     defaults = site.settings.get("defaults")
@@ -251,7 +251,7 @@ def _slug(text: str, kept: str = "") -> str:
 # Astro
 
 
-def _astro(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
+def _astro(site: GeneratedSite, root: str, path: str, front: FrontMatter) -> Paths:
     kind, _, inside = path.partition("src/")[2].partition("/")
     if kind == "pages":
         folder, stem = _folder_and_stem(inside)
@@ -281,7 +281,7 @@ _NUMBERED = re.compile(r"^\d+\s*[-_.]+\s*(?=[^-_.\s])")
 _NO_ORDER = re.compile(r"\d+[-_.]\d+")
 
 
-def _docusaurus(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
+def _docusaurus(site: GeneratedSite, root: str, path: str, front: FrontMatter) -> Paths:
     inside, language = path, ""
     if path.startswith("i18n/"):
         _, language, plugin, *rest = [*path.split("/"), "", ""]
@@ -314,13 +314,13 @@ def _unversioned(found: re.Match[str]) -> str:
     return f"versioned_docs/{found[2]}/" if found[2] else "docs/"
 
 
-def _docs_base(site: Site) -> str | None:
+def _docs_base(site: GeneratedSite) -> str | None:
     """Return the path that the docs are published below, if the configuration names it."""
     found = re.search(r"""\bdocs\s*:\s*\{[^{}]*?\brouteBasePath\s*:\s*['"`]([^'"`]*)""", site.script)
     return ("/" + found[1].strip("/")).rstrip("/") if found else None
 
 
-def _docusaurus_post(site: Site, path: str, front: FrontMatter) -> Paths:
+def _docusaurus_post(site: GeneratedSite, path: str, front: FrontMatter) -> Paths:
     found = re.search(r"""\bblog\s*:\s*\{[^{}]*?\brouteBasePath\s*:\s*['"`]([^'"`]*)""", site.script)
     base = ("/" + found[1].strip("/")).rstrip("/") if found else "/blog"
     if slug := front.text("slug"):
@@ -350,7 +350,7 @@ def _without_number(name: str) -> str:
 # MkDocs, Eleventy, plain files
 
 
-def _mkdocs(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
+def _mkdocs(site: GeneratedSite, root: str, path: str, front: FrontMatter) -> Paths:
     folder, stem = _folder_and_stem(path)
     if stem == "README" and _has_index(site, root + path):
         return []
@@ -358,7 +358,7 @@ def _mkdocs(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
     return [*found, *_with_language(folder, stem)]
 
 
-def _has_index(site: Site, path: str) -> bool:
+def _has_index(site: GeneratedSite, path: str) -> bool:
     folder = path[: path.rfind("/") + 1]
     return any(f"{folder}index{suffix}" in site.paths for suffix in (".md", ".markdown", ".html"))
 
@@ -370,7 +370,7 @@ def _with_language(folder: str, stem: str) -> Iterator[str]:
         yield f"/{language}{folder}" + ("" if name in {"index", "README"} else name)
 
 
-def _eleventy(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
+def _eleventy(site: GeneratedSite, root: str, path: str, front: FrontMatter) -> Paths:
     if any(part.startswith("_") for part in path.split("/")):  # _includes, _data
         return []
     if front.text("permalink") == "false":
@@ -383,14 +383,14 @@ def _eleventy(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
     return [folder if name == "index" or folder.endswith(f"/{name}/") else folder + name for name in names]
 
 
-def _plain(site: Site, root: str, path: str, front: FrontMatter) -> Paths:
+def _plain(site: GeneratedSite, root: str, path: str, front: FrontMatter) -> Paths:
     if own := _own_address(front, "permalink", "url"):
         return [own if own.startswith("/") else "/" + own]
     folder, stem = _folder_and_stem(path)
     return [folder if stem in {"index", "_index"} else folder + stem, *_with_language(folder, stem)]
 
 
-_RULES: Mapping[Generator, Callable[[Site, str, str, FrontMatter], Paths]] = {
+_RULES: Mapping[Generator, Callable[[GeneratedSite, str, str, FrontMatter], Paths]] = {
     Generator.HUGO: _hugo,
     Generator.JEKYLL: _jekyll,
     Generator.ASTRO: _astro,

@@ -33,7 +33,7 @@ _MARKS = {
 
 
 @dataclass(frozen=True)
-class Site:
+class GeneratedSite:
     """A site that a tree has the sources of."""
 
     generator: Generator
@@ -54,7 +54,7 @@ class Site:
         return next((root for root in self.roots if path.startswith(root)), None)
 
 
-def find_sites(tree: SourceTree) -> list[Site]:
+def find_sites(tree: SourceTree) -> list[GeneratedSite]:
     """Return the sites that a tree may hold: those with a configuration, else one for each known generator."""
     paths = frozenset(tree.files)
     found = dict[tuple[Generator, str], list[str]]()
@@ -66,7 +66,7 @@ def find_sites(tree: SourceTree) -> list[Site]:
     sites = [_configured(generator, folder, files, tree) for (generator, folder), files in found.items()]
     return [site for site in sites if site] or [
         # The plainest comes first: it is the one where several fit the same files.
-        Site(generator, roots=_default_roots(generator, "", paths), paths=paths)
+        GeneratedSite(generator, roots=_default_roots(generator, "", paths), paths=paths)
         for generator in reversed(Generator)
     ]
 
@@ -79,7 +79,9 @@ def _split_settings(path: str) -> tuple[str, str]:
     return folder + slash, name
 
 
-def _configured(generator: Generator, folder: str, files: Sequence[str], tree: SourceTree) -> Site | None:
+def _configured(
+    generator: Generator, folder: str, files: Sequence[str], tree: SourceTree
+) -> GeneratedSite | None:
     settings, problems, script = dict[str, object](), list[str](), ""
     for path in files:
         kind = suffix_of(path).lstrip(".")
@@ -99,7 +101,7 @@ def _configured(generator: Generator, folder: str, files: Sequence[str], tree: S
         if not named and "baseurl" not in settings:
             return None  # config.json and the like are the files of many programs
     paths = frozenset(tree.files)
-    site = Site(generator, folder, None, (), settings, script, paths, tuple(problems))
+    site = GeneratedSite(generator, folder, None, (), settings, script, paths, tuple(problems))
     return replace(site, base=_base(site), roots=_roots(site))
 
 
@@ -108,7 +110,7 @@ def lowered(values: Mapping[str, object]) -> dict[str, object]:
     return {name.lower(): value for name, value in values.items()}
 
 
-def _base(site: Site) -> str | None:
+def _base(site: GeneratedSite) -> str | None:
     name = {
         Generator.HUGO: "baseurl",
         Generator.JEKYLL: "baseurl",
@@ -127,7 +129,7 @@ def _base(site: Site) -> str | None:
     return ("/" + found[1].strip("/")).rstrip("/") if found else None
 
 
-def _roots(site: Site) -> tuple[str, ...]:
+def _roots(site: GeneratedSite) -> tuple[str, ...]:
     folder = site.folder
     if site.generator is Generator.MKDOCS:
         named = scalar(site.settings.get("docs_dir")) or "docs"

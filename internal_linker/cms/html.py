@@ -11,7 +11,16 @@ from html import escape, unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from internal_linker.cms.passages import Content, Mark, Passage, Piece, Span, Unreadable, joined
+from internal_linker.cms.passages import (
+    Content,
+    Mark,
+    Passage,
+    Piece,
+    Span,
+    UnreadableText,
+    all_places,
+    joined,
+)
 from internal_linker.cms.templates import Masked, front_matter, masked, shortcodes
 
 _ATTRIBUTE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'>])[^\s>]++)?+)?+"""
@@ -87,7 +96,7 @@ class Elements:
         self._open.append((name, is_closing(name, attributes)))
         self._closed += self._open[-1][1]
         if len(self._open) > _DEEPEST:
-            raise Unreadable
+            raise UnreadableText
 
     def end(self, name: str) -> None:
         """Close an element and those inside, if it is open."""
@@ -132,6 +141,14 @@ class HtmlDocument:
             self._body, after.text[front_matter(text) :], written
         )
 
+    def plain(self, words: str) -> str:
+        """Return the words with references for what would be markup."""
+        return escape(words, quote=False)
+
+    def is_only_worded(self, text: str, start: int, words: str) -> bool:
+        """Return whether a browser's parser sees the words in body text and no other change."""
+        return has_only_words(self._body, masked(text).text[front_matter(text) :], words)
+
     @cached_property
     def _body(self) -> str:
         return self.masked.text[front_matter(self.source) :]
@@ -170,7 +187,7 @@ class _Reader:
     def _tag(self, found: re.Match[str]) -> None:
         name, start, end = found["name"].lower(), found.start(), found.end()
         if end - start > _LONGEST_TAG:
-            raise Unreadable
+            raise UnreadableText
         if not found["end"]:
             self.closed.append((start, end))
             return
@@ -300,6 +317,13 @@ def is_only_linked(before: str, after: str, href: str) -> bool:
     if known or len(fresh) != 1 or fresh[0].attributes != {"href": href}:
         return False
     return _is_in_body(fresh[0]) and _without(fresh[0], new) == old.html
+
+
+def has_only_words(before: str, after: str, words: str) -> bool:
+    """Return whether HTML has the same elements and text as before, but for words that are added at one place."""
+    old, new = _parsed(before).html or "", _parsed(after).html or ""
+    written = escape(words, quote=False).replace("\u00a0", "&nbsp;")
+    return any(new[:at] + new[at + len(written) :] == old for at in all_places(new, written))
 
 
 def _parsed(html: str) -> LexborHTMLParser:

@@ -16,13 +16,14 @@ from internal_linker.cms.passages import (
     Passage,
     Piece,
     Span,
-    Unreadable,
+    UnreadableText,
     all_places,
     folded,
     folded_places,
     occurrences,
 )
 from internal_linker.core.source_files import Markup
+from internal_linker.core.wordings import addition
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Placement:
     anchor: str  # the accepted anchor, as readers see it
     sentence: str  # the sentence in which the anchor was accepted, as readers see it; empty if none is known
     leads_to_target: Callable[[str], bool]  # whether an `href` of the same text leads to the target
+    wording: str = ""  # the sentence with the words that are to be added and have the anchor; empty for none
 
 
 class Refusal(StrEnum):
@@ -43,7 +45,12 @@ class Refusal(StrEnum):
     LINKED = "the page already links to the target"
     NO_ANCHOR = "the anchor is not in the text"
     NOT_BODY = "the anchor is only in links, headings, code, captions or templates"
+    UNCERTAIN = (
+        "uncertain, as the crawl had no markup: the anchor is only in links, headings, code or the like"
+    )
     NO_OWN_TEXT = "the link has no anchor in the text"
+    NO_SENTENCE = "the sentence that was to get new words is not in the body text exactly once"
+    REWORDED = "the suggested wording has changed since it was accepted: accept the link again"
     UNSAFE = "the result could not be verified, so nothing was changed"
     UNREADABLE = "the text could not be read as its format"
 
@@ -53,8 +60,10 @@ class Inserted:
     """A text with one more link."""
 
     text: str  # the new text
-    start: int  # the first character of the link's markup in the new text
-    end: int  # the character after it
+    start: (
+        int  # the first character of the link's markup in the new text, or of the words that are new with it
+    )
+    end: int  # the character after the link's markup
     # Whether the anchor stands in the accepted sentence; otherwise it stands elsewhere in the text
     in_sentence: bool
 
@@ -74,8 +83,9 @@ _PART = 12
 def insert(text: str, text_format: Markup, placement: Placement) -> Inserted | Refusal:
     """Link the anchor of a placement: in its sentence, otherwise where it stands in body text as whole words.
 
-    The result is parsed: the visible text is the same, the links are the same but for the new one, which leads to
-    the placement's `href`, and nothing outside the anchor's paragraph has changed.
+    With a wording, its words are added to the sentence first, which must stand in body text once. The result is
+    parsed: the visible text is the same but for these words, the links are the same but for the new one, which leads
+    to the placement's `href`, and nothing outside the anchor's paragraph has changed.
 
     Args:
         text: the text as it is stored, with front matter, comments and templates.
@@ -94,9 +104,45 @@ def insert(text: str, text_format: Markup, placement: Placement) -> Inserted | R
         own = {placement.href, placement.target, document.written(placement.href)}
         if any(href in own or placement.leads_to_target(href) for href in document.hrefs):
             return Refusal.LINKED
+        if placement.wording:
+            return _worded(document, text_format, placement)
         return _inserted(document, anchor, placement)
-    except (Unreadable, RecursionError):
+    except (UnreadableText, RecursionError):
         return Refusal.UNREADABLE
+
+
+def _worded(document: Document, text_format: Markup, placement: Placement) -> Inserted | Refusal:
+    """Add the words of a wording to its sentence, and link the anchor there."""
+    sentence, span = folded(placement.sentence), addition(placement.sentence, placement.wording)
+    found = [
+        (passage, at + len(folded_places(placement.sentence[: span[0]]).text))
+        for passage in document.passages
+        for at in all_places(folded_places(passage.visible).text, sentence)
+        if sentence and span
+    ]
+    if len(found) != 1 or not found[0][0].is_open or span is None:
+        return Refusal.NO_SENTENCE
+    start, words = _source(*found[0]), placement.wording[slice(*span)]
+    if start is None:
+        return Refusal.UNSAFE
+    new = f"{document.source[:start]}{document.plain(words)}{document.source[start:]}"
+    if not document.is_only_worded(new, start, words):
+        return Refusal.UNSAFE
+    placement = replace(placement, sentence=placement.wording)
+    linked = _inserted(_READERS[text_format](new), folded(placement.anchor), placement)
+    if not isinstance(linked, Inserted) or not linked.in_sentence:
+        return Refusal.UNSAFE
+    return replace(linked, start=min(start, linked.start))
+
+
+def _source(passage: Passage, at: int) -> int | None:
+    """Return where a character of a passage, given by its place in the folded text, begins in the source."""
+    places, pieces = folded_places(passage.visible), passage.content.pieces
+    if at >= len(places.starts):
+        return None
+    offsets, place = [0, *accumulate(len(piece.text) for piece in pieces)], places.starts[at]
+    number = bisect_right(offsets, place) - 1
+    return _begin(pieces[number], place - offsets[number]) if pieces[number].is_open else None
 
 
 def _inserted(document: Document, anchor: str, placement: Placement) -> Inserted | Refusal:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from internal_linker.cms.html import is_closing
-from internal_linker.cms.passages import Span, Unreadable
+from internal_linker.cms.passages import Span, UnreadableText
 from internal_linker.cms.templates import covered
 
 _NEXT = re.compile(
@@ -145,7 +145,7 @@ def _after_braces(text: str, at: int) -> int:
                 return at
         elif sign[0] in {'"', "'", "`"}:
             at = _after_string(text, sign)
-    raise Unreadable
+    raise UnreadableText
 
 
 def _after_string(text: str, sign: re.Match[str]) -> int:
@@ -166,4 +166,4 @@ def _after_tag(text: str, at: int) -> int:
             if end < 0:
                 break
             at = end + 1
-    raise Unreadable
+    raise UnreadableText

@@ -12,10 +12,17 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from internal_linker.cms.html import VOID, Elements, is_only_linked, tags, urls
+from internal_linker.cms.html import VOID, Elements, has_only_words, is_only_linked, tags, urls
 from internal_linker.cms.jsx import without_jsx
-from internal_linker.cms.passages import Content, Mark, Passage, Piece, Span, Unreadable, joined
-from internal_linker.cms.templates import as_punctuation, front_matter, masked, math, shortcodes
+from internal_linker.cms.passages import Content, Mark, Passage, Piece, Span, UnreadableText, joined
+from internal_linker.cms.templates import (
+    as_punctuation,
+    covered,
+    front_matter,
+    masked,
+    math,
+    shortcodes,
+)
 
 
 class _Event(NamedTuple):
@@ -71,7 +78,7 @@ def _noting(name: str, rule: Callable[[StateInline, bool], bool]) -> Callable[[S
     return noting
 
 
-class Places:
+class CharacterMap:
     """Where the characters of a block's text are in the source."""
 
     def __init__(self, starts: Sequence[int], places: Sequence[int]) -> None:
@@ -96,7 +103,7 @@ class Places:
 class Inline:
     """Reads the text of a block."""
 
-    def __init__(self, text: str, places: Places, elements: Elements, env: dict[str, Any]) -> None:
+    def __init__(self, text: str, places: CharacterMap, elements: Elements, env: dict[str, Any]) -> None:
         self.text = text
         self.places = places
         self.elements = elements
@@ -228,6 +235,13 @@ _EXTENDED = re.compile(
     r"|(?<![\w:]):[a-z][\w-]*(?:\[[^\]\r\n]*\](?:\{[^}\r\n]*\})?|\{[^}\r\n]*\}|:(?!\w))",
     re.MULTILINE,
 )
+# What MkDocs and others indent text below: the heads of admonitions and of tabs, and the signs of definitions.
+_DEFINITION = re.compile(r":[ \t]+(?=\S)")
+_HEAD = re.compile(
+    r"^([ \t>]*(?:[-*+][ \t]+)?)((?:!!!|\?\?\?\+?)[ \t]*[\w-][^\r\n]*|===[!+]*[ \t]+[\"'][^\r\n]*)"
+    rf"|(?:(?<=[^\s|]\n)|(?<=[^\s|]\r\n)){_DEFINITION.pattern}",
+    re.MULTILINE,
+)
 _WIKI = re.compile(r"\[\[([^\]|\r\n]+)")
 # Paragraphs that are none: notes, definitions, captions of tables and pictures.
 _NO_PARAGRAPH = re.compile(
@@ -242,6 +256,8 @@ _IN_HREF = re.compile(r"[\s<>()\\`|\"\x00-\x1f]|&(?=#?\w+;)")
 # Parentheses within each other up to two deep, which all parsers read.
 _PAIRED = re.compile(r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*")
 _TEMPLATE = re.compile(r"\{\{|\{%")
+# Whether rendered HTML differs from an earlier one by a change only; the first argument says how templates are shown.
+_Change = Callable[[Callable[[str], str], str, str], bool]
 # What stands in a table's line before its first cell, and between two.
 _ROW_BEGIN, _CELL_BEGIN = re.compile(r"[\s>|*+\-\d.)]*"), re.compile(r"\s*\|[\s|]*")
 
@@ -249,6 +265,15 @@ _ROW_BEGIN, _CELL_BEGIN = re.compile(r"[\s>|*+\-\d.)]*"), re.compile(r"\s*\|[\s|
 @cache
 def _renderer() -> MarkdownIt:
     return plain_parser().enable(["inline", "text_join"])
+
+
+def _with_lists(text: str) -> str:
+    """Return a text of the same length with an item of a list for each head, as its text is indented like an item's."""
+
+    def item(head: re.Match[str]) -> str:
+        return f"{head[1]}+   {covered(head[2][4:])}" if head[2] else f"+{head[0][1:]}"
+
+    return _HEAD.sub(item, text)
 
 
 class _Parsed:
@@ -264,6 +289,7 @@ class _Parsed:
             jsx = without_jsx(self.text, self.start)
             self.text, self.hrefs = jsx.text, jsx.hrefs
             self.closed += jsx.closed
+        self.unlisted, self.text = self.text, _with_lists(self.text)
         self.env: dict[str, Any] = {}  # the definitions of references
         self.tokens = parser().parse(self.text[self.start :], self.env)
 
@@ -289,7 +315,12 @@ class _Parsed:
         last = outermost[min(at + 1, len(outermost) - 1)][1]
         return self.lines[outermost[at][0]][0], self.lines[min(last, len(self.lines)) - 1][1]
 
-    def places(self, token: Token) -> Places | None:
+    def is_term(self, token: Token) -> bool:
+        """Return whether a paragraph is what the next line defines."""
+        after = token.map[1] if token.map else len(self.lines)
+        return after < len(self.lines) and bool(_DEFINITION.match(self.unlisted, self.lines[after][0]))
+
+    def places(self, token: Token) -> CharacterMap | None:
         """Return where the text of a paragraph is in the source, None if it is unknown."""
         first = token.map[0] if token.map else 0
         starts, places, at = [], [], 0
@@ -301,9 +332,9 @@ class _Parsed:
             starts.append(at)
             places.append(start + len(written) - len(wanted))
             at += len(line) + 1
-        return Places(starts, places)
+        return CharacterMap(starts, places)
 
-    def cell(self, token: Token, after: int) -> Places | None:
+    def cell(self, token: Token, after: int) -> CharacterMap | None:
         """Return where the text of a table's cell is in the source, None if it is unknown."""
         number = token.map[0] if token.map else 0
         start, end = self.lines[number]
@@ -318,7 +349,7 @@ class _Parsed:
                 at += 1
                 starts.append(place)
                 places.append(at + place)
-        return Places(starts, places)
+        return CharacterMap(starts, places)
 
 
 class _Reader:
@@ -362,6 +393,7 @@ class _Reader:
             (parent == "paragraph_open" or (parent == "td_open" and places is not None))
             and not self.elements.is_closed
             and not _NO_PARAGRAPH.match(text)
+            and not self.parsed.is_term(token)
         )
         if not _LEADING.search(text):
             read = partial(self._read, token, places, Elements())
@@ -373,13 +405,13 @@ class _Reader:
         content = Content(tuple(inline.pieces), tuple(inline.marks))
         self.passages.append(Passage(_look(text), is_open, lambda: content) if is_open else _unread(text))
 
-    def _read(self, token: Token, places: Places | None, elements: Elements) -> Content:
+    def _read(self, token: Token, places: CharacterMap | None, elements: Elements) -> Content:
         inline = self._inline(token, places, elements)
         return Content(tuple(inline.pieces), tuple(inline.marks))
 
-    def _inline(self, token: Token, places: Places | None, elements: Elements) -> Inline:
+    def _inline(self, token: Token, places: CharacterMap | None, elements: Elements) -> Inline:
         places = places or self.parsed.places(token)
-        inline = Inline(token.content, places or Places([0], [0]), elements, self.parsed.env)
+        inline = Inline(token.content, places or CharacterMap([0], [0]), elements, self.parsed.env)
         inline.is_open = places is not None
         inline.read()
         return inline
@@ -422,33 +454,49 @@ class MarkdownDocument:
 
     def is_only_linked(self, text: str, start: int, href: str) -> bool:
         """Return whether the parser finds one more link in one block, and all other blocks unchanged."""
+        written = masked(escaped(href)).text
+        written = written if _TEMPLATE.search(href) else written.replace("&amp;", "&")
+        return self._is_only_changed(
+            text, start, lambda shown, old, new: is_only_linked(old, new, shown(written))
+        )
+
+    def plain(self, words: str) -> str:
+        """Return the words as they are: none that mean something in Markdown are verified."""
+        return words
+
+    def is_only_worded(self, text: str, start: int, words: str) -> bool:
+        """Return whether the parser finds the words in one block, and all other blocks unchanged."""
+        return self._is_only_changed(text, start, lambda shown, old, new: has_only_words(old, new, words))
+
+    def _is_only_changed(self, text: str, start: int, is_change: _Change) -> bool:
+        """Return whether one block is another one, by `is_change`, and all others are the same."""
         before = self.parsed
         try:
             plain = masked(text).text
-            plain = without_jsx(plain, before.start).text if self.is_mdx else plain
-        except Unreadable:
+            plain = _with_lists(without_jsx(plain, before.start).text if self.is_mdx else plain)
+        except UnreadableText:
             return False
-        link = len(text) - len(self.source)
-        written = masked(escaped(href)).text
+        more = len(text) - len(self.source)
         if front_matter(text) != before.start:
             return False
         block = before.block(start)
         if block is None:
             return False
         first, last = block
-        old, new = before.text[first:last], plain[first : last + link]
-        if plain[:first] != before.text[:first] or plain[last + link :] != before.text[last:]:
+        old, new = before.text[first:last], plain[first : last + more]
+        if plain[:first] != before.text[:first] or plain[last + more :] != before.text[last:]:
             return False
-        written = written if _TEMPLATE.search(href) else written.replace("&amp;", "&")
         # Whether emphasis next to a template tag begins or ends depends on when the generator renders the tag.
-        return _is_only_linked(old, new, before.env, written) and (
-            not before.masked.tags
-            or _is_only_linked(as_punctuation(old), as_punctuation(new), before.env, as_punctuation(written))
+        return all(
+            _is_only_changed(shown(old), shown(new), before.env, partial(is_change, shown))
+            for shown in ((str, as_punctuation) if before.masked.tags else (str,))
         )
 
 
-def _is_only_linked(before: str, after: str, env: Mapping[str, Any], href: str) -> bool:
-    """Return whether two texts have the same blocks, but for one more link in one of them."""
+def _is_only_changed(
+    before: str, after: str, env: Mapping[str, Any], is_change: Callable[[str, str], bool]
+) -> bool:
+    """Return whether two texts have the same blocks, but for a change in one of them."""
     old_env, new_env = dict[str, Any](), dict[str, Any]()
     old, new = parser().parse(before, old_env), parser().parse(after, new_env)
     if old_env != new_env or len(old) != len(new):
@@ -461,8 +509,8 @@ def _is_only_linked(before: str, after: str, env: Mapping[str, Any], href: str) 
     if len(changed) != 1:
         return False
     # The definitions of the whole text count.
-    without, with_link = (_renderer().renderInline(content, dict(env)) for content in changed[0])
-    return is_only_linked(without, with_link, href)
+    without, with_change = (_renderer().renderInline(content, dict(env)) for content in changed[0])
+    return is_change(without, with_change)
 
 
 def _shape(token: Token) -> tuple[object, ...]:
@@ -493,7 +541,7 @@ def read_markdown(text: str, *, is_mdx: bool = False) -> MarkdownDocument:
     parsed = _Parsed(text, is_mdx=is_mdx)
     reader = _Reader(parsed)
     reader.read()
-    plain = parsed.text
+    plain = parsed.unlisted
     closed = [
         *parsed.closed,
         *math(plain),

@@ -14,7 +14,7 @@ from internal_linker.text.words import INSIDE, UNSPACED
 Span = tuple[int, int]
 
 
-class Unreadable(Exception):
+class UnreadableText(Exception):
     """A text that can't be read as its format."""
 
 
@@ -93,6 +93,15 @@ class Document(Protocol):
         """Return whether a new text is this one with one more link in body text, and nothing else.
 
         The link begins at `start` in the new text.
+        """
+
+    def plain(self, words: str) -> str:
+        """Return words as they are written in body text."""
+
+    def is_only_worded(self, text: str, start: int, words: str) -> bool:
+        """Return whether a new text is this one with words added to its body text, and nothing else.
+
+        They begin at `start` in the new text.
         """
 
 

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from internal_linker.cms.addresses import addresses
 from internal_linker.cms.front_matter import FrontMatter, read_front_matter
-from internal_linker.cms.generators import Site, find_sites
+from internal_linker.cms.generators import GeneratedSite, find_sites
 from internal_linker.core.source_files import SourceTree, without_suffix
 from internal_linker.core.urls import encoded_path, normal_form
 
@@ -98,7 +98,7 @@ class SourcePages:
     matched: tuple[Matched, ...]  # the files that are pages, in the order of the pages
     unsure: tuple[Unsure, ...]  # what was not decided, since more than one match is possible
     missing: tuple[str, ...]  # the URLs of the pages without a file
-    site: Site  # the generator, its folders, and the path below which the site is published
+    site: GeneratedSite  # the generator, its folders, and the path below which the site is published
     problems: tuple[str, ...] = ()  # front matter and configuration that can't be read, one sentence each
 
     def rows(self) -> Iterator[tuple[str, str, str]]:
@@ -235,7 +235,7 @@ class _Claim:
     how: How
 
 
-def _match_paths(search: _Search) -> Site:
+def _match_paths(search: _Search) -> GeneratedSite:
     """Match files by the addresses that the generator gives them; return the site that fits most of them."""
     by_path = defaultdict[str, list[str]](list)
     for key in search.pages:
@@ -274,7 +274,7 @@ def _match_paths(search: _Search) -> Site:
 
 
 def _best_fit(
-    sites: Sequence[Site],
+    sites: Sequence[GeneratedSite],
     published: Sequence[Mapping[str, Sequence[str]]],
     by_path: Mapping[str, Sequence[str]],
 ) -> tuple[int, str]:

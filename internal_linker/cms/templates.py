@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from zlib import crc32
 
-from internal_linker.cms.passages import Span, Unreadable
+from internal_linker.cms.passages import Span, UnreadableText
 
 # Characters of a plane for private use: no parser gives them a meaning, and no text has them.
 _FIRST, _FILL, _DIGIT, _BASE = "\U000f0000", "\U000f0001", 0xF1000, 4096
@@ -64,7 +64,7 @@ def masked(text: str) -> Masked:
         Unreadable: the text has characters that the mask needs.
     """
     if _RESERVED.search(text):
-        raise Unreadable
+        raise UnreadableText
     if not any(sign in text for sign in ("{{", "{%", "{#", "<%", "<?")):
         return Masked(text, {}, ())
     tags: dict[str, str] = {}

@@ -1,14 +1,16 @@
 """The arrays that travel through a run."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import isnan, nan
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.core.errors import ConfigurationError
 
+T = TypeVar("T")
 Vectors = NDArray[np.floating]
 Ints = NDArray[np.integer]
 Bools = NDArray[np.bool_]
@@ -38,7 +40,7 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class JoinTask:
     """One task of a join: independent of all others, with the same result whenever it runs."""
 
     name: str  # what is compared; equal names in one join have equal results
@@ -166,3 +168,15 @@ def is_in(values: Ints, ours: Ints) -> Bools:
     ascending = np.sort(ours)
     found: Bools = ascending[np.searchsorted(ascending, values).clip(max=len(ours) - 1)] == values
     return found
+
+
+def joined(parts: list[T]) -> T:
+    """Return records of arrays, all of one class, as one; `parts` is emptied.
+
+    One attribute after the other: all parts and the whole would be the most that a run has in memory.
+    """
+    kind: Any = type(parts[0])
+    columns = {each.name: [getattr(part, each.name) for part in parts] for each in fields(kind)}
+    parts.clear()
+    whole: T = kind(**{name: np.concatenate(columns.pop(name)) for name in [*columns]})
+    return whole

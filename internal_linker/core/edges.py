@@ -41,6 +41,13 @@ class Anchor:
     # whether a language model was asked about the link; it chose this anchor, or none that was usable
     asked: bool = False
     quality: float = nan  # how likely an editor is to accept these words for the link, 0 to 1; NaN unknown
+    # of an anchor that is not `verbatim`, the sentence with words added that have the anchor; "" for none
+    wording: str = ""
+    # the language model that chose the words, and its prompt's version, such as "openai/x, prompt v1"; "" for none
+    model: str = ""
+    # how sure it is that an editor would publish its wording, 0 to 1; None if it didn't say
+    confidence: float | None = None
+    is_query: bool = False  # whether it is a search query by which people find the target
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,7 @@ class Edge:
     # anchor, notes: the editor's own anchor and notes
     anchor: str = ""
     notes: str = ""
+    wording: str = ""  # the suggested wording that the editor accepted with the link; "" for none
     # the link's anchor as it was last looked for in the page's text, see `ports.Anchors.placed`; only for an editor's
     # anchor and one that is not `verbatim`, otherwise its text is ""
     placed: Anchor = Anchor("")
@@ -153,6 +161,8 @@ class Verdict:
     written: str | None = None  # the status that a run last wrote into the row; None: the place does not tell
     # which of "status", "anchor" and "notes" say nothing, because their column is missing or the text is no status
     unread: tuple[str, ...] = ()
+    # the suggested wording that the editor saw, with the added words in square brackets; "" for none
+    wording: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +188,8 @@ class ReviewRow:
     # source_title, target_title: the pages' titles, "" where nobody looked them up
     source_title: str = ""
     target_title: str = ""
+    # the sentence with the words that are to be added in square brackets; "" for none
+    wording: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +259,8 @@ def _digest(text: str) -> str:
 # 0.50 at the middle and 0.73 one scale above it. Of 335 links of both development sites, 279 were judged by blind
 # readers when an earlier ranking proposed them; one person, who knew which they were, judged the 56 that are new.
 MIDDLE, SCALE = 1.0, 1.0
+# What the strength of two pages counts at most where no place in the text is good enough for the link.
+_BESIDE = 0.33
 
 
 def strengths(scores: Vectors) -> Vectors:
@@ -259,6 +273,22 @@ def strengths(scores: Vectors) -> Vectors:
 def strength(score: float) -> float:
     """Return the logistic function of the score, 0 to 1; NaN for NaN."""
     return float(strengths(np.array(score)))
+
+
+def score_for(strength: Vectors) -> Vectors:
+    """Return the scores of links of these strengths, 0 to 1: the inverse of `strengths`."""
+    inside = np.clip(strength, 1e-6, 1 - 1e-6)
+    score: Vectors = MIDDLE + SCALE * np.log(inside / (1 - inside))
+    return score
+
+
+def beside(inline: float) -> float:
+    """Return what the strength of two pages, 0 to 1, counts for a link beside the text: less than any link in it.
+
+    Args:
+        inline: the lowest strength of a link in the text, 0 to 1.
+    """
+    return min(_BESIDE, inline)
 
 
 def score_of(strength: float) -> int | None:
@@ -278,6 +308,8 @@ def why(edge: Edge) -> str:
     state = "Accepted by an editor" if edge.verdict in ("accepted", "edited") else ""
     if not edge.rank and edge.status == "proposed":
         state = "Waits for an editor's approval"
+    elif edge.origin == "rule" and not state:
+        state = "By a rule in config/link_rules.csv"
     return sentences(
         edge.evidence,
         serp_rank=edge.serp_rank,
@@ -285,6 +317,7 @@ def why(edge: Edge) -> str:
         score=edge.score,
         state=state,
         mentions=edge.chosen.text if edge.tier == "inline" and edge.kind == "contextual" else "",
+        mentions_query=edge.chosen.is_query,
         is_query="://" not in edge.source,
     )
 

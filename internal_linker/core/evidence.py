@@ -12,13 +12,14 @@ from internal_linker.core.arrays import Ints, Vectors
 
 # Levels of topical similarity, from 1; 0: unknown.
 TOPICS = ("", "Loosely related topic", "Related topic", "Similar topic", "Very similar topic")
-# Why a link is one of last resort; 0: it is none.
+# Why a link is one of last resort; 0: it is none. What the source is like holds for all of its links.
 RESERVATIONS = (
     "",
     "the target is very short, full of links or deprecated",
     "the source is very short, full of links or deprecated",
     "both pages follow one template",
 )
+_SOURCE = 2
 # The blend of words and embedding, in standard deviations above the source's average target, from which the second
 # and further levels hold. Of the links that editors set themselves, on the two development sites, a quarter
 # has 4.3 or more (the mean of both sites), half 2.1 or more, three quarters 0.8 or more.
@@ -66,6 +67,11 @@ class Evidence(NamedTuple):
         return cls(
             topic, neighbours, voters, inlinks, section_inlinks, back, cocited, title_words, last, *need
         )
+
+    @property
+    def comes_late(self) -> bool:
+        """Whether the source is a page of last resort, whose links come last in the review."""
+        return self.last_resort == _SOURCE
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -122,6 +128,7 @@ def sentences(
     score: float = float("nan"),
     state: str = "",
     mentions: str = "",
+    mentions_query: bool = False,
     is_query: bool = False,
 ) -> str:
     """Return why a link is proposed: one or two sentences, the most telling first.
@@ -132,7 +139,8 @@ def sentences(
         query: the source's main query; "" if it has none.
         score: the link's score, which stands in for unknown evidence; NaN if unknown.
         state: what an editor did or should do, as the beginning of a sentence: "Accepted by an editor".
-        mentions: words of the target's title that the source's text contains.
+        mentions: words of the source's text that may be the link.
+        mentions_query: whether they are a search query by which people find the target.
         is_query: whether the source is a query without a page.
     """
     topic = evidence.topic
@@ -145,9 +153,9 @@ def sentences(
     first = [part for part in (state, _search(serp_rank, query), told) if part]
     if evidence.needed:
         # It says how many in-links the target has.
-        facts = [_need(evidence), *_facts(evidence._replace(inlinks=-1), mentions)]
+        facts = [_need(evidence), *_facts(evidence._replace(inlinks=-1), mentions, mentions_query)]
     else:
-        facts = [*_facts(evidence, mentions)]
+        facts = [*_facts(evidence, mentions, mentions_query)]
     facts = [*facts[:1], RESERVATIONS[evidence.last_resort]] if evidence.last_resort else facts[:2]
     return " ".join(map(_sentence, filter(None, (first[:2] or ["Similar page"], facts))))
 
@@ -166,9 +174,11 @@ def _search(rank: int, query: str) -> str:
     return f"{ordinal} search result" + (f" for “{_short(query)}”" if query else "")
 
 
-def _facts(evidence: Evidence, mentions: str) -> Iterator[str]:
+def _facts(evidence: Evidence, mentions: str, mentions_query: bool) -> Iterator[str]:
     """Yield what the site's links and the text say for the link, the most telling first."""
     inlinks, section = evidence.inlinks, evidence.section_inlinks
+    if mentions and mentions_query:
+        yield f"the text says “{_short(mentions)}”, a search query of the target"
     if evidence.voters:
         yield _voters(evidence)
     if not inlinks:
@@ -177,7 +187,7 @@ def _facts(evidence: Evidence, mentions: str) -> Iterator[str]:
         yield f"no page of this section {'does' if evidence.voters else 'links there'} yet"
     if evidence.back:
         yield "the target links back"
-    if mentions:
+    if mentions and not mentions_query:
         yield f"the text mentions “{_short(mentions)}”"
     if section > 0 and not evidence.voters:
         yield f"{_pages(section)} of this section {_link(section)} there"

@@ -1,10 +1,11 @@
 """The protocols through which a run reaches the outside: what services, stores and faces must offer."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from internal_linker.core.arrays import Block, Ints, Nearest, Neighbourhood, Vectors
+from internal_linker.core.arrays import Ints, JoinTask, Nearest, Neighbourhood, Vectors
 from internal_linker.core.edges import (
     Anchor,
     Edge,
@@ -26,10 +27,9 @@ from internal_linker.core.records import (
     Usage,
 )
 from internal_linker.core.runs import StoredList, Version, VersionRow
-from internal_linker.core.search_data import SearchTable, StoredDay
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    pass
 
 T = TypeVar("T")
 EdgeOf = Callable[[Source, Link], Edge]
@@ -86,22 +86,6 @@ class ListSink(Protocol[Item_contra]):
         Raises:
             OutputError: the list can't be written.
         """
-
-
-class ReviewQueue(Protocol):
-    """Proposed links that wait for a decision, and the store that keeps decisions."""
-
-    def pending(self) -> Iterable[ReviewRow]:
-        """Return the undecided links in the order in which to ask for decisions."""
-
-    def decide(self, verdict: Verdict) -> None:
-        """Keep a decision, durable when this returns; one of the tool's own statuses keeps only the note."""
-
-    def undo(self, link: str) -> None:
-        """Take back all that was decided and noted on a link since the queue was opened."""
-
-    def warning(self, link: str, anchor: str) -> str:
-        """Return why an anchor can't be linked where the page's text stands; "" if it can, or nobody knows."""
 
 
 class PageTexts(Protocol):
@@ -208,16 +192,6 @@ class Chat(Protocol):
         """
 
 
-class AnswerCache(Protocol):
-    """Answers of language models by model, recipe and prompt."""
-
-    def get(self, chat: Chat, prompt: str) -> str | None:
-        """Return the cached answer to the prompt with this hash; None if there is none."""
-
-    def put(self, chat: Chat, prompt: str, answer: str) -> None:
-        """Keep an answer, durable when this returns."""
-
-
 class Progress(Protocol):
     """Shows a person how far a step has come."""
 
@@ -255,11 +229,11 @@ class Compute(Protocol):
 
     def run(
         self,
-        work: Callable[[Vectors, Ints, Block], Nearest],
+        work: Callable[[Vectors, Ints, JoinTask], Nearest],
         vectors: Vectors,
         languages: Ints,
-        blocks: Sequence[Block],
-    ) -> Iterator[tuple[Block, Nearest]]:
+        blocks: Sequence[JoinTask],
+    ) -> Iterator[tuple[JoinTask, Nearest]]:
         """Yield each block with `work(vectors, languages, block)` as it finishes, in any order.
 
         `work` is a pure module-level function; a block may run twice with the same result.
@@ -280,6 +254,10 @@ class Workers(Protocol):
 
         `work` is a pure function of a module or class.
         """
+
+
+OpenWorkers = Callable[[str, Callable[[str], None]], AbstractContextManager[Workers | None]]
+"""Opens the processes that share a step of a run, by its name, if any; its second argument takes warnings."""
 
 
 class IndexStore(Protocol):
@@ -363,59 +341,6 @@ class RunStore(Protocol):
         """Store a run with its near-duplicates; `versions` lists it once all of it is stored."""
 
 
-class SearchStore(Protocol):
-    """A site's search data by day, from one source, such as a Search Console property."""
-
-    def sources(self, table: SearchTable) -> Sequence[str]:
-        """Return all sources that have days of this table, the one with the most days first."""
-
-    def days(self, table: SearchTable) -> Mapping[date, StoredDay]:
-        """Return the stored days in their order."""
-
-    def put(self, table: SearchTable, day: date, frame: "DataFrame", *, final: bool = True) -> None:
-        """Replace a day; committed when this returns.
-
-        Args:
-            table: the kind of rows.
-            day: the property's day.
-            frame: the columns of the table, all rows of this day; no rows: the source knows nothing of the day.
-            final: False if the source may still change it.
-        """
-
-    def put_empty(self, table: SearchTable, days: Collection[date], *, final: bool = True) -> None:
-        """Store that the source knows nothing of these days; committed when this returns."""
-
-    def read(self, table: SearchTable, since: date | None = None, until: date | None = None) -> "DataFrame":
-        """Return the rows from `since` to `until`, both included, by day; texts are categoricals.
-
-        Args:
-            table: the kind of rows.
-            since: the first day; None: the first that is stored.
-            until: the last day; None: the last that is stored.
-        """
-
-    def prune(self, before: date) -> int:
-        """Remove the days before then from all sources and tables of the site; return how many days went."""
-
-
-class PageVectorStore(Protocol):
-    """The vectors of the pages of a site's last published run, for other programs."""
-
-    def prepare(self) -> bool:
-        """Return whether vectors can be stored."""
-
-    def refresh(self, model: str, vectors: Mapping[str, Vectors], kept: Collection[str] = ()) -> int:
-        """Replace the stored vectors, and return how many were written: unchanged ones are not.
-
-        Args:
-            vectors: (d,) each, by URL; the others are removed.
-            kept: URLs of pages whose vectors failed: their stored ones stay, unless they are another model's.
-
-        Raises:
-            ConfigurationError: the vectors could not be stored; those of the run before are still there.
-        """
-
-
 class ReviewDesk(ListSink[ReviewRow], Protocol):
     """A place where editors decide on proposed links: a tab of the Sheet, or a workbook."""
 
@@ -469,8 +394,8 @@ class Anchors(Protocol):
     def quality(self, source: str, target: str, anchor: Anchor) -> float:
         """Return how likely an editor is to accept an anchor in a page's text, 0 to 1; 0 if a rule forbids it."""
 
-    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
-        """Return whether a link keeps these anchors as long as its texts don't change."""
+    def settled(self, source: str, target: str, anchors: tuple[Anchor, ...]) -> bool:
+        """Return whether a link between two pages keeps these anchors as long as its texts don't change."""
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         """Put an anchor first that is not overused for this target; an editor's `own` anchor counts instead."""

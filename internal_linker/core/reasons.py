@@ -74,6 +74,7 @@ class FewLinks(MessageEnum):
     TOO_WEAK = "{} weaker than min_strength"
     NOTHING_KNOWN = "neither content nor a main query is known"
     NO_CONTENT = "the page has no content"
+    TARGETS_FULL = "the other possible targets get all the links that they may get in a run"
     REST_LINKED = "all other possible targets are already linked"
     NO_TARGET = "no other page is a possible target"
 

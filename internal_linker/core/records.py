@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts, Variants
@@ -21,7 +21,7 @@ from internal_linker.core.reasons import VISITED, FewLinks, NoSource, NoTarget, 
 from internal_linker.core.sections import SectionFilter
 from internal_linker.core.urls import normal_form
 
-Origin = Literal["serp", "semantic"]
+Origin = Literal["serp", "semantic", "rule"]
 Fusion = Literal["fill", "blend"]
 
 
@@ -91,6 +91,8 @@ class Page:
     closed: tuple[int, ...] = ()
     """Line numbers of code, tables, quotes, captions and lists of links in the content, ascending, as HTML has them."""
     target_only: bool = False  # whether the page gets no links itself
+    taken: tuple[int, ...] = ()
+    """Where links and code begin and end in the content's other lines, in turn, ascending, as HTML has them."""
 
     @property
     def is_visited(self) -> bool:
@@ -463,7 +465,7 @@ class Candidate:
     lexical: float = float("nan")  # cosine of TF-IDF, 0 to 1
     serp_rank: int = 0  # rank in the search results, from 1; 0 if the search did not find the target
     # how probable it is that editors add the link, among those that they add to the source, 0 to 1; see
-    # `Calibration`. NaN for search results that are no pages, and for links of queries and planned pages.
+    # `LinkProbability`. NaN for search results that are no pages, and for links of queries and planned pages.
     probability: float = float("nan")
 
 
@@ -519,16 +521,6 @@ class FetchedPage:
     url: str  # the requested URL
     headers: Mapping[str, str]  # the headers that the importer reads, with lower-case names
     body: bytes  # the page's bytes
-
-
-class PageCache(Protocol):
-    """A cache of fetched pages by URL."""
-
-    def get(self, url: str) -> FetchedPage | None:
-        """Return the page as last fetched; None if it is missing or damaged."""
-
-    def put(self, page: FetchedPage) -> None:
-        """Store a page durably, in place of an earlier version."""
 
 
 @dataclass(frozen=True, slots=True)

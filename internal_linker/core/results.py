@@ -1,8 +1,11 @@
-"""Results of use cases: records whose tables pandas, a notebook and JSON can take."""
+"""Results of use cases: tables that pandas, a notebook, JSON, CSV files and workbooks take."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from math import isnan
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -10,8 +13,78 @@ if TYPE_CHECKING:
 
 # Column names and values of one table; all columns have the same length.
 Columns = Mapping[str, "Sequence[Any] | NDArray[Any]"]
+Cell = str | int | float
 # Rows of a table that a notebook shows.
 _SHOWN = 10
+# Rows that are made at a time.
+_BLOCK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    key: str  # its name for programs
+    header: str  # its name for people
+    width: int = 12  # its width in characters
+    # "link" for clickable URLs, "text" for texts that wrap, "bar" for numbers with a bar, "score" for numbers
+    # from 0 to 1 with a bar.
+    look: Literal["plain", "link", "text", "bar", "score"] = "plain"
+    decimals: int | None = None  # decimal places that people see; None: all
+    note: str = ""  # a note on the header; "": none
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """A table of n rows, kept by column."""
+
+    name: str  # the name of its sheet
+    columns: Sequence[Column]  # what people see, in this order
+    values: Columns  # n values of each column by key; programs may get further ones
+
+    def __len__(self) -> int:
+        return len(self.values[self.columns[0].key])
+
+    def rows(self, advance: Callable[[int], None] = lambda _: None) -> Iterator[Sequence[Cell]]:
+        """Yield the cells that people see: "yes" or "no" for a truth value, "" for None.
+
+        Args:
+            advance: called with the number of further rows.
+        """
+        for start in range(0, len(self), _BLOCK):
+            parts = [self.values[column.key][start : start + _BLOCK] for column in self.columns]
+            yield from zip(*map(_cells, parts, self.columns), strict=True)
+            advance(len(parts[0]))
+
+    def records(self, most: int | None = None) -> list[dict[str, Cell]]:
+        """Return the cells of the first rows by the keys of their columns."""
+        keys = [column.key for column in self.columns]
+        return [dict(zip(keys, row, strict=True)) for row in islice(self.rows(), most)]
+
+
+def table_of(name: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> ResultTable:
+    """Return a table of these rows, whose values are in the order of the columns."""
+    values = list(zip(*rows, strict=True)) or [()] * len(columns)
+    return ResultTable(
+        name, columns, {column.key: each for column, each in zip(columns, values, strict=True)}
+    )
+
+
+def _cells(values: "Sequence[Any] | NDArray[Any]", column: Column) -> list[Cell]:
+    plain = values if isinstance(values, Sequence) else values.tolist()
+    # Of a million cells, nearly all are shown as they are.
+    if column.decimals is None and {str, int, float}.issuperset(map(type, plain)):
+        return list(plain)
+    return [_cell(value, column.decimals) for value in plain]
+
+
+def _cell(value: Any, decimals: int | None) -> Cell:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    cell: Cell = value
+    return cell if decimals is None or isinstance(cell, str) or isnan(cell) else round(cell, decimals or None)
 
 
 class Result:
@@ -39,6 +112,16 @@ class Result:
         """
         return self.frames[table or next(iter(self.frames))]
 
+    def records(self) -> dict[str, list[dict[str, Any]]]:
+        """Return all tables row by row as JSON has them, by name: unknown numbers are None, dates are texts."""
+        return {
+            name: [
+                dict(zip(columns, map(_plain, row), strict=True))
+                for row in zip(*columns.values(), strict=True)
+            ]
+            for name, columns in self.tables().items()
+        }
+
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {_length(columns)} rows" for name, columns in self.tables().items())
         return f"<{type(self).__name__} {sizes}>"
@@ -48,6 +131,13 @@ class Result:
             f"<p><b>{name}</b> ({len(frame)} rows)</p>{frame.head(_SHOWN).to_html(escape=True, index=False)}"
             for name, frame in self.frames.items()
         )
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if hasattr(value, "item") else value  # numpy's scalars
+    if isinstance(value, float) and isnan(value):
+        return None
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def _length(columns: Columns) -> int:

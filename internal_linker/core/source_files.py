@@ -15,7 +15,7 @@ _FORMATS: dict[str, Markup] = {
 SUFFIXES = tuple(_FORMATS)
 
 
-class SourceText(Protocol):
+class StoredSource(Protocol):
     """The text of a page as its site stores it: a source file, or a post of a content management system."""
 
     @property

@@ -7,12 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from internal_linker.anchors.finder import LEAST_QUALITY, Anchoring
+from internal_linker.anchors.counted_site import CountedSite
+from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.edges import Anchor, Edge
 from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.evaluation.hygiene import Hygiene, Proposed, hygiene
+from internal_linker.evaluation.hygiene import Hygiene, ProposedAnchor, hygiene
 from internal_linker.evaluation.page_text import link_spans, word_length
 from internal_linker.ranking.metrics import Estimate, fold, ratios
+from internal_linker.ranking.rules import BALANCED
 from internal_linker.text.words import normalise, words
 
 # Folds of the source pages; anchors for each are learned from the links on the other folds' pages.
@@ -44,7 +46,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposals:
+class ProposedAnchors:
     """The anchors of the links that a run proposes, each link's first one."""
 
     pairs: int  # count of the proposed links
@@ -76,8 +78,8 @@ def agreement(collected: Collected) -> Agreement | None:
 
     Returns None if no link between two pages of one language has its anchor in the source's main content.
     """
-    anchoring = Anchoring(collected)
-    by_fold = [anchoring.knowing(partial(_outside, part)) for part in range(FOLDS)]
+    site = CountedSite(collected)
+    by_fold = [Anchoring(site.knowing(partial(_outside, part))) for part in range(FOLDS)]
     links: defaultdict[tuple[str, str], list[ExistingLink]] = defaultdict(list)
     for link in collected.links:
         links[link.source, link.target].append(link)
@@ -106,14 +108,18 @@ def agreement(collected: Collected) -> Agreement | None:
     )
 
 
-def proposals(collected: Collected, edges: Iterable[Edge], brands: Mapping[str, Sequence[str]]) -> Proposals:
+def proposals(
+    collected: Collected, edges: Iterable[Edge], brands: Mapping[str, Sequence[str]]
+) -> ProposedAnchors:
     """Measure the anchors of proposed links.
 
     Args:
         brands: the brands in the titles of each language, by language.
     """
     proposed = [
-        Proposed(edge.source, edge.target, edge.anchors[0] if edge.anchors else Anchor("", verbatim=False))
+        ProposedAnchor(
+            edge.source, edge.target, edge.anchors[0] if edge.anchors else Anchor("", verbatim=False)
+        )
         for edge in edges
     ]
     rows: dict[str, int] = {}
@@ -132,7 +138,7 @@ def proposals(collected: Collected, edges: Iterable[Edge], brands: Mapping[str, 
             values[row, min(word_length(one.anchor.text, language), len(LENGTHS))] += 1
             counts[row, 1:] += 1
     found_share, *lengths = ratios(values, counts)
-    return Proposals(len(proposed), anchors, found_share, lengths, hygiene(collected, proposed, brands))
+    return ProposedAnchors(len(proposed), anchors, found_share, lengths, hygiene(collected, proposed, brands))
 
 
 def token_f1(ours: str, theirs: str) -> float:
@@ -152,7 +158,7 @@ def _measured(source: Page, target: Page, content: str, texts: Sequence[str], ch
         max(token_f1(first, text) for text in texts) if first else 0.0,
         any(normalise(first) == normalise(text) for text in texts),
         bool(first),
-        bool(anchors) and anchors[0].quality >= LEAST_QUALITY,
+        bool(anchors) and anchors[0].quality >= BALANCED,
         len(anchors),
         sum(content.startswith(one.text, one.start) for one in anchors),
         word_length(first, source.lang),

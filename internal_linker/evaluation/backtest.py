@@ -27,7 +27,7 @@ _OFF_THE_LIST = ("from a page that is not listed", "to a page that is not listed
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class LinkChanges:
     """Changes of a site's links between two dates; a link is a pair of pages, with any anchors."""
 
     added: int  # count of the links at the later date only
@@ -44,7 +44,7 @@ class Changes:
 
 def compare(
     collected: Collected, before: Iterable[ExistingLink], after: Iterable[ExistingLink], targets: Targets
-) -> Changes:
+) -> LinkChanges:
     """Return which links were added and removed, and which of the added links a run could have proposed.
 
     Args:
@@ -60,7 +60,7 @@ def compare(
         later[link.source, link.target].append(link.anchor)
     added = {ends: anchors for ends, anchors in later.items() if ends not in earlier}
     why = {(start, end): _why_not(find(start), find(end), targets) for start, end in added}
-    changes = Changes(
+    changes = LinkChanges(
         len(added),
         len(earlier - later.keys()),
         Counter(reason for reason in why.values() if reason),
@@ -72,7 +72,7 @@ def compare(
 
 
 def as_it_was(
-    collected: Collected, before: Sequence[ExistingLink], changes: Changes, *, cut_anchors: bool
+    collected: Collected, before: Sequence[ExistingLink], changes: LinkChanges, *, cut_anchors: bool
 ) -> Hidden:
     """Return the site at the earlier date, with the added links hidden.
 
@@ -110,7 +110,7 @@ def backtest(
     return [judge("words + passages", site.truth, words), judge(AS_CONFIGURED, site.truth, ours)], ours
 
 
-def placed(changes: Changes, pages: Sequence[Page], orders: Orders) -> Iterator[AddedLink]:
+def placed(changes: LinkChanges, pages: Sequence[Page], orders: Orders) -> Iterator[AddedLink]:
     """Yield each added link with its first anchor and its target's rank in the source's order."""
     for (start, end), anchors in changes.links.items():
         source, target = pages[start].url, pages[end].url
@@ -133,7 +133,7 @@ def _why_not(source: Page | None, target: Page | None, targets: Targets) -> str:
     return f"to a page that no link may lead to ({barred})" if barred else ""
 
 
-def _nothing_added(changes: Changes) -> str:
+def _nothing_added(changes: LinkChanges) -> str:
     if not changes.added:
         return (
             f"There are no links to measure: between the two tables, none were added and {changes.removed} were "

@@ -9,7 +9,8 @@ from math import nan, sqrt
 import numpy as np
 
 from internal_linker.core.arrays import Bools, Vectors
-from internal_linker.evaluation.labels import Pair
+from internal_linker.evaluation.labels import LabelRow
+from internal_linker.ranking.metrics import Estimate
 
 # The number of sections, the largest ones, that are strata; all others are one stratum, since each needs a label.
 SECTIONS = 6
@@ -24,22 +25,14 @@ Stratum = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """A share, 0 to 1, and its 95% Wilson interval; all NaN without a pair."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Point:
     """Precision and recall at a threshold."""
 
     threshold: float  # the least strength
     pairs: int  # count of the labelled pairs at or above the threshold
-    precision: Share  # share of the pairs at or above the threshold that are good
-    recall: Share  # share of the good pairs that are at or above the threshold
+    # shares, 0 to 1, with 95% Wilson intervals; all NaN without a pair
+    precision: Estimate  # share of the pairs at or above the threshold that are good
+    recall: Estimate  # share of the good pairs that are at or above the threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +44,7 @@ class Judged:
     good: Bools = field(repr=False)  # whether each pair is good
 
 
-def draw(pairs: Sequence[Pair], drawn: Iterable[Pair], count: int) -> list[Pair]:
+def draw(pairs: Sequence[LabelRow], drawn: Iterable[LabelRow], count: int) -> list[LabelRow]:
     """Choose up to `count` further pairs: first one of each stratum (band and section) that has none.
 
     After that, a stratum gets pairs in proportion to the square root of its size: a compromise between equal counts,
@@ -64,13 +57,13 @@ def draw(pairs: Sequence[Pair], drawn: Iterable[Pair], count: int) -> list[Pair]
     sections = _largest(pairs)
     had = list(drawn)
     known = {pair.ends for pair in had}
-    strata: defaultdict[Stratum, list[Pair]] = defaultdict(list)
+    strata: defaultdict[Stratum, list[LabelRow]] = defaultdict(list)
     for pair in sorted(pairs, key=_chance, reverse=True):
         strata[_stratum(pair, sections)].append(pair)
     sizes = {stratum: len(members) for stratum, members in strata.items()}
     taken = Counter(_stratum(pair, sections) for pair in had)
     left = {stratum: [one for one in members if one.ends not in known] for stratum, members in strata.items()}
-    found: list[Pair] = []
+    found: list[LabelRow] = []
     while len(found) < count and any(left.values()):
         stratum = max(
             (each for each, members in left.items() if members),
@@ -81,7 +74,7 @@ def draw(pairs: Sequence[Pair], drawn: Iterable[Pair], count: int) -> list[Pair]
     return sorted(found, key=_chance)
 
 
-def weights(pairs: Sequence[Pair], labelled: Sequence[Pair]) -> Vectors:
+def weights(pairs: Sequence[LabelRow], labelled: Sequence[LabelRow]) -> Vectors:
     """Return how many pairs each labelled pair represents: 1 / the labelled share of its stratum.
 
     The other strata of a band represent a stratum without a labelled pair. A labelled pair that is no longer in
@@ -115,11 +108,11 @@ def curve(judged: Judged) -> list[Point]:
 
 def threshold_for(points: Iterable[Point], wanted: float) -> float:
     """Return the least threshold with this precision, 0 to 1, and at least `LEAST_PAIRS` pairs; NaN if none has."""
-    found = (point for point in points if point.pairs >= LEAST_PAIRS and point.precision.value >= wanted)
+    found = (point for point in points if point.pairs >= LEAST_PAIRS and point.precision.mean >= wanted)
     return min((point.threshold for point in found), default=nan)
 
 
-def _share(counted: Bools, weights: Vectors) -> Share:
+def _share(counted: Bools, weights: Vectors) -> Estimate:
     """Return the weighted share of the counted pairs.
 
     The interval is Wilson's, for the effective sample size of the weighted pairs (Kish), which never exceeds the number
@@ -128,25 +121,25 @@ def _share(counted: Bools, weights: Vectors) -> Share:
     """
     total = float(weights.sum())
     if not total:
-        return Share(nan, nan, nan)
+        return Estimate(nan, nan, nan)
     n = min(total**2 / float((weights**2).sum()), total)
     share = min(float(weights[counted].sum()) / total, 1.0)
     spread = _Z**2 / n
     middle = (share + spread / 2) / (1 + spread)
     half = _Z * sqrt(share * (1 - share) / n + spread / (4 * n)) / (1 + spread)
     # Rounding must not put the share outside its own interval.
-    return Share(share, max(0.0, min(middle - half, share)), min(1.0, max(middle + half, share)))
+    return Estimate(share, max(0.0, min(middle - half, share)), min(1.0, max(middle + half, share)))
 
 
-def _largest(pairs: Iterable[Pair]) -> Collection[str]:
+def _largest(pairs: Iterable[LabelRow]) -> Collection[str]:
     counts = Counter(pair.section for pair in pairs)
     return sorted(counts, key=lambda section: (-counts[section], section))[:SECTIONS]
 
 
-def _stratum(pair: Pair, sections: Collection[str]) -> Stratum:
+def _stratum(pair: LabelRow, sections: Collection[str]) -> Stratum:
     return pair.band, pair.section if pair.section in sections else ""
 
 
-def _chance(pair: Pair) -> bytes:
+def _chance(pair: LabelRow) -> bytes:
     """Return a sort key that is independent of the pair's properties: a hash of its ends."""
     return blake2b("\n".join(pair.ends).encode(), digest_size=8).digest()

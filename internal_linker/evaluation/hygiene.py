@@ -34,6 +34,8 @@ MOST_WORDS = 5
 _BLOCK, _SHARE, _FEW_PAGES = 8, 0.02, 5
 # Characters that hold the words of a block.
 _ROOM = 400
+# Links in a sentence that readers still follow.
+_PER_SENTENCE = 3
 # Shorter sentences are figures of speech.
 _LEAST_SENTENCE = 4
 _WORD = re.compile(r"\w+")
@@ -72,7 +74,7 @@ class Flaw(StrEnum):
 _MESSAGES = {
     Flaw.MISPLACED: "is not at its place in the text",
     Flaw.OVERLAP: "overlaps another proposed anchor",
-    Flaw.SENTENCE: "shares its sentence with another proposed anchor",
+    Flaw.SENTENCE: "shares its sentence with three or more proposed anchors",
     Flaw.LINE_BREAK: "runs across a line break",
     Flaw.CODE: "is code, or in code",
     Flaw.CUT: "cuts a word, number or name",
@@ -90,7 +92,7 @@ _OF_WORDS = frozenset({Flaw.LINE_BREAK, Flaw.BRAND, Flaw.UNBALANCED, Flaw.UNRELA
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class ProposedAnchor:
     """A proposed link with its first anchor; source and target are keys."""
 
     source: str
@@ -116,14 +118,16 @@ class Hygiene:
     examples: Mapping[Flaw, Sequence[Example]]  # up to five anchors of each flaw that occurs
 
 
-def hygiene(site: Collected, proposed: Iterable[Proposed], brands: Mapping[str, Sequence[str]]) -> Hygiene:
+def hygiene(
+    site: Collected, proposed: Iterable[ProposedAnchor], brands: Mapping[str, Sequence[str]]
+) -> Hygiene:
     """Look at each proposed anchor in the raw text of its page, and count what is wrong.
 
     Args:
         proposed: the links of a run with their first anchors; those without an anchor don't count.
         brands: the brands in the titles of each language, by language.
     """
-    by_page: defaultdict[str, list[Proposed]] = defaultdict(list)
+    by_page: defaultdict[str, list[ProposedAnchor]] = defaultdict(list)
     for one in proposed:
         if one.anchor.text and one.source in site.rows:
             by_page[one.source].append(one)
@@ -152,7 +156,7 @@ def hygiene(site: Collected, proposed: Iterable[Proposed], brands: Mapping[str, 
     )
 
 
-def _several(proposed: Iterable[Proposed]) -> set[str]:
+def _several(proposed: Iterable[ProposedAnchor]) -> set[str]:
     targets: defaultdict[str, set[str]] = defaultdict(set)
     for one in proposed:
         targets[normalise(one.anchor.text)].add(one.target)
@@ -163,7 +167,10 @@ class _Inspector:
     """Finds the flaws of the anchors of a page; one for a site."""
 
     def __init__(
-        self, site: Collected, brands: Mapping[str, Sequence[str]], by_page: Mapping[str, Sequence[Proposed]]
+        self,
+        site: Collected,
+        brands: Mapping[str, Sequence[str]],
+        by_page: Mapping[str, Sequence[ProposedAnchor]],
     ) -> None:
         self._site = site
         self._brands = {
@@ -194,7 +201,7 @@ class _Inspector:
         for brand in self._brands.get(language, ()):
             yield _without_end(f"{name} ", brand).rstrip(_SEPARATORS)
 
-    def flaws(self, page: Page, proposed: Sequence[Proposed]) -> Iterator[set[Flaw]]:
+    def flaws(self, page: Page, proposed: Sequence[ProposedAnchor]) -> Iterator[set[Flaw]]:
         """Yield the flaws of each of a page's proposed anchors."""
         content = str(page.content)
         begins = sentences(content)
@@ -222,7 +229,7 @@ class _Inspector:
             checks = (
                 (Flaw.MISPLACED, not content.startswith(one.anchor.text, span[0])),
                 (Flaw.OVERLAP, overlaps(span, others)),
-                (Flaw.SENTENCE, shared[within[at]] > 1),
+                (Flaw.SENTENCE, shared[within[at]] > _PER_SENTENCE),
                 # A name in a sentence may be code; a line of code holds no link.
                 (Flaw.CODE, overlaps(span, code) and not (overlaps(span, inline) and self._is_named(one))),
                 (Flaw.CUT, cuts(content, *span, page.lang)),
@@ -232,7 +239,7 @@ class _Inspector:
             )
             yield found | {flaw for flaw, true in checks if true}
 
-    def _of_words(self, page: Page, one: Proposed) -> Iterator[Flaw]:
+    def _of_words(self, page: Page, one: ProposedAnchor) -> Iterator[Flaw]:
         """Yield the flaws that an anchor's words have wherever they stand."""
         text = one.anchor.text
         named = self._is_named(one)
@@ -245,15 +252,17 @@ class _Inspector:
         if self._has_brand(one, page.lang):
             yield Flaw.BRAND
         stems = self._stems(one.target)
-        if stems and not stems & _stems(text, page.lang):
+        if stems and not one.anchor.is_query and not stems & _stems(text, page.lang):
             yield Flaw.UNRELATED
         parts = [_NO_WORD.sub("", normalise(part)) for part in text.split()]
         ends = {*parts[:1], *parts[-1:]}
         if not named and not ends.isdisjoint(folded_stop_words(page.lang)):
             yield Flaw.END_WORD
 
-    def _is_named(self, one: Proposed) -> bool:
-        """Return whether the anchor is a name of the target: its title, H1, main query, or an anchor of editors."""
+    def _is_named(self, one: ProposedAnchor) -> bool:
+        """Return whether the anchor is a name of the target: its title, H1, a query, or an anchor of editors."""
+        if one.anchor.is_query:
+            return True
         text = normalise(one.anchor.text.strip("`"))
         return any(normalise(name.strip("`")) == text for name in self._names(one.target))
 
@@ -283,7 +292,7 @@ class _Inspector:
         names = [*own, " ".join(parts), "".join(parts)]
         return {each for name in names for each in _stems(name, language)}
 
-    def _has_brand(self, one: Proposed, language: str) -> bool:
+    def _has_brand(self, one: ProposedAnchor, language: str) -> bool:
         """Return whether the anchor has a brand, or only words of one, that are not in the target's own name.
 
         The home page may be called by the brand, and so may the only other page that has it in its name.
@@ -315,7 +324,7 @@ class _Inspector:
 class _Repeated:
     """The sentences and blocks of words around proposed anchors that many pages of the site have."""
 
-    def __init__(self, site: Collected, by_page: Mapping[str, Sequence[Proposed]]) -> None:
+    def __init__(self, site: Collected, by_page: Mapping[str, Sequence[ProposedAnchor]]) -> None:
         wanted: set[tuple[str, ...]] = set()
         for source, some in by_page.items():
             content = str(site.page(source).content)

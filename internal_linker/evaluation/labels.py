@@ -25,7 +25,7 @@ _BOUNDS = (0.0, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LabelRow:
     """A page, another page that it could link to, and a person's label for that link."""
 
     ends: tuple[str, str]  # normal forms of both URLs: equal for all spellings of a pair
@@ -68,14 +68,14 @@ class LabelsCsv:
     def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
         self.path, self.name, self._write_whole = path, path.name, write_whole
 
-    def read(self) -> list[Pair]:
+    def read(self) -> list[LabelRow]:
         """Read every pair once, labelled or not; return [] if the file does not exist.
 
         Raises:
             InputError: the file can't be read or lacks a column, or a row has no URL, an unknown label, or another
                 label than an earlier row of its pair.
         """
-        pairs: dict[tuple[str, str], Pair] = {}
+        pairs: dict[tuple[str, str], LabelRow] = {}
         header, rows = self._rows()
         names = [fold_header(name) for name in header]
         for number, cells in rows:
@@ -92,7 +92,7 @@ class LabelsCsv:
                 pairs[pair.ends] = pair
         return list(pairs.values())
 
-    def append(self, pairs: Sequence[Pair]) -> Sequence[str]:
+    def append(self, pairs: Sequence[LabelRow]) -> Sequence[str]:
         """Append rows without changing other rows or further columns; return what was unusual, one sentence each.
 
         Raises:
@@ -122,8 +122,8 @@ class LabelsCsv:
             )
         return header, records
 
-    def _pair(self, number: int, row: dict[str, str]) -> Pair:
-        return Pair(
+    def _pair(self, number: int, row: dict[str, str]) -> LabelRow:
+        return LabelRow(
             (self._end(number, row, "source"), self._end(number, row, "target")),
             row["source"],
             row["target"],
@@ -153,7 +153,7 @@ class LabelsCsv:
         return InputError(f"files/{self.name}, row {number}: {problem}. {remedy}.")
 
 
-def _cells(pair: Pair) -> list[str]:
+def _cells(pair: LabelRow) -> list[str]:
     return [
         pair.label,
         pair.source,

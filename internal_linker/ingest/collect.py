@@ -210,10 +210,10 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
     if leads_to:
         site.leads_to.setdefault(key, leads_to)
     content = cells.get(Kind.CONTENT, "")
-    headings, closed = tuple[int, ...](), tuple[int, ...]()
+    headings, closed, taken = tuple[int, ...](), tuple[int, ...](), tuple[int, ...]()
     if is_html(content):
         read = read_html(content)
-        content, headings, closed = read.text, read.headings, read.closed
+        content, headings, closed, taken = read.text, read.headings, read.closed, read.taken
         base = without_tracking(url)
         for href, anchor in dict.fromkeys(read.links):
             if target := _target(base, href, site.forms):
@@ -235,6 +235,7 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
         lang=_language(cells.get(Kind.LANG, "")),
         headings=headings,
         closed=closed,
+        taken=taken,
         issue=issue or (_SOURCE_ONLY if role == SOURCE else None),
         target_only=role == TARGET,
     )
@@ -365,7 +366,7 @@ def _filled(first: Page, other: Page) -> Page:
     if not gaps:
         return first
     if "content" in gaps:
-        gaps |= {"headings": other.headings, "closed": other.closed}
+        gaps |= {"headings": other.headings, "closed": other.closed, "taken": other.taken}
     return replace(first, **gaps)
 
 

@@ -43,7 +43,7 @@ WriteTable = Callable[[Sequence[str], Iterable[Sequence[str]]], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Places:
+class ImportPaths:
     """Where an import is written."""
 
     keep: Callable[[str], str | StoredText]  # stores a page's content until the import writes it
@@ -128,7 +128,7 @@ def recognise(
 def import_tables(
     tables: Sequence[CrawlTable],
     filters: Filters,
-    places: Places,
+    places: ImportPaths,
     progress: Progress,
     verify: Callable[[], None] = lambda: None,
     *,

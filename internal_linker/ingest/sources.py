@@ -18,10 +18,10 @@ from internal_linker.adapters.tables.lists_csv import RejectedCsv
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.core.ports import Progress, StreamSource
-from internal_linker.core.records import Asides, PageCache
+from internal_linker.core.records import Asides
 from internal_linker.core.sequences import counted
 from internal_linker.core.urls import encoded, normal_form
-from internal_linker.ingest.import_crawl import Places
+from internal_linker.ingest.import_crawl import ImportPaths
 from internal_linker.ingest.web.access import SiteAccess
 from internal_linker.ingest.web.client import NOT_ALLOWED, PROTECTED, SiteClient
 from internal_linker.ingest.web.fetch import (
@@ -36,6 +36,7 @@ from internal_linker.ingest.web.fetch import (
 from internal_linker.ingest.web.page_table import LinkSpool, LinkTable, PageTable
 from internal_linker.ingest.web.saved_pages import SUFFIXES, SavedPages, html_files
 from internal_linker.ingest.web.site_files import Robots, sitemap_urls
+from internal_linker.store.answers import StoredPages
 
 # Maximum bytes of a list of URLs: about a million URLs.
 _MOST_BYTES = 100_000_000
@@ -80,7 +81,7 @@ def crawl_tables(
 def site_tables(
     options: FetchOptions,
     reason: Callable[[str], str],
-    cache: PageCache,
+    cache: StoredPages,
     links: LinkSpool,
     progress: Progress,
 ) -> list[StreamSource]:
@@ -190,7 +191,7 @@ def _tables(path: Path, sheets: Sequence[str]) -> list[StreamSource]:
 
 
 @contextmanager
-def import_places(files: Path) -> Iterator[tuple[Places, KeepingOld]]:
+def import_places(files: Path) -> Iterator[tuple[ImportPaths, KeepingOld]]:
     """Yield where to write an import, and what keeps copies of the replaced files."""
     keeping = KeepingOld()
     spool = TextSpool(files)
@@ -199,6 +200,9 @@ def import_places(files: Path) -> Iterator[tuple[Places, KeepingOld]]:
         for name in ("urls_rawdata.csv", "existing_links.csv", "page_vectors.csv")
     )
     try:
-        yield Places(spool.keep, pages, links, vectors, RejectedCsv(files / "rejected_rows.csv")), keeping
+        yield (
+            ImportPaths(spool.keep, pages, links, vectors, RejectedCsv(files / "rejected_rows.csv")),
+            keeping,
+        )
     finally:
         spool.close()

@@ -8,7 +8,7 @@ from functools import partial
 from internal_linker.adapters.tables.columns import Kind
 from internal_linker.adapters.wordpress.rest import MOST_BYTES, RestClient
 from internal_linker.adapters.wordpress.site import (
-    Listed,
+    ListedPost,
     Published,
     category_names,
     listed,
@@ -17,13 +17,14 @@ from internal_linker.adapters.wordpress.site import (
 )
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress, StreamSource
-from internal_linker.core.records import Asides, FetchedPage, PageCache, Reject
+from internal_linker.core.records import Asides, FetchedPage, Reject
 from internal_linker.core.sequences import counted
 from internal_linker.core.urls import normal_form
 from internal_linker.ingest.crawler_vocabulary import NOT_INDEXABLE
 from internal_linker.ingest.web.fetch import FETCHED, UNCHANGED
 from internal_linker.ingest.web.html_page import WebPage, read_fragment, text_in
 from internal_linker.ingest.web.page_table import LinkSpool, LinkTable, PageTable, Row, cells_of_page
+from internal_linker.store.answers import StoredPages
 
 GONE = "Posts that were deleted or unpublished since the last import"
 _PROTECTED = "protected by a password"
@@ -37,7 +38,7 @@ class _Entry:
     """A post to import."""
 
     key: str  # its name in the cache
-    post: Listed
+    post: ListedPost
 
     @property
     def state(self) -> str:
@@ -48,7 +49,7 @@ class _Entry:
 def wordpress_tables(
     client: RestClient,
     reason: Callable[[str], str],
-    cache: PageCache,
+    cache: StoredPages,
     links: LinkSpool,
     progress: Progress,
     *,
@@ -95,7 +96,7 @@ def _listed(client: RestClient, asides: Asides) -> Iterator[_Entry]:
         yield from (_Entry(client.address(f"{post.route}/{post.id}"), post) for post in posts)
 
 
-def _count_gone(client: RestClient, cache: PageCache, every: Sequence[_Entry], asides: Asides) -> None:
+def _count_gone(client: RestClient, cache: StoredPages, every: Sequence[_Entry], asides: Asides) -> None:
     """Count the posts that the last import listed and this one doesn't."""
     name = client.address("") + _LIST
     before, now = cache.get(name), [entry.key for entry in every]
@@ -120,7 +121,7 @@ def _wanted(
             yield entry
 
 
-def _is_cached(entry: _Entry, cache: PageCache) -> bool:
+def _is_cached(entry: _Entry, cache: StoredPages) -> bool:
     """Return whether the cache has a post as it is now, and note there that it is still needed."""
     kept = cache.get(entry.key)
     if kept is None or kept.headers.get(_STATE) != entry.state or _post_of(kept) is None:
@@ -130,7 +131,7 @@ def _is_cached(entry: _Entry, cache: PageCache) -> bool:
 
 
 def _fetch(
-    client: RestClient, entries: Sequence[_Entry], cache: PageCache, asides: Asides, progress: Progress
+    client: RestClient, entries: Sequence[_Entry], cache: StoredPages, asides: Asides, progress: Progress
 ) -> None:
     for route in dict.fromkeys(entry.post.route for entry in entries):
         of_route = {entry.post.id: entry for entry in entries if entry.post.route == route}
@@ -146,7 +147,7 @@ def _fetch(
 def _rows(
     table: str,
     entries: Sequence[_Entry],
-    cache: PageCache,
+    cache: StoredPages,
     categories: Mapping[int, str],
     links: LinkSpool,
     asides: Asides,

@@ -314,7 +314,7 @@ SERVED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparisonArrays:
     """All data for comparing a site's texts, as arrays only, so that other processes can share the work."""
 
     index: Index  # all texts
@@ -326,12 +326,12 @@ class Comparison:
     @classmethod
     def of(
         cls, vectors: Vectors, terms: TermIndex, languages: Ints, columns: Bools, order: Ints
-    ) -> "Comparison":
+    ) -> "ComparisonArrays":
         """Build the index; see `Index` and `Comparer`."""
         index = Index(vectors, terms.rows, languages, columns)
         return cls(index, Comparer(index, order), Postings(terms.rows, columns, languages), TermFit(terms))
 
-    def with_vectors(self, vectors: Vectors) -> "Comparison":
+    def with_vectors(self, vectors: Vectors) -> "ComparisonArrays":
         """Return the data with the same vectors in another array."""
         comparer = copy(self.comparer)
         comparer.index = index = replace(self.index, vectors=vectors)
@@ -339,7 +339,7 @@ class Comparison:
 
     def with_guests(
         self, vectors: Vectors, texts: Sequence[tuple[Sequence[str], Sequence[str]]], languages: Sequence[int]
-    ) -> "Comparison":
+    ) -> "ComparisonArrays":
         """Return the data with further texts, which are compared with the others and change nothing about them.
 
         Args:
@@ -355,7 +355,7 @@ class Comparison:
             codes,
             np.append(index.columns, none),
         )
-        return Comparison(
+        return ComparisonArrays(
             grown,
             self.comparer.with_guests(grown),
             self.postings.with_guests(terms.rows, codes),

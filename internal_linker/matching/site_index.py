@@ -13,7 +13,7 @@ from internal_linker.core.ports import Workers
 from internal_linker.core.records import Page, Text
 from internal_linker.matching.candidates import (
     SERVED,
-    Comparison,
+    ComparisonArrays,
     Matches,
     Pool,
     language_codes,
@@ -95,9 +95,9 @@ class Site:
         index = index_terms(tokenized.tokens, terms)
         self.has_content: Bools = np.diff(index.starts) > 0
         order = [zlib.crc32(page.key.encode()) for page in pages]
-        comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
+        comparison = ComparisonArrays.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
         self._comparer = comparison.comparer
-        self._comparison: Comparison | None = comparison
+        self._comparison: ComparisonArrays | None = comparison
         self._workers: Workers | None = None
         self._searches: Sequence[Search] = ()
         self._near, self._n = _served(joined), max(1, len(texts))
@@ -214,7 +214,7 @@ class Site:
         """Yield what the searches given to `work` find for blocks of texts; None if no process has got them."""
         if self._comparison or not self._workers:
             return None
-        return self._workers.run(Comparison.searched, ((block,) for block in blocks))
+        return self._workers.run(ComparisonArrays.searched, ((block,) for block in blocks))
 
     @property
     def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
@@ -234,7 +234,7 @@ class Site:
             for first in range(0, len(some), _BLOCK)
         ]
         tasks = ((some, self._nearest(some)) for some in blocks)
-        for some, pools in zip(blocks, self._each(Comparison.pools, tasks), strict=True):
+        for some, pools in zip(blocks, self._each(ComparisonArrays.pools, tasks), strict=True):
             self._pools.update(zip(some.tolist(), pools, strict=True))
 
     def matches(self, texts: Ints, among: Bools, lexical_weight: float, asked: Pairs = NO_PAIRS) -> Matches:
@@ -289,11 +289,11 @@ class Site:
 
     def fits(self, tasks: Iterable[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]) -> Iterator[Fits]:
         """Yield `TermFit.of` for each of the tasks; take a few tasks ahead."""
-        return self._each(Comparison.fits, tasks)
+        return self._each(ComparisonArrays.fits, tasks)
 
     def coverage(self, texts: Ints, others: Sequence[Ints]) -> list[Vectors]:
         """Return `TermFit.coverage` for some texts."""
-        (found,) = self._each(Comparison.coverage, [(texts, others)])
+        (found,) = self._each(ComparisonArrays.coverage, [(texts, others)])
         return found
 
     def hubness(self, rows: Ints) -> Vectors:

@@ -1,4 +1,4 @@
-"""Main queries from search data: the query that each page earns most from, without queries for the site's name."""
+"""The queries that pages earn most from, by search data, without queries for the site's name."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -251,6 +251,10 @@ _LEAST_IMPRESSIONS = 10
 _SHARE = 0.2
 
 
+# Queries by which a page is called: fewer clicks may be one person's.
+_CALLED_BY, _CALLING_CLICKS = 5, 3
+
+
 @dataclass(frozen=True, slots=True)
 class MainQuery:
     """The query that a page earns most from."""
@@ -352,6 +356,27 @@ def main_queries(
         if page not in chosen
     }
     return MainQueries(found, _shared(others), _brands(sums[branded], why), without, topics)
+
+
+def page_queries(rows: "DataFrame", names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the queries by which people find each page, up to five, the most clicked first.
+
+    A query is that of the page with most clicks from it. Queries for the site's name are those of no page.
+
+    Args:
+        rows: search data by page and query; days are added up.
+        names: the site's names, by `site_names`.
+    """
+    sums = sums_by_query(rows)
+    why, _ = name_queries(sums, names)
+    enough = sums[(sums["clicks"] >= _CALLING_CLICKS) & ~sums["query"].isin([*why])].astype(
+        {"page": str, "query": str}
+    )
+    ordered = enough.sort_values(
+        ["clicks", "impressions", "query", "page"], ascending=[False, False, True, True]
+    )
+    found = ordered.drop_duplicates("query").groupby("page", sort=False)["query"]
+    return {str(page): [*queries.head(_CALLED_BY)] for page, queries in found}
 
 
 def _best(sums: "DataFrame") -> list[MainQuery]:

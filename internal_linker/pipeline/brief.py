@@ -8,10 +8,11 @@ from math import isfinite
 
 import numpy as np
 
+from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import ANCHORS, Anchoring
 from internal_linker.core.arrays import Vectors, pairs_of
 from internal_linker.core.briefs import Brief, BriefLink, BriefLinks, LikePage
-from internal_linker.core.edges import Anchor, Decided, score_of, strength
+from internal_linker.core.edges import Anchor, Decided, beside, score_of, strength
 from internal_linker.core.errors import InputError
 from internal_linker.core.evidence import Evidence, sentences
 from internal_linker.core.ports import Progress
@@ -34,13 +35,17 @@ from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.run_input import collected_site, require_scope, site_targets
+from internal_linker.pipeline.site_places import SitePlaces
 from internal_linker.pipeline.site_ranking import embed_guests, rank_pages
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.link_texts import without_link_texts, without_links
+from internal_linker.ranking.promising import with_places
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import best_sources
+from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import linked, select
 from internal_linker.review.former_links import todays
+from internal_linker.review.page_links import in_order
 from internal_linker.review.transitions import decided
 from internal_linker.serp.search import search_all
 from internal_linker.text.words import words
@@ -90,16 +95,27 @@ def content_brief(
     )
     others = _others(plan, rules)
     rows = np.array([plan.row, *others], np.int64)
-    linking = map(plan.collected.pages.__getitem__, others)
-    sources = [plan.source, *(Source(page.key, page.url, "", page, in_sheet=False) for page in linking)]
+    linking, pages = rules.linking, map(plan.collected.pages.__getitem__, others)
+    sources = [plan.source, *(Source(page.key, page.url, "", page, in_sheet=False) for page in pages)]
     ranking = of_site.proposing(sources, targets, searched, rows)
     if not plan.exists:
         ranking = ranking.with_guests(Guests([_own_text(plan)], vectors, [plan.page]))
     progress.finish(f"{counted(len(others), 'page')} may link to it")
     progress.start("Links", 2, "steps")
-    candidates = sorted(next(ranking.of([NEW])), key=lambda one: ranking.comes_last(one.key))
+    if plan.exists:
+        counted_site = CountedSite(plan.collected, page_queries=context.page_queries)
+    else:
+        counted_site = prepared.counted_site(collected).hosting(plan.collected, plan.page.key, plan.links)
+    anchoring = Anchoring(counted_site)
+    places = SitePlaces(plan.collected, anchoring, context.workers, progress.warn, linking.least_place)
+    ranked, promising = next(ranking.ranked_with_promising([NEW]))
+    quality = places.judge(np.full(len(promising.of), plan.row), promising)
+    candidates = sorted(
+        ranking.candidates(with_places(ranked, promising, quality, linking)),
+        key=lambda one: ranking.comes_last(one.key),
+    )
     chosen = select(plan.source, candidates, targets, limit, "")
-    fits = {} if plan.exists else _fits(ranking, candidates)
+    fits = {} if plan.exists else _fits(ranking, ranking.candidates(ranked))
     among = range(1, len(ranking.sources))
     # Nobody links to a page that has no URL.
     nobody = dict[int, list[int]]() if plan.page.key == NOWHERE else None
@@ -107,11 +123,8 @@ def content_brief(
     outward, inward = _explained(ranking, plan, chosen.links, best)
     progress.advance()
     none = "" if outward or inward else "No links were found, neither from the new page nor to it."
-    if plan.exists:
-        anchoring = Anchoring(plan.collected)
-    else:
-        anchoring = prepared.anchoring(collected).hosting(plan.collected, plan.page.key, plan.links)
-        prepared.keep_anchoring()
+    if not plan.exists:
+        prepared.keep_counted()
         prepared.keep_hubness(ranking.site, state)
     found = BriefLinks(
         brief.name,
@@ -119,8 +132,8 @@ def content_brief(
         plan.source.query,
         plan.page.lang,
         tuple(_like(ranking, plan)),
-        tuple(links_to(plan, anchoring, outward)),
-        tuple(links_from(plan, anchoring, inward)),
+        _best_first(links_to(plan, places, outward, linking.least_place), linking),
+        _best_first(links_from(plan, anchoring, inward, linking.least_place), linking),
         (*plan.notes, *_scarce(plan, targets, chosen.note, len(inward), limit)),
         tuple(filter(None, (none, searched.problem, problem))),
     )
@@ -238,7 +251,7 @@ def _site_ranking(
     return ranking, state, embedded.vectors[len(embedded.vectors) - len(guests) :], embedded.problem
 
 
-def _fits(ranking: Ranking, candidates: Sequence[Candidate]) -> dict[int, float]:
+def _fits(ranking: Ranking, candidates: Iterable[Candidate]) -> dict[int, float]:
     """Return how well pages fit the topic of a page that does not exist yet: its candidates' scores, 0 for others.
 
     A page that can't be a candidate, for another reason than its topic, is left out.
@@ -308,23 +321,37 @@ def _same_names(ranking: Ranking, plan: Planned) -> Iterator[tuple[int, str]]:
     yield from ((row, "the same title") for row in ranking.titles.rows(words(plan.page.title)) if row != own)
 
 
-def links_to(plan: Planned, anchoring: Anchoring, links: Sequence[Link]) -> Iterator[BriefLink]:
-    """Yield the new page's links, best first, with anchors that are in the draft or name the target."""
+def _best_first(links: Iterable[BriefLink], rules: LinkRules) -> tuple[BriefLink, ...]:
+    found, filling = [*links], rules.fusion == "fill"
+    stays = [filling and link.serp_rank > 0 for link in found]
+    return in_order(found, [link.score or 0 for link in found], stays)
+
+
+def links_to(plan: Planned, places: SitePlaces, links: Sequence[Link], least: float) -> Iterator[BriefLink]:
+    """Yield the new page's links, with anchors that are in the draft or name the target.
+
+    Args:
+        least: the quality from which a place is good enough, 0 to 1.
+    """
     names = _Names(plan, [link.target.key for link in links])
-    anchors = anchoring.propose(plan.page.key, [link.target.key for link in links])
-    for rank, (link, ours) in enumerate(zip(links, anchors, strict=True), 1):
+    (anchors,) = places.propose_each([(plan.page.key, [link.target.key for link in links], ())])
+    for link, ours in zip(links, anchors, strict=True):
         target = link.target
         other, known = plan.collected.find(target.key), names.added(target.key, ours)
-        yield _link(_url(plan), target.url, other, link, known, rank=rank)
+        pages = min(strength(target.score), beside(least))
+        yield _link(_url(plan), target.url, other, link, known, pages=pages)
 
 
-def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> Iterator[BriefLink]:
-    """Yield the links to the new page, best first, with anchors that are in their sources or name the new page."""
+def links_from(
+    plan: Planned, anchoring: Anchoring, found: Sequence[Inward], least: float
+) -> Iterator[BriefLink]:
+    """Yield the links to the new page, with anchors that are in their sources or name the new page; see `links_to`."""
     key, names = plan.page.key, _Names(plan, [plan.page.key])
-    for rank, (source, link) in enumerate(found, 1):
-        (ours,) = anchoring.propose(source.key, [key])
+    for source, link in found:
+        (ours,) = anchoring.propose(source.key, [key], least=least)
         known = names.added(key, ours)
-        yield _link(source.url, _url(plan), source.page, link, known, rank=rank)
+        pages = beside(least) * strength(link.target.score)
+        yield _link(source.url, _url(plan), source.page, link, known, pages=pages)
 
 
 class _Names:
@@ -365,18 +392,26 @@ def _link(
     link: Link,
     anchors: tuple[Anchor, ...],
     *,
-    rank: int,
+    pages: float,
 ) -> BriefLink:
+    """Return a link of a brief; `pages` is its strength if no place in the text is good enough."""
     signals, best = link.target, anchors[0] if anchors else Anchor("", verbatim=False)
     mentions = best.text if best.verbatim else ""
+    strong = best.quality if best.verbatim else pages
     return BriefLink(
         source,
         target,
         title=(other.title or other.h1) if other else "",
-        rank=rank,
+        rank=0,
         place=link.rank,
-        score=score_of(strength(signals.score)),
-        why=sentences(link.evidence, serp_rank=signals.serp_rank, score=signals.score, mentions=mentions),
+        score=score_of(strong),
+        why=sentences(
+            link.evidence,
+            serp_rank=signals.serp_rank,
+            score=signals.score,
+            mentions=mentions,
+            mentions_query=best.is_query,
+        ),
         blend=signals.score,
         similarity=signals.similarity,
         lexical=signals.lexical,

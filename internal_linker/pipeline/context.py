@@ -1,15 +1,16 @@
 """The context of a run: its services, stores, inputs, outputs and rules."""
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from internal_linker.anchors.llm import Rephrased
+from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import (
-    AnswerCache,
-    Chat,
+    Anchors,
     Compute,
     EdgeStore,
     Encoder,
@@ -17,7 +18,7 @@ from internal_linker.core.ports import (
     JoinStore,
     LinkSink,
     ListSink,
-    PageVectorStore,
+    OpenWorkers,
     Progress,
     ReviewDesk,
     RunStore,
@@ -25,13 +26,15 @@ from internal_linker.core.ports import (
     SerpClient,
     StreamSource,
     VectorCache,
-    Workers,
 )
 from internal_linker.core.records import Collected, Duplicate, ExcludedTarget, Orphan, Reject, StoredText
 from internal_linker.core.sections import NamedSections, Scope, SectionFilter
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
 from internal_linker.serp.search import SearchRules
+
+PublishVectors = Callable[[str, Mapping[str, Vectors], Collection[str], Progress], None]
+"""Stores pages' vectors for other programs: the model, vectors (d,) by URL, URLs of pages whose vectors failed."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class RunContext:
     orphans: ListSink[Orphan]
     links: StreamSource | None = None
     keep: Callable[[str], str | StoredText] = str  # stores a page's content while the others are read
+    figures: bool = False  # whether the files have the figures behind each score
     notices: Sequence[str] = ()  # what a person should know of the context, such as a fallback in use
     # waits until no other run pays for the same caches; its second argument can end the waiting
     turn: Callable[[Progress, Callable[[], None]], AbstractContextManager[None]] = lambda *_: nullcontext()
@@ -65,16 +69,12 @@ class RunContext:
     edges: EdgeStore | None = None  # the stored links with their decisions; None: no links are stored
     runs: RunStore | None = None  # keeps the links of this run; None: they are not kept
     past: RunStore | None = None  # the links of earlier runs
-    # the pages' vectors for other programs; None: they are not stored
-    page_vectors: PageVectorStore | None = None
+    publish_vectors: PublishVectors | None = None  # None: they are not stored
     desk: ReviewDesk | None = None  # where editors decide on links
-    # chat, answers: the language model that chooses anchors, and its cached answers; None: it is off
-    chat: Chat | None = None
-    answers: AnswerCache | None = None
-    # opens the processes that share matching and the search for anchors, if any; its argument takes warnings
-    workers: Callable[[Callable[[str], None]], AbstractContextManager[Workers | None]] = lambda _: (
-        nullcontext()
-    )
+    # has a language model choose among the anchors that another finder proposes; None: it is off
+    rephrase: Callable[[Anchors, Collected], Rephrased] | None = None
+    # opens the processes that share a step, "matching" or "places", if any; its second argument takes warnings
+    workers: OpenWorkers = lambda *_: nullcontext()
     # the hosts that stand for others, such as a staging site's
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
     index: IndexStore | None = None  # keeps what lookups need of the site; None: nothing is kept
@@ -88,6 +88,10 @@ class RunContext:
     # returns how much the pages of the input need links, with a sentence for people; None: all of them
     # equally
     needs: Callable[[Collected], tuple[PageNeeds | None, str]] | None = None
+    # returns the queries by which people find each page, by its key; they depend on the input and on the search
+    # data, of which the other one returns a digest
+    page_queries: Callable[[Collected], Mapping[str, Sequence[str]]] = lambda _: {}
+    search_data: Callable[[], str] = str
     trim: Callable[[], None] = lambda: None  # returns free memory to the system
     # prunes the caches after a run that needed the texts of these hashes
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None

@@ -25,8 +25,8 @@ class Bases:
     """Digests of what the list of each row depends on."""
 
     rules: str  # the digest of what all lists depend on: the settings and the model
-    # the digest of each page by its key: its text and language, links from and to it, decisions on its links,
-    # and whether it may be a target
+    # the digest of each page by its key: its text and language, the queries by which people find it, links from and to
+    # it, decisions on its links, and whether it may be a target
     pages: Mapping[str, str]
     # the digest of each row by its identity: of its page or query, and of its search results
     rows: Mapping[Identity, str]
@@ -48,6 +48,7 @@ def bases(
     decided: Decided,
     rules: LinkRules,
     encoder: str,
+    page_queries: Mapping[str, Sequence[str]],
     needs: PageNeeds | None = None,
 ) -> Bases:
     """Compute the digests of a run.
@@ -55,6 +56,7 @@ def bases(
     Args:
         hashes: the hash of each text of `ranking.site`.
         encoder: provider, model and recipe of the vectors.
+        page_queries: the queries by which people find each page, by its key.
         needs: how much the pages need links; None: all of them equally.
     """
     targets, pages = ranking.targets, ranking.site.pages
@@ -66,7 +68,14 @@ def bases(
         return _digest(*facts, *("\n".join(sorted(each)) for each in lists))
 
     states = {
-        page.key: state(page.key, hashes[row], page.lang, page.key in targets.known, inlinks[row])
+        page.key: state(
+            page.key,
+            hashes[row],
+            page.lang,
+            page.key in targets.known,
+            inlinks[row],
+            *page_queries.get(page.key, ()),
+        )
         for row, page in enumerate(pages)
     }
     rows: dict[Identity, str] = {}

@@ -79,6 +79,7 @@ def _packed_pages(pages: Sequence[Page]) -> dict[str, Any]:
         "issue": {row: page.issue for row, page in enumerate(pages) if page.issue},
         "headings": _packed_lines([page.headings for page in pages]),
         "closed": _packed_lines([page.closed for page in pages]),
+        "taken": _packed_lines([page.taken for page in pages]),
         "texts": np.frombuffer(b"".join(texts), np.uint8),
         "ends": np.cumsum([0, *map(len, texts)]),
     }
@@ -98,8 +99,9 @@ def _pages(columns: Mapping[str, Any]) -> list[Page]:
             headings,
             closed,
             only,
+            taken,
         )
-        for row, (key, url, title, h1, (start, end), lang, headings, closed, only) in enumerate(
+        for row, (key, url, title, h1, (start, end), lang, headings, closed, only, taken) in enumerate(
             zip(
                 *(columns[name] for name in ("key", "url", "title", "h1")),
                 pairwise(columns["ends"].tolist()),
@@ -107,6 +109,7 @@ def _pages(columns: Mapping[str, Any]) -> list[Page]:
                 _lines(columns["headings"]),
                 _lines(columns["closed"]),
                 columns["target_only"].tolist(),
+                _lines(columns["taken"]),
                 strict=True,
             )
         )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from internal_linker.core.edges import beside, score_for, strengths
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Choice, Collected, Link, Recommendation, Searched, Source
@@ -15,11 +16,13 @@ from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Report
 from internal_linker.pipeline.run import recall
 from internal_linker.pipeline.run_input import Rows, RunInput, known_key, named, read_input
+from internal_linker.pipeline.site_places import site_places
 from internal_linker.pipeline.site_ranking import embed_site, rank_site
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import counting
 from internal_linker.ranking.reverse_candidates import best_sources
+from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import Memory
 
 
@@ -60,23 +63,18 @@ def page_sources(
             stored=stored,
             memory=memory,
         )
-        found = _links_to(ranked.ranking, collected.rows[target.key], rules.linking.links_per_page, memory)
+        found = _links_to(ranked.ranking, collected.rows[target.key], rules.linking, memory)
     progress.finish(f"{counted(len(found), 'page')} should link to it")
     report = Report(run_id, collected, Searched(), vectors.embedded, found, None, memory=memory)
     report.gaps += filter(None, [*gaps, vectors.embedded.problem])
     if not found:
         report.gaps.append(_without_sources(target, given))
-    publication = Publication(
-        context,
-        rules,
-        report,
-        targets,
-        partial=True,
-        prepared=prepared,
-        progress=progress,
-    )
-    publication.publish(given.sources)
-    prepared.keep_anchoring()
+    with site_places(collected, prepared, context, rules.linking, progress) as places:
+        publication = Publication(
+            context, rules, report, targets, partial=True, places=places, progress=progress
+        )
+        publication.publish(given.sources)
+    prepared.keep_counted()
     if ranked:
         prepared.keep_hubness(ranked.ranking.site, ranked.state)
     # The score that people read counts the anchor, which is only known now.
@@ -106,14 +104,16 @@ def _linking_pages(given: RunInput) -> RunInput:
     return replace(given, rows=Rows(pages))
 
 
-def _links_to(ranking: Ranking, row: int, count: int, memory: Memory | None) -> list[Recommendation]:
+def _links_to(ranking: Ranking, row: int, rules: LinkRules, memory: Memory | None) -> list[Recommendation]:
     """Return the links to a page that score highest, each as the recommendation of its source."""
-    best = best_sources(ranking, row, range(len(ranking.sources)), count)
+    best = best_sources(ranking, row, range(len(ranking.sources)), rules.links_per_page)
     found = []
     for position, candidate, place in best:
         source = ranking.sources[position]
         waits = memory is not None and not memory.approved(source)(candidate.key)
-        link = Link(candidate, 0 if waits else place, "semantic")
+        pages = beside(rules.least_place) * strengths(np.array(candidate.score))
+        target = replace(candidate, score=float(score_for(pages)))
+        link = Link(target, 0 if waits else place, "semantic")
         found.append((position, Recommendation(source, (link,))))
     return list(Explainer(ranking).explained(found))
 

@@ -10,7 +10,7 @@ from unicodedata import unidata_version
 
 import numpy as np
 
-from internal_linker.anchors.finder import Anchoring
+from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.core.arrays import Nearest, Vectors
 from internal_linker.core.errors import OutputError
 from internal_linker.core.ports import ListSink, Progress
@@ -81,7 +81,7 @@ class Prepared:
         self._context, self._progress = context, progress
         self._inputs = context.inputs() if context.index else ""
         self._writes = True
-        self._anchorings: list[Anchoring] = []
+        self._counted_sites: list[CountedSite] = []
 
     @property
     def inputs(self) -> str:
@@ -224,33 +224,34 @@ class Prepared:
         _, _, ranker, adaptation = self._remember(RANKER, model, found)
         return ranking.by(ranker), adaptation
 
-    def anchoring(self, collected: Collected) -> Anchoring:
-        """Return what finds anchors, with what the index knows of the site's words and names."""
-        site = self._anchoring(collected)
-        self._anchorings.append(site)
+    def counted_site(self, collected: Collected) -> CountedSite:
+        """Return the site, with what the index knows of its words and names."""
+        site = self._counted_site(collected)
+        self._counted_sites.append(site)
         return site
 
-    def _anchoring(self, collected: Collected) -> Anchoring:
-        known: Anchoring | None = self._known(ANCHORS, self._inputs)
+    def _counted_site(self, collected: Collected) -> CountedSite:
+        state = self._anchors_state
+        known: CountedSite | None = self._known(ANCHORS, state)
         if known:
             return known
-        found: Any = self._read(ANCHORS, self._inputs)
+        found: Any = self._read(ANCHORS, state)
         if not found:
             words: Any = self._read(PHRASES, self._texts_state)
-            return Anchoring(collected, words)
-        site = Anchoring(collected)
+            return CountedSite(collected, words, self._context.page_queries)
+        site = CountedSite(collected)
         site.resume(found)
-        self._remember(ANCHORS, self._inputs, site)
+        self._remember(ANCHORS, state, site)
         return site
 
-    def keep_anchoring(self) -> None:
-        """Keep what `anchoring` counted on the site's pages, unless the index has it or it wasn't needed."""
-        for site in self._anchorings:
+    def keep_counted(self) -> None:
+        """Keep what `counted_site` counted on the site's pages, unless the index has it or it wasn't needed."""
+        for site in self._counted_sites:
             if self._inputs and site.counted:
-                self._keep(ANCHORS, self._inputs, site.lasting())
+                self._keep(ANCHORS, self._anchors_state, site.lasting())
                 if site.page_words.new:
                     self._keep(PHRASES, self._texts_state, site.page_words.kept())
-        self._anchorings.clear()
+        self._counted_sites.clear()
 
     def kept_run(self, digest: str) -> Mapping[str, Any] | None:
         """Return what the last run kept, if this is the digest of all that it left."""
@@ -260,6 +261,11 @@ class Prepared:
     def keep_run(self, digest: str, kept: Mapping[str, Any]) -> None:
         """Keep what a run says of itself under the digest of all that it left."""
         self._keep(RUN, digest, dict(kept))
+
+    @property
+    def _anchors_state(self) -> str:
+        """What the names of pages depend on, "" without an index."""
+        return _digest(self._inputs, self._context.search_data()) if self._inputs else ""
 
     @property
     def _texts_state(self) -> str:

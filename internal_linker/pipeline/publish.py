@@ -8,21 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from internal_linker.anchors.finder import Anchoring
-from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.ports import Anchors, ListSink, PageVectorStore, Progress, RunStore
+from internal_linker.core.ports import Anchors, ListSink, Progress, RunStore
 from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import ExcludedTarget, Recommendation, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid, rows_with
 from internal_linker.core.sections import section_of
-from internal_linker.core.sequences import counted
-from internal_linker.pipeline.context import Rules, RunContext
+from internal_linker.pipeline.context import PublishVectors, Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
-from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.report import Report
-from internal_linker.pipeline.shared_anchors import SharedAnchors
+from internal_linker.pipeline.site_places import SitePlaces
 from internal_linker.ranking.fusion_choice import FUSION
 from internal_linker.ranking.site_lists import excluded_targets
 from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
@@ -39,7 +35,7 @@ class Publication:
     report: Report  # the run's report, to which publication adds gaps and failures
     targets: Targets  # where links may lead
     partial: bool  # whether some rows were left out
-    prepared: Prepared  # the index: what an earlier command found out about the site
+    places: SitePlaces  # the places that were judged in the pages' texts
     progress: Progress  # the display of the steps
 
     def publish(self, sources: Sequence[Source]) -> None:
@@ -63,8 +59,8 @@ class Publication:
         self._deliver(memory, held=held)
         if self.context.runs:
             self._keep_version(self.context.runs, versions, facts, held=held)
-        if self.context.page_vectors and not (held or self.partial or self.report.failure):
-            self._store_vectors(self.context.page_vectors)
+        if (publish := self.context.publish_vectors) and not (held or self.partial or self.report.failure):
+            self._publish_vectors(publish)
 
     @property
     def _what(self) -> str:
@@ -164,8 +160,9 @@ class Publication:
         if report.memory:
             ends = (end for item in report.recommendations for end in _ends(item))
             report.memory.hashes = self._hashes(sources, ends)
-            anchors = self.prepared.anchoring(report.collected).variety()
+            anchors = self.places.variety()
             report.memory.preview(report.recommendations, self.targets, anchors)
+            report.recommendations = [*map(report.memory.ordered, report.recommendations)]
 
     def _hashes(self, sources: Sequence[Source], pages: Iterable[str]) -> Mapping[str, str]:
         """Return the hash of each text of some pages (keys), and of each query that has no page."""
@@ -183,8 +180,7 @@ class Publication:
             memory.duplicate_edge(pair, pages[page].key, pages[keep].key)
             for (page, keep), pair in found.items()
         )
-        site = self.prepared.anchoring(report.collected)
-        anchors = self._anchors(site)
+        anchors = self._anchors()
         linked = {link.target for link in report.collected.live_links}
         items = report.recommendations
         memory.keep(
@@ -212,14 +208,12 @@ class Publication:
                 f"link or heading: see Why in {place}. Add the words to the text, or choose others."
             )
 
-    def _anchors(self, site: Anchoring) -> Anchors:
-        context, report = self.context, self.report
-        shared = SharedAnchors(report.collected, site, context.workers, self.progress.warn)
-        variety = site.variety(shared.propose_each)
-        if context.chat is None or context.answers is None:
+    def _anchors(self) -> Anchors:
+        variety = self.places.variety()
+        if self.context.rephrase is None:
             return variety
-        report.rephrased = Rephrased(variety, report.collected, context.chat, context.answers)
-        return report.rephrased
+        self.report.rephrased = self.context.rephrase(variety, self.report.collected)
+        return self.report.rephrased
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:
         report, context = self.report, self.context
@@ -274,7 +268,7 @@ class Publication:
         duplicates = report.listed.duplicates.values() if report.listed else runs.duplicates()
         runs.put(version, overlaid(stay, rows) if overlay else rows, duplicates)
 
-    def _store_vectors(self, store: PageVectorStore) -> None:
+    def _publish_vectors(self, publish: PublishVectors) -> None:
         """Store the vectors of all pages for other programs; those of word statistics mean nothing to them."""
         report, encoder = self.report, self.context.encoder
         embedded, pages = report.embedded, report.collected.pages
@@ -287,14 +281,9 @@ class Publication:
             if lasting and embedded.problem and embedded.hashes[at] and not there[at]
         }
         try:
-            if not store.prepare():
-                return
-            self.progress.start("Page vectors", 0, "pages")
-            written = store.refresh(encoder.model, vectors, failed)
+            publish(encoder.model, vectors, failed, self.progress)
         except ConfigurationError as error:
             report.gaps.append(f"The table page_vectors still has the vectors of an earlier run: {error}")
-            return
-        self.progress.finish(f"{counted(len(vectors), 'page')}, {written} written")
 
 
 def _now() -> str:

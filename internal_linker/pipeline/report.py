@@ -18,7 +18,7 @@ from internal_linker.pipeline.last_lists import Bases
 from internal_linker.pipeline.no_links import NoLinks
 from internal_linker.ranking.adaptation import TOO_FEW, Adaptation
 from internal_linker.ranking.fusion_choice import FusionEvidence
-from internal_linker.ranking.site_lists import Listed
+from internal_linker.ranking.site_lists import SiteLists
 from internal_linker.review.acceptance import Acceptance
 from internal_linker.review.link_memory import Memory
 
@@ -61,7 +61,7 @@ class Report:
     searched: Searched
     embedded: Embedded
     recommendations: Sequence[Recommendation]
-    listed: Listed | None
+    listed: SiteLists | None
     """The lists about the whole site; None after a run over some rows."""
     below_floor: int = 0
     """The count of search results below `serp_floor`."""
@@ -158,6 +158,7 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("Texts embedded / from the cache", f"{embedded.encoded} / {embedded.cached}"),
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
         ("Links by search / by similarity", f"{origins['serp']} / {origins['semantic']}"),
+        *([("Links by rules of the house", str(origins["rule"]))] if origins["rule"] else []),
         *([("Suggestions for queries without a page", str(suggested))] if suggested else []),
         ("Links", _written(totals.links, suggested)),
         *_graph_rows(report, totals),
@@ -222,7 +223,7 @@ def _few_links(totals: Totals, wanted: int) -> list[tuple[str, str]]:
     return rows + [(f"  {reason}", str(count)) for reason, count in sorted(totals.reasons.items())]
 
 
-def _listed_rows(listed: Listed) -> list[tuple[str, str]]:
+def _listed_rows(listed: SiteLists) -> list[tuple[str, str]]:
     unknown = "unknown without existing links"
     orphans = unknown if listed.orphans is None else _listed(len(listed.orphans), "page", "orphans.csv")
     return [

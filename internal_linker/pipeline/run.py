@@ -3,8 +3,12 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
 
 from internal_linker.core.errors import Interrupted
+from internal_linker.core.link_density import usual_density
 from internal_linker.core.needs import PageNeeds
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Choice, Collected, Searched, Source
@@ -17,7 +21,8 @@ from internal_linker.pipeline.no_links import why_no_links
 from internal_linker.pipeline.prepared import Prepared, Stored
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Report, matched
-from internal_linker.pipeline.run_input import RunInput, collected_site, read_input
+from internal_linker.pipeline.run_input import RunInput, collected_site, known_rules, read_input
+from internal_linker.pipeline.site_places import SitePlaces, site_places
 from internal_linker.pipeline.site_ranking import SiteVectors, embed_site, join_site, rank_site
 from internal_linker.pipeline.unchanged import Repetition
 from internal_linker.ranking.fusion_choice import FusionEvidence, fusion_evidence, pages_to_compare
@@ -26,6 +31,10 @@ from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.site_lists import list_site
 from internal_linker.review.link_memory import Memory
 from internal_linker.serp.search import search_all, search_cached
+from internal_linker.text.words import word_count
+
+# Texts whose words are counted to know how many links editors set: a fifth of a second.
+_SAMPLE = 1_000
 
 
 @dataclass(frozen=True)
@@ -87,10 +96,14 @@ class Run:
             vectors = self._embed(given, stored)
         joined = self._join(given, vectors)
         self._step()
-        report = self._match(run_id, _Compared(given, searched, vectors, joined, memory, needs), stored)
-        self._note_gaps(report, gaps)
-        self._step()
-        self._publish(report, given)
+        compared = _Compared(given, searched, vectors, joined, memory, needs)
+        with site_places(
+            given.collected, self._prepared, self.context, self.rules.linking, self.progress
+        ) as places:
+            report = self._match(run_id, compared, stored, places)
+            self._note_gaps(report, gaps)
+            self._step()
+            self._publish(report, given, places)
         self._end(report)
         return report
 
@@ -159,7 +172,7 @@ class Run:
             return None
         return join_site(given, vectors.embedded, self.context, self.progress)
 
-    def _match(self, run_id: str, compared: _Compared, stored: Stored | None) -> Report:
+    def _match(self, run_id: str, compared: _Compared, stored: Stored | None, places: SitePlaces) -> Report:
         """Rank all rows, choose their links, and keep in the index what this took to find out about the site."""
         given, searched, embedded = compared.given, compared.searched, compared.vectors.embedded
         memory, rules, partial = compared.memory, self.rules.linking, self.choice.partial
@@ -169,9 +182,11 @@ class Run:
             stored = self._prepared.stored(given.collected, given.targets, rules)
         if partial:
             # Only a run over the whole site knows how many links lead to a page.
-            rules = replace(rules, min_inlinks=0, max_inlinks=0)
+            rules = replace(rules, min_inlinks=0, max_inlinks=0, max_new_inlinks=0, goals=())
+        goals = known_rules(rules.goals, "config/link_targets.csv", given.collected, self.progress.warn)
+        rules = replace(rules, goals=goals)
         # For some rows, starting other processes would cost more than it saves.
-        with nullcontext() if partial else self.context.workers(self.progress.warn) as workers:
+        with nullcontext() if partial else self.context.workers("matching", self.progress.warn) as workers:
             ranked = rank_site(
                 given,
                 searched,
@@ -186,15 +201,24 @@ class Run:
             )
             self.context.trim()
             ranking = ranked.ranking
-            own, past, hosts = self._bases(ranking, compared), self.context.past, given.collected.hosts
+            own, past, hosts = (
+                self._bases(ranking, compared, places),
+                self.context.past,
+                given.collected.hosts,
+            )
+            earlier = earlier_lists(past, hosts, ranking, own) if past and own else None
+            if memory and own:
+                memory.settled = earlier is not None and not earlier.unsettled.all()
             found = recommend(
                 ranking,
                 searched,
                 rules,
                 self.progress.advance,
                 memory,
-                earlier=earlier_lists(past, hosts, ranking, own) if past and own else None,
+                earlier=earlier,
                 needs=compared.needs,
+                judge=places.judge,
+                ruled=places.ruled(given.sources, given.targets, whole=not partial),
                 trim=self.context.trim,
             )
             recommendations = compact(given.rows.merged(found))
@@ -248,7 +272,7 @@ class Run:
         results = sum(map(len, compared.searched.targets.values()))
         return fusion_evidence(ranking, pages, compared.given.collected.live_links, found, results)
 
-    def _bases(self, ranking: Ranking, compared: _Compared) -> Bases | None:
+    def _bases(self, ranking: Ranking, compared: _Compared, places: SitePlaces) -> Bases | None:
         """Return what the lists of this run depend on; None for a lookup."""
         if self.context.past is None or compared.memory is None or not self.context.sinks:
             return None
@@ -259,6 +283,7 @@ class Run:
             decided=compared.memory.decided,
             rules=self.rules.linking,
             encoder=compared.memory.encoder,
+            page_queries=places.page_queries,
             needs=compared.needs,
         )
 
@@ -273,7 +298,7 @@ class Run:
         if none and not none.complete:
             report.gaps.append(none.sentence)
 
-    def _publish(self, report: Report, given: RunInput) -> None:
+    def _publish(self, report: Report, given: RunInput, places: SitePlaces) -> None:
         """Publish the links, and keep in the index what this took to find out about the site."""
         publication = Publication(
             self.context,
@@ -282,10 +307,10 @@ class Run:
             given.targets,
             partial=self.choice.partial,
             progress=self.progress,
-            prepared=self._prepared,
+            places=places,
         )
         publication.publish(given.sources)
-        self._prepared.keep_anchoring()
+        self._prepared.keep_counted()
 
     def _end(self, report: Report) -> None:
         """Prune the caches, and say what a person should know."""
@@ -317,7 +342,17 @@ def memory_of(context: RunContext, rules: Rules, run_id: str, collected: Collect
         encoder,
         hosts=collected.hosts,
         text_links=collected.text_links,
+        usual=partial(_usual_density, collected),
     )
+
+
+def _usual_density(collected: Collected) -> float:
+    """Return how many links per 1,000 words the site's texts usually have, by up to `_SAMPLE` of them."""
+    links = collected.text_links
+    linking = [page for page in collected.pages if page.key in links]
+    some = linking[:: -(-len(linking) // _SAMPLE) or 1]
+    words = np.array([word_count(str(page.content)) for page in some], np.int64)
+    return usual_density(words, np.array([links[page.key] for page in some], np.int64))
 
 
 def recall(

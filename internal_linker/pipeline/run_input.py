@@ -5,8 +5,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain
+from typing import TypeVar
 
 from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.house_rules import LinkRule, TargetGoal
 from internal_linker.core.ports import Progress
 from internal_linker.core.reasons import FewLinks, NoSource, Reason
 from internal_linker.core.records import (
@@ -21,7 +23,7 @@ from internal_linker.core.records import (
     Text,
     fold_query,
 )
-from internal_linker.core.sections import Scope, SectionFilter, verify
+from internal_linker.core.sections import NamedSections, Scope, SectionFilter, Sections, verify
 from internal_linker.core.sequences import counted
 from internal_linker.core.urls import keys_meant
 from internal_linker.embeddings.embed import all_texts
@@ -32,6 +34,7 @@ from internal_linker.ranking.selection import link_targets
 from internal_linker.review.link_memory import Memory
 from internal_linker.serp.search import require_site
 
+HouseRule = TypeVar("HouseRule", bound=LinkRule | TargetGoal)
 # Pages to name where an address is unknown.
 _NEAR = 3
 # How alike two paths are, 0 to 1, of which one is taken for a typo of the other; and how many pairs are compared, which
@@ -274,6 +277,28 @@ def known_key(collected: Collected, url: str) -> str:
             f"check its spelling.{_near(url, known)}"
         )
     return found[0]
+
+
+def known_rules(
+    rules: Iterable[HouseRule], table: str, collected: Collected, warn: Callable[[str], None]
+) -> tuple[HouseRule, ...]:
+    """Return the rules of a table with the keys of their pages.
+
+    `warn` gets a sentence on each whose page is unknown, or whose section has no page.
+    """
+    found = list[HouseRule]()
+    for rule in rules:
+        try:
+            found.append(replace(rule, target=rule.target and known_key(collected, rule.target)))
+        except InputError as error:
+            warn(f"{table}, row {rule.row} is left out: {error}")
+    named = (
+        NamedSections(f"{table}, row {rule.row}", Sections([rule.section]), "none")
+        for rule in found
+        if isinstance(rule, LinkRule) and rule.section
+    )
+    verify(named, collected.rows, warn)
+    return tuple(found)
 
 
 def misspelled(sources: Iterable[Source], pages: Iterable[Page]) -> str:

@@ -15,7 +15,7 @@ from internal_linker.embeddings.embed import Embedded
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.prepared import Prepared
 from internal_linker.pipeline.report import Report
-from internal_linker.ranking.site_lists import Listed
+from internal_linker.ranking.site_lists import SiteLists
 from internal_linker.review.link_memory import Memory
 
 # Once a month a run does all its work: it marks what it needs in the store, from which other sites' runs remove what
@@ -86,7 +86,7 @@ class Repetition:
             Searched(),
             nothing,
             links_of_run,
-            Listed({}, None if orphans is None else [Orphan(page, ()) for page in orphans]),
+            SiteLists({}, None if orphans is None else [Orphan(page, ()) for page in orphans]),
             memory=memory,
             outcome=kept["outcome"],
             unchanged=True,
@@ -102,7 +102,7 @@ class Repetition:
         parts = (
             *(inputs, edges, desk, context.results()),
             *map(str, (self.rules.renewed, scope.sources, scope.default_sources, scope.targets)),
-            *(context.serp.market if context.serp else "", context.needs is not None),
+            *(context.serp.market if context.serp else "", context.needs is not None, context.figures),
             *(encoder.name, encoder.model, encoder.recipe, encoder.dimensions),
         )
         return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -48,8 +48,8 @@ def spread(
     n_targets: int,
     *,
     count: int,
-    min_inlinks: int,
-    max_inlinks: int,
+    min_inlinks: Ints | int,
+    max_inlinks: Ints | int,
     floor: float,
 ) -> Bools:
     """Mark the links to keep: the highest total score under these rules, earlier rules before later ones.
@@ -62,10 +62,12 @@ def spread(
     Only where a cap makes links below the floor give way to needed ones, the allocation may give up one target's
     first link for the second links of several others. Ties are broken by target, then by source, in any order of the
     edges. Few targets reach the minimum unless the edges include each target's own best sources. 0 as `max_inlinks`
-    sets no cap. Minima that need nearly all slots or more, and caps near the average, take minutes instead of seconds.
+    sets no cap. Both limits are one number, or (n_targets,) one for each target. Minima that need nearly all slots or
+    more, and caps near the average, take minutes instead of seconds.
     """
-    if 0 < max_inlinks < min_inlinks:
-        raise ValueError(f"max_inlinks {max_inlinks} is less than min_inlinks {min_inlinks}")
+    least, most = (np.broadcast_to(limit, n_targets) for limit in (min_inlinks, max_inlinks))
+    for at in np.flatnonzero((most > 0) & (most < least))[:1]:
+        raise ValueError(f"max_inlinks {most[at]} is less than min_inlinks {least[at]}")
     _check(edges, n_sources, n_targets)
     chosen, counts = edges.fixed.copy(), _counts(edges, floor)
     # No two are equal: one key takes a third of the time of three.
@@ -73,7 +75,7 @@ def spread(
     order = order[~edges.fixed[order]]
     if len(order) and count > 0:
         market = _Market(edges, order, n_sources, n_targets, counts[order])
-        market.open(edges, count, min_inlinks, max_inlinks)
+        market.open(edges, count, least, most)
         market.crowd_out()
         market.serve()
         chosen[order] = market.chosen
@@ -131,20 +133,20 @@ class _Market:
         self.price, self.forfeit = np.zeros((2, self.ground + 1), np.int64)
         self.distance = np.full(self.ground + 1, FAR)
 
-    def open(self, edges: Edges, count: int, least: int, most: int) -> None:
+    def open(self, edges: Edges, count: int, least: Ints, most: Ints) -> None:
         """Set the limits that the fixed links leave, and let each source choose its best."""
-        n_sources = len(self.next_best)
+        n_sources, top = len(self.next_best), int(least.max(initial=0))
         taken = np.bincount(edges.sources[edges.fixed], minlength=n_sources)
         self.room = np.maximum(np.minimum(count, np.bincount(edges.sources, minlength=n_sources)) - taken, 0)
         self.fixed = np.bincount(edges.targets[edges.fixed], minlength=self.n)
         self.need = np.minimum(np.maximum(least - self.fixed, 0), np.diff(self.start[: self.n + 1]))
-        self.cap = np.maximum((most or n_sources + least) - self.fixed, 0)
-        steps = min(STEPS, HIGHEST // (4 * (least + 2) * (n_sources + 1)))
+        self.cap = np.maximum(np.where(most > 0, most, n_sources + top) - self.fixed, 0)
+        steps = min(STEPS, HIGHEST // (4 * (top + 2) * (n_sources + 1)))
         low, span = self.score.min(), np.ptp(self.score)
         scaled = np.rint((self.score - low) * (steps / span if span else 0.0)).astype(np.int64)
         # A chain takes at most one link from each source, so one level outweighs all that the chain may lose.
         level = steps * (n_sources + 1)
-        self.bonus, self.vacancy = level * np.arange(least + 1, -1, -1), level * (least + 2)
+        self.bonus, self.vacancy = level * np.arange(top + 1, -1, -1), level * (top + 2)
         self.worth = np.append(scaled, [-self.vacancy, FAR])
         self.blank = np.where(np.arange(count) < self.room[:, None], self.empty, self.missing)
         self.slots = self.blank.copy()
@@ -196,7 +198,8 @@ class _Market:
     def _load(self) -> Ints:
         """Return (n,) the links of each target, including those that it still lacks."""
         links = np.bincount(self.head[:-2][self.chosen], minlength=self.ground)
-        return links[self.n :] + np.maximum(links[: self.n], self.need)
+        load: Ints = links[self.n :] + np.maximum(links[: self.n], self.need)
+        return load
 
     def _bonus(self, target: Ints | int, flow: Ints | int) -> Ints:
         """Return what the last of `flow` links that count is worth to the site, apart from its score."""

@@ -16,7 +16,7 @@ _BOUNDS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.01)
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class LinkProbability:
     """The probability that editors add a link, among those that they add to its source, by the link's share.
 
     The share is the softmax of the scores of a source's candidates: a page has so many links to give, and a candidate
@@ -62,7 +62,7 @@ def log_odds(scores: Vectors, of: Ints) -> Vectors:
 
 
 # The probability is the share.
-UNCALIBRATED = Calibration()
+UNCALIBRATED = LinkProbability()
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,10 +101,10 @@ class Explainer:
         return [column.astype(np.int64).tolist() for column in columns]
 
     def _last_resort(self, texts: Ints, pairs: Pairs) -> Ints:
-        """Return (len(pairs),) the places in `evidence.RESERVATIONS`; a template outranks what one page is like."""
+        """Return (len(pairs),) the places in `evidence.RESERVATIONS`: of the source first, then of the template."""
         last, sources = self._ranking.last, texts[pairs.of]
-        of_page = np.where(last.of(pairs.rows), 1, np.where(last.of(sources), 2, 0))
-        return np.where(last.are_siblings(sources, pairs.rows), 3, of_page)
+        of_pair = np.where(last.are_siblings(sources, pairs.rows), 3, last.of(pairs.rows))
+        return np.where(last.of(sources), 2, of_pair)
 
     def _section_inlinks(self, texts: Ints, pairs: Pairs) -> Ints:
         """Return (len(pairs),) how many pages of the text's section link to the page; -1 if it is in none."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, ranks
+from internal_linker.core.arrays import NO_PAIRS, Bools, Ints, Pairs, Vectors, is_in, ranks
 from internal_linker.core.records import Fusion, Page, SerpTarget
 
 # The first search result adds this to the score, in standard deviations, the n-th 1/n of it. With a title search
@@ -53,10 +53,15 @@ class Ranked:
     similarity: Vectors
     lexical: Vectors
     probability: Vectors
+    worth: Vectors  # what counts when links are chosen: the score, or that of the link and its place together
 
     def at(self, positions: Ints | Bools | slice) -> "Ranked":
         """Return the candidates at these positions, in their order."""
         return Ranked(*(getattr(self, name)[positions] for name in Ranked.__slots__))
+
+
+_NONE = np.empty(0, np.float32)
+NO_RANKED = Ranked(NO_PAIRS.of, NO_PAIRS.rows, NO_PAIRS.rows, _NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 def fuse(found: Pairs, serp_ranks: Ints, matches: Ranked, fusion: Fusion) -> Ranked:
@@ -72,7 +77,7 @@ def fuse(found: Pairs, serp_ranks: Ints, matches: Ranked, fusion: Fusion) -> Ran
     n = 1 + int(max(found.rows.max(initial=0), matches.targets.max(initial=0)))
     keys, wanted = Pairs(matches.of, matches.targets).keys(n), found.keys(n)
     new = ~is_in(wanted, keys)
-    both, keys = _with(matches, found.at(new)), np.concatenate([keys, wanted[new]])
+    both, keys = with_unknown(matches, found.at(new)), np.concatenate([keys, wanted[new]])
     order = np.argsort(keys, kind="stable")
     at = order[np.searchsorted(keys, wanted, sorter=order)]
     position, serp_rank = np.zeros((2, len(keys)), np.int32)
@@ -85,14 +90,14 @@ def fuse(found: Pairs, serp_ranks: Ints, matches: Ranked, fusion: Fusion) -> Ran
     else:
         first = np.zeros(len(position))
         score = score + np.divide(SERP_WEIGHT, position, out=np.zeros(len(position)), where=position > 0)
-        ours = replace(both, score=score, serp_rank=serp_rank)
+        ours = replace(both, score=score, worth=score, serp_rank=serp_rank)
     return ours.at(np.lexsort((both.targets, -score, first, both.of)))
 
 
-def _with(matches: Ranked, new: Pairs) -> Ranked:
+def with_unknown(matches: Ranked, new: Pairs) -> Ranked:
     """Return the matches followed by the new candidates, none of whose signals is known."""
     unknown = np.full(len(new.rows), np.nan)
-    signals = matches.score, matches.similarity, matches.lexical, matches.probability
+    signals = matches.score, matches.similarity, matches.lexical, matches.probability, matches.worth
     return Ranked(
         np.concatenate([matches.of, new.of]),
         np.concatenate([matches.targets, new.rows]),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.ranking.calibration import UNCALIBRATED, Calibration
+from internal_linker.ranking.calibration import UNCALIBRATED, LinkProbability
 from internal_linker.ranking.list_scales import scaled, scaled_names, standard
 from internal_linker.ranking.pair_features import PAIR_FEATURES
 from internal_linker.ranking.trees import NO_TREES, Trees, read_trees
@@ -35,7 +35,7 @@ class LearnedRanker:
     weights: Vectors  # (c,) weight of each column, per deviation
     # what a page without known links to it gains, in standard deviations of a source's scores
     bonus: float = 0.0
-    calibration: Calibration = UNCALIBRATED  # the probability of a link by the scores
+    calibration: LinkProbability = UNCALIBRATED  # the probability of a link by the scores
     trees: Trees = NO_TREES  # see `trees`; their sum has a weight, as any column
 
     def score(self, features: Vectors, of: Ints) -> Vectors:
@@ -45,8 +45,12 @@ class LearnedRanker:
             features: (m, len(PAIR_FEATURES)) features, NaN where unknown.
             of: (m,) position of each candidate's source, ascending.
         """
-        sums = self.standardised(scaled(features, of)) @ self.weights
-        score: Vectors = standard(sums, of) + self.bonus * np.isnan(features[:, _INLINKS])
+        return self.score_of(features, scaled(features, of), of)
+
+    def score_of(self, features: Vectors, columns: Vectors, of: Ints) -> Vectors:
+        """Return `score` where the `scaled` features are known."""
+        score: Vectors = standard(self.standardised(columns) @ self.weights, of)
+        score += self.bonus * np.isnan(features[:, _INLINKS])
         return score
 
     def standardised(self, columns: Vectors) -> Vectors:
@@ -97,7 +101,7 @@ def read_ranker(text: str) -> LearnedRanker:
     means, deviations, weights = (
         np.array([row[name] for row in rows.values()]) for name in ("mean", "deviation", "weight")
     )
-    calibration = Calibration(**known["calibration"])
+    calibration = LinkProbability(**known["calibration"])
     return LearnedRanker(means, deviations, weights, known["bonus"], calibration, read_trees(known["trees"]))
 
 

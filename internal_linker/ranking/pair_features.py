@@ -17,7 +17,7 @@ from internal_linker.ranking.pair_link_features import (
     PairLinkFeatures,
     SimilarPagesLinks,
 )
-from internal_linker.ranking.place_features import LIFT_FEATURES, PLACE_FEATURES, Places, lifts
+from internal_linker.ranking.place_features import LIFT_FEATURES, PLACE_FEATURES, PagePositions, lifts
 from internal_linker.ranking.text_features import TEXT_FEATURES, TextFeatures
 
 PAIR_FEATURES = (*TEXT_FEATURES, *PLACE_FEATURES, *LIFT_FEATURES, *LINK_FEATURES)
@@ -38,7 +38,7 @@ class PairFeatures:
         n = words.bm25.shape[0]
         self._graph, self._n, self._pages = graph, n, n
         self._texts = TextFeatures(site, words)
-        self._places = Places([page.key for page in site.pages])
+        self._places = PagePositions([page.key for page in site.pages])
         self._lifts = lifts(self._places, graph)
         self._links = PairLinkFeatures(graph, n)
 

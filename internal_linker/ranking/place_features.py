@@ -19,7 +19,7 @@ _INDEX_PAGES = frozenset({"", "index", "_index", "readme"})
 _PRIOR = 0.5
 
 
-class Places:
+class PagePositions:
     """Where the n pages of a site are; 60 bytes a page.
 
     Args:
@@ -41,7 +41,7 @@ class Places:
         self.sections = _numbered([path[:-1][:1] for path in paths])
         self.folders = _numbered([path[:-1] for path in paths])
 
-    def with_guests(self, keys: Sequence[str], pages: Sequence[str]) -> "Places":
+    def with_guests(self, keys: Sequence[str], pages: Sequence[str]) -> "PagePositions":
         """Return the places of the same pages and of guests.
 
         Args:
@@ -130,7 +130,7 @@ class Lift:
         return lift.astype(np.float32)
 
 
-def lifts(places: Places, graph: LinkGraph, pages: int | None = None) -> tuple[Lift, Lift]:
+def lifts(places: PagePositions, graph: LinkGraph, pages: int | None = None) -> tuple[Lift, Lift]:
     """Return the lifts of `LIFT_FEATURES`, of sections and of folders, for so many pages and for guests."""
     return Lift(places.sections, graph.pairs, pages), Lift(places.folders, graph.pairs, pages)
 

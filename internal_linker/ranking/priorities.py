@@ -41,7 +41,7 @@ def by_need(ranked: Ranked, chosen: Bools, last: Bools, bonus: Vectors, count: i
         count: the number of links of each source.
     """
     found = np.zeros(len(chosen), np.bool_)
-    score = np.nan_to_num(ranked.score.astype(np.float64))
+    score = np.nan_to_num(ranked.worth.astype(np.float64))
     order = np.lexsort((-score, last, ranked.of))
     foremost = np.zeros(len(chosen), np.bool_)
     foremost[order] = ranks(ranked.of[order]) < count

@@ -47,13 +47,14 @@ from internal_linker.ranking.fusion import Numbers, Ranked, fuse
 from internal_linker.ranking.last_resort import last_resort
 from internal_linker.ranking.learned import LearnedRanker, packaged_ranker
 from internal_linker.ranking.link_features import LinkGraph
-from internal_linker.ranking.list_scales import standard
+from internal_linker.ranking.list_scales import scaled, standard
 from internal_linker.ranking.pair_features import PAIR_FEATURES, PairFeatures
 from internal_linker.ranking.pair_link_features import SimilarPagesLinks
+from internal_linker.ranking.promising import Promising
 from internal_linker.ranking.rules import TOPIC_WEIGHTS, LinkRules, TopicWeights
 from internal_linker.ranking.selection import eligible, linked
 from internal_linker.ranking.shared_titles import EqualTitles, common_words
-from internal_linker.ranking.site_words import SiteWords
+from internal_linker.ranking.site_words import SiteTerms
 from internal_linker.text.brands import without_brands
 from internal_linker.text.words import words
 
@@ -129,7 +130,7 @@ class Ranking:
         self.rows = collected.rows
         self.source_rows = self._rows_of_sources(sources)
         self.graph = LinkGraph(collected.live_links, self.rows)
-        read = SiteWords(collected, tokenized.tokens)
+        read = SiteTerms(collected, tokenized.tokens)
         self._names, self._words, self._brands = read.named, read.index, read.brands
         self._owners = self._names.owners(collected.live_links)
         self._features = PairFeatures(self.site, self._words, self.graph)
@@ -203,26 +204,40 @@ class Ranking:
             offered: rows of further pages by the position of a source; a page becomes a candidate if the source is
                 more similar to it than to its average target.
         """
+        return (ranked for ranked, _ in self.ranked_with_promising(positions, offered))
+
+    def ranked_with_promising(
+        self, positions: Sequence[int], offered: Mapping[int, Sequence[int]] | None = None
+    ) -> Iterator[tuple[Ranked, Promising]]:
+        """Yield what `ranked` does, with the targets for which it is worth while to search the sources' texts."""
         near = [(offered or {}).get(at, ()) for at in positions]
         # Scores take a third of the time, and another core can compute them meanwhile: NumPy lets other threads work.
         with ThreadPoolExecutor(1, "score") as pool:
-            begun = deque[tuple[Chosen, Vectors, Future[Vectors]]]()
+            begun = deque[tuple[Chosen, Vectors, Future[tuple[Vectors, Promising]]]]()
             for (chosen,), (features,) in self.features(positions, [self], near):
-                begun.append((chosen, features, pool.submit(self.ranker.score, features, chosen.matches.of)))
+                begun.append((chosen, features, pool.submit(self._weighed, chosen.matches, features)))
                 if len(begun) > 1:
                     yield self._fused(*begun.popleft())
             for block in begun:
                 yield self._fused(*block)
 
-    def _fused(self, chosen: "Chosen", features: Vectors, score: Future[Vectors]) -> Ranked:
+    def _weighed(self, matches: Matches, features: Vectors) -> tuple[Vectors, Promising]:
+        columns = scaled(features, matches.of)
+        score = self.ranker.score_of(features, columns, matches.of)
+        return score, Promising.among(matches.of, matches.rows, score, features, columns)
+
+    def _fused(
+        self, chosen: "Chosen", features: Vectors, weighed: Future[tuple[Vectors, Promising]]
+    ) -> tuple[Ranked, Promising]:
         found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
         serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
-        scored = self._scored(chosen, features, score.result())
-        return fuse(found, serp_ranks, scored, self.rules.fusion)
+        score, promising = weighed.result()
+        scored = self._scored(chosen, features, score)
+        return fuse(found, serp_ranks, scored, self.rules.fusion), promising
 
     def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
         """Yield the candidates in the arrays, in their order."""
-        signals = (floats(each.tolist()) for each in (ranked.score, ranked.similarity, ranked.lexical))
+        signals = (floats(each.tolist()) for each in (ranked.worth, ranked.similarity, ranked.lexical))
         found, probable = ranked.serp_rank.tolist(), floats(ranked.probability.tolist())
         for number, *values in zip(ranked.targets.tolist(), *signals, found, probable, strict=True):
             page = self._numbers.page(number)
@@ -503,7 +518,7 @@ class Ranking:
         if by_topic.any():
             topic = self._topic_score(chosen, features)
             score, probability = np.where(by_topic, topic, score), np.where(by_topic, np.nan, probability)
-        figures = score, matches.similarity, matches.lexical, probability
+        figures = score, matches.similarity, matches.lexical, probability, score
         not_searched = np.zeros(len(score), np.int32)
         return Ranked(matches.of, matches.rows, not_searched, *(each.astype(np.float32) for each in figures))
 

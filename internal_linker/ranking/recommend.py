@@ -3,18 +3,18 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from internal_linker.core.arrays import NO_PAIRS, Bools, Pairs, both, is_in, pairs_of, ranks
+from internal_linker.core.arrays import NO_PAIRS, Bools, Pairs, both, is_in, joined, pairs_of, ranks
 from internal_linker.core.edges import Edge
 from internal_linker.core.needs import PageNeeds
 from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Source, Targets
 from internal_linker.ranking.choice import Chooser
 from internal_linker.ranking.evidence import Explainer
-from internal_linker.ranking.fusion import Ranked
+from internal_linker.ranking.fusion import NO_RANKED, Ranked
 from internal_linker.ranking.priorities import bonuses, told
+from internal_linker.ranking.promising import NO_PROMISING, PlaceJudge, Promising, with_places, with_ruled
 from internal_linker.ranking.rank import BLOCK, Ranking
 from internal_linker.ranking.reverse_candidates import offers
 from internal_linker.ranking.rules import LinkRules
@@ -41,11 +41,13 @@ def recommend(
     *,
     earlier: Earlier | None = None,
     needs: PageNeeds | None = None,
+    judge: PlaceJudge | None = None,
+    ruled: Pairs = NO_PAIRS,
     trim: Callable[[], None] = lambda: None,
 ) -> Iterator[Recommendation]:
     """Yield the links of each source, in order.
 
-    With `min_inlinks` or `max_inlinks`, sources give up links in favour of other pages where that costs least. Only
+    With limits of in-links, sources give up links in favour of other pages where that costs least. Only
     links that editors can add count for them: see `counting`. Links of the last run stay where nothing changed near
     them: see `stability`.
 
@@ -56,29 +58,35 @@ def recommend(
         memory: which edges keep their ranks, and which links need an editor's approval; None: no edge and no link.
         earlier: the lists of the last run; None: all lists are chosen from scratch.
         needs: how much the pages need links; None: all of them equally.
+        judge: finds places for links in the sources' texts, which then decide with the pages; None: pages alone do.
+        ruled: the links that rules of the house ask for: position of the source and row of the page, by source.
         trim: returns free memory to the system; called once all sources are weighed.
     """
     counts = counting(ranking.sources)
-    ranked = all_ranked(ranking, counts, offering=rules.min_inlinks > 0, advance=advance)
+    ranked, promising = all_ranked(ranking, counts, offering=rules.highest_least > 0, advance=advance)
     trim()
+    if judge:
+        quality = judge(ranking.source_rows[promising.of], promising)
+        ranked = with_places(ranked, promising, quality, rules)
+    ranked = with_ruled(ranked, ruled) if len(ruled.rows) else ranked
     accepted = _accepted(ranking, memory)
-    foremost = not (memory and memory.rules.approval) and not 0 < rules.max_inlinks < TIGHT
-    if foremost:
-        ranked = ranked.at(_foremost(ranked, ranking, rules, accepted, earlier))
+    tight = 0 < rules.max_inlinks < TIGHT or 0 < rules.max_new_inlinks < TIGHT * rules.links_per_page
+    if not (tight or (memory and memory.rules.approval)):
+        ranked = ranked.at(_foremost(ranked, ranking, rules, both(accepted, ruled), earlier))
     bonus = bonuses(ranked, needs, rules.need_bonus)
     liked = preferences(ranked, earlier, bonus)
-    chooser = Chooser(ranked, ranking, counts, rules, liked, bonus=bonus)
+    chooser = Chooser(ranked, ranking, counts, rules, liked, bonus=bonus, ruled=ruled)
     ranked = chooser.chosen_first(accepted)
     ranking.one_way = chooser.one_way
-    items = enumerate(_selected(ranking, searched, ranked, rules, memory))
+    items = enumerate(_selected(ranking, searched, ranked, rules, memory, full=chooser.full, ruled=ruled))
     explained = Explainer(ranking).explained(items)
     yield from told(explained, chooser.by_need, needs, ranking.rows) if needs else explained
 
 
 def all_ranked(
     ranking: Ranking, counts: Bools, *, offering: bool, advance: Callable[[], None] = lambda: None
-) -> Ranked:
-    """Return the candidates of all sources, best first.
+) -> tuple[Ranked, Promising]:
+    """Return the candidates of all sources, best first, and the promising ones among them.
 
     Args:
         ranking: the ranking of the s sources.
@@ -88,16 +96,14 @@ def all_ranked(
     """
     offered = _offered(ranking, counts) if offering else {}
     sources = range(len(ranking.sources))
-    none = [np.empty(0, np.int64)] * 3 + [np.empty(0, np.float32)] * 4
-    parts: dict[str, list[Any]] = {name: [empty] for name, empty in zip(Ranked.__slots__, none, strict=True)}
-    for first, block in zip(sources[::BLOCK], ranking.ranked(sources, offered), strict=True):
-        placed = replace(block, of=block.of + first)
-        for name, some in parts.items():
-            some.append(getattr(placed, name))
+    parts, promising = [NO_RANKED], [NO_PROMISING]
+    blocks = ranking.ranked_with_promising(sources, offered)
+    for first, (block, some) in zip(sources[::BLOCK], blocks, strict=True):
+        parts.append(replace(block, of=block.of + first))
+        promising.append(replace(some, of=some.of + first))
         for _ in sources[first : first + BLOCK]:
             advance()
-    # One after the other: all parts and the whole would be the most that a run has in memory.
-    return Ranked(*(np.concatenate(parts.pop(name)) for name in Ranked.__slots__))
+    return joined(parts), joined(promising)
 
 
 def _offered(ranking: Ranking, counts: Bools) -> Mapping[int, Sequence[int]]:
@@ -111,13 +117,21 @@ def _offered(ranking: Ranking, counts: Bools) -> Mapping[int, Sequence[int]]:
 
 
 def _selected(
-    ranking: Ranking, searched: Searched, ranked: Ranked, rules: LinkRules, memory: Memory | None
+    ranking: Ranking,
+    searched: Searched,
+    ranked: Ranked,
+    rules: LinkRules,
+    memory: Memory | None,
+    *,
+    full: Bools,
+    ruled: Pairs,
 ) -> Iterator[Recommendation]:
     """Yield the links of each source, in order, without the evidence for them."""
     ends = np.searchsorted(ranked.of, np.arange(len(ranking.sources) + 1)).tolist()
+    pages, by_rule = ranking.site.pages, ruled.lists(len(ranking.sources))
     for position, (source, start, end) in enumerate(zip(ranking.sources, ends, ends[1:], strict=False)):
         accepted = memory.decided.accepted.get(source.end, ()) if memory else ()
-        yield select(
+        item = select(
             source,
             # Lazily: the first candidates are nearly always eligible, and `select` reads no others.
             ranking.candidates(ranked.at(slice(start, end))),
@@ -126,7 +140,14 @@ def _selected(
             searched.notes.get(position, ""),
             accepted=[_link(edge, ranking.targets) for edge in accepted],
             approved=memory.approved(source) if memory else lambda _: True,
+            full=bool(full[position]),
         )
+        if targets := {pages[row].key for row in by_rule[position].tolist()}:
+            links = [
+                replace(link, origin="rule") if link.target.key in targets else link for link in item.links
+            ]
+            item = replace(item, links=tuple(links))
+        yield item
 
 
 def counting(sources: Sequence[Source]) -> Bools:
@@ -160,16 +181,16 @@ def _link(edge: Edge, targets: Targets) -> Link:
 def _foremost(
     ranked: Ranked, ranking: Ranking, rules: LinkRules, accepted: Pairs, former: Earlier | None
 ) -> Bools:
-    """Return (m,) which candidates may become links, earlier and accepted links among them."""
+    """Return (m,) which candidates may become links, earlier links and the `accepted` ones among them."""
     last = ranking.last.links(ranking.source_rows[ranked.of], ranked.targets, ranked.score)
     # Each source's candidates of last resort are a list of their own.
     lists = 2 * ranked.of + last
     order = np.argsort(lists, kind="stable")
     kept = np.zeros(len(lists), np.bool_)
     kept[order] = ranks(lists[order]) < FOREMOST * rules.links_per_page
-    if rules.min_inlinks:
-        order = np.lexsort((-ranked.score, ranked.targets))
-        kept[order[ranks(ranked.targets[order]) < max(BEST_SOURCES, 4 * rules.min_inlinks)]] = True
+    if rules.highest_least:
+        order = np.lexsort((-ranked.worth, ranked.targets))
+        kept[order[ranks(ranked.targets[order]) < max(BEST_SOURCES, 4 * rules.highest_least)]] = True
     asked = both(accepted, former.links) if former else accepted
     n = 1 + int(max(ranked.targets.max(initial=0), asked.rows.max(initial=0)))
     return kept | is_in(Pairs(ranked.of, ranked.targets).keys(n), asked.keys(n))

@@ -105,6 +105,7 @@ def select(
     *,
     accepted: Sequence[Link] = (),
     approved: Callable[[str], bool] = lambda _: True,
+    full: bool = False,
 ) -> Recommendation:
     """Take the best `count` eligible candidates, and give the reason if there are fewer.
 
@@ -116,6 +117,7 @@ def select(
         accepted: links that keep their ranks while they are eligible.
         approved: a function that returns whether a link to this page (normal form) needs no editor's approval; links
             that need it are held.
+        full: whether candidates are missing because their pages get enough new links.
     """
     if accepted:
         ranked = list(ranked)
@@ -136,7 +138,7 @@ def select(
     links = tuple(_link(slots[slot], rank) for rank, slot in enumerate(sorted(slots), 1))
     shortage = None
     if len(links) < count:
-        reason = Reason(FewLinks.WAITING, str(len(held))) if held else Reason(_why_few(source, targets))
+        reason = Reason(FewLinks.WAITING, str(len(held))) if held else Reason(_why_few(source, targets, full))
         shortage = Shortage(len(links), count, reason)
     return Recommendation(source, links, remark, tuple(_link(candidate, 0) for candidate in held), shortage)
 
@@ -155,7 +157,9 @@ def _link(candidate: Candidate, rank: int) -> Link:
     return Link(candidate, rank, "serp" if candidate.serp_rank else "semantic")
 
 
-def _why_few(source: Source, targets: Targets) -> FewLinks:
+def _why_few(source: Source, targets: Targets, full: bool) -> FewLinks:
+    if full:
+        return FewLinks.TARGETS_FULL
     if source.page is None and not source.query:
         return FewLinks.NOTHING_KNOWN
     page = source.page

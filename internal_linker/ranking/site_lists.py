@@ -71,7 +71,7 @@ SOURCES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class SiteLists:
     """The lists that only a run over the whole site makes."""
 
     # near-duplicates by the rows of both pages, the page to keep second
@@ -79,10 +79,12 @@ class Listed:
     orphans: Sequence[Orphan] | None  # pages without inlinks; None where no existing link is known
 
 
-def list_site(ranking: Ranking, collected: Collected) -> Listed:
+def list_site(ranking: Ranking, collected: Collected) -> SiteLists:
     """Return both lists in the order of the pages; they contain only pages that a link may lead to."""
     linked = inlinks(collected.live_links)
-    return Listed(_duplicates(ranking, linked), _orphans(ranking, linked) if collected.inner_links else None)
+    return SiteLists(
+        _duplicates(ranking, linked), _orphans(ranking, linked) if collected.inner_links else None
+    )
 
 
 def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> Mapping[tuple[int, int], Duplicate]:

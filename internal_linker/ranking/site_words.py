@@ -14,7 +14,7 @@ from internal_linker.ranking.text_features import title_brands, title_stems
 _AT_A_TIME = 1 << 18
 
 
-class SiteWords:
+class SiteTerms:
     """The stems of a site's texts.
 
     Args:

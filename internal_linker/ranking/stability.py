@@ -50,7 +50,7 @@ def preferences(ranked: Ranked, earlier: Earlier | None, bonus: Vectors | float 
         bonus: (m,) what the need of its page adds to each score; where a page whose need rose competes with the links
             of the last run, these have no margin.
     """
-    score = np.nan_to_num(ranked.score.astype(np.float64)) + bonus
+    score = np.nan_to_num(ranked.worth.astype(np.float64)) + bonus
     if earlier is None:
         return Preferences(np.full(len(score), -1), np.zeros(len(score), np.bool_), score)
     n = 1 + int(max(ranked.targets.max(initial=0), earlier.links.rows.max(initial=0)))
@@ -124,7 +124,7 @@ def arranged(
         here = slice(start, start + size)
         new[here] = start + np.array(
             _in_order(
-                ranked.score[here].tolist(),
+                ranked.worth[here].tolist(),
                 place[here].tolist(),
                 first[here].tolist(),
                 settled=bool(settled[start]),

@@ -1,12 +1,14 @@
 """Features of pairs of pages from their texts: similarity, passages, search by words both ways, titles in texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 
 import numpy as np
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.records import Page
 from internal_linker.matching.candidates import Matches
+from internal_linker.matching.grown import GrownMatrix
 from internal_linker.matching.page_names import Name, Stems
 from internal_linker.matching.row_products import row_products
 from internal_linker.matching.site_index import Site
@@ -47,7 +49,12 @@ class TextFeatures:
 
     def with_guests(self, site: Site, words: WordIndex) -> "TextFeatures":
         """Return the features of the same texts and of guests; see the arguments above."""
-        return TextFeatures(site, words)
+        other, first = copy(self), self._words.bm25.shape[0]
+        other._site, other._words = site, words
+        guests = np.arange(first, words.bm25.shape[0])
+        other._has_content = GrownMatrix(self._has_content, ones_of(words.contents[guests]))
+        other._has_title = GrownMatrix(self._has_title, ones_of(words.titles[guests]))
+        return other
 
     def of(
         self, texts: Ints, matches: Matches, passages: Sequence[Vectors], named: Bools

@@ -12,6 +12,8 @@ from internal_linker.core.arrays import Bools, Ints, Vectors
 # Leaves of a tree at most: each is a bit.
 LEAVES = 16
 _ALL = np.uint16(0xFFFF)
+# So few candidates go through all nodes at once: a node at a time would take longer than the comparisons.
+_FEW = 200
 # The number of the lowest bit of 2^0 to 2^15.
 _NUMBER = np.zeros(1 << LEAVES, np.uint8)
 _NUMBER[1 << np.arange(LEAVES)] = np.arange(LEAVES)
@@ -37,6 +39,8 @@ class Trees:
         found = np.zeros(len(values), np.float32)
         if not len(self.columns):
             return found
+        if len(values) <= _FEW:
+            return self._of_few(values)
         used, places = np.unique(self.columns, return_inverse=True)
         by_column = np.ascontiguousarray(values[:, used].T, np.float32)
         for tree, (first, end) in enumerate(pairwise(self.starts.tolist())):
@@ -46,8 +50,16 @@ class Trees:
                 goes_right = column > threshold if self.unknown_left[node] else ~(column <= threshold)
                 # All bits where it goes to the left.
                 remaining &= (goes_right.view(np.uint8) - np.uint16(1)) | self.right[node]
-            lowest = remaining & (~remaining + np.uint16(1))
-            found += self.leaves[tree][_NUMBER[lowest]]
+            found += self.leaves[tree][_leaf(remaining)]
+        return found
+
+    def _of_few(self, values: Vectors) -> Vectors:
+        by_node = np.ascontiguousarray(values[:, self.columns].T, np.float32)
+        goes_left = by_node <= self.thresholds[:, None]
+        goes_left[self.unknown_left] |= np.isnan(by_node[self.unknown_left])
+        remain = np.where(goes_left, _ALL, self.right[:, None])
+        leaves = _leaf(np.bitwise_and.reduceat(remain, self.starts[:-1]))
+        found: Vectors = np.take_along_axis(self.leaves, leaves, axis=1).sum(axis=0, dtype=np.float32)
         return found
 
     def rows(self) -> list[Mapping[str, Any]]:
@@ -62,6 +74,12 @@ class Trees:
             }
             for (first, end), leaves in zip(pairwise(self.starts.tolist()), self.leaves, strict=True)
         ]
+
+
+def _leaf(remaining: Ints) -> Ints:
+    """Return the number of the lowest bit of each."""
+    lowest: Ints = _NUMBER[remaining & (~remaining + np.uint16(1))].astype(np.intp)
+    return lowest
 
 
 def read_trees(rows: Sequence[Mapping[str, Any]]) -> Trees:

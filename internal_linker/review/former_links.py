@@ -107,6 +107,7 @@ def _together(now: Edge | None, former: Edge) -> Edge:
         anchor=former.anchor,
         placed=former.placed,
         notes=former.notes,
+        wording=former.wording,
         cells=former.cells,
         former_ids=ids,
     )
@@ -119,4 +120,6 @@ def _is_said(edge: Edge) -> bool:
 
 def _emptied(edge: Edge) -> Edge:
     """Return an edge whose decision moved to another edge."""
-    return replace(edge, status="withdrawn", verdict="", by="", anchor="", notes="", cells=Cells())
+    return replace(
+        edge, status="withdrawn", verdict="", by="", anchor="", notes="", wording="", cells=Cells()
+    )

@@ -309,7 +309,6 @@ class ReviewTab:
     def __init__(self, service_account: str, sheet_id: str, *, api_url: str = GOOGLE) -> None:
         ours, remedy = f"cells of the tab {_TITLE} are", "Run again."
         self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, ours, remedy)
-        self._is_renewed = False
         self._remarks: Sequence[str] = ()
 
     def state(self) -> str:
@@ -375,11 +374,11 @@ class ReviewTab:
                 if not left or not with_retries(lambda: self._format(tab, placing.seen)):
                     break
             except (InputError, ServiceError) as error:
-                return [f"Not all anchors of the tab Review are in bold; the next run tries again: {error}"]
+                return [f"The format of the tab Review is not complete; the next run tries again: {error}"]
         return []
 
     def _format(self, tab: Tab, seen: Board | None) -> bool:
-        """Put anchors in bold within their sentences, and renew the looks of an earlier version.
+        """Put anchors in bold within their sentences, and add what a tab of an earlier version lacks.
 
         Leaves the editors' own rows and formats alone. Returns whether anything was to be changed.
         """
@@ -391,7 +390,9 @@ class ReviewTab:
         if not rows or [cell.text for cell in rows[0]] != [seen.header[column] for column in columns]:
             # Somebody moved the columns in the meantime.
             return False
-        requests = [] if self._is_renewed else renewed(tab, seen.columns)
+        # As it is now: requests of which the answer got lost were carried out.
+        found, _ = self._found()
+        requests = renewed(found, seen.columns, len(rows)) if found else []
         wrong = {}
         for row, (link, anchor, sentence) in enumerate(rows):
             wanted = bold_runs(sentence.text, anchor_span(sentence.text, anchor.text.strip()))
@@ -399,7 +400,6 @@ class ReviewTab:
                 wrong[row] = wanted
         if requests:
             self._spreadsheet.change(requests)
-            self._is_renewed = True
         for some in marked(tab.number, seen.columns[SENTENCE], wrong):
             self._spreadsheet.change(some)
         return bool(requests or wrong)

@@ -7,13 +7,13 @@ from typing import Any
 
 from internal_linker.adapters.google_sheets.spreadsheet import MAX_BYTES, RichText, Tab, new_columns
 from internal_linker.adapters.tables.columns import Cell, text_of
+from internal_linker.core.edges import TIER_NAMES
 from internal_linker.review.merge import (
-    AMBER,
     ANCHOR,
+    COLOURS,
     COLUMNS,
     EDITORS,
     EXPLAINED,
-    GREEN,
     HIDDEN,
     NOTES,
     SCORE,
@@ -22,6 +22,7 @@ from internal_linker.review.merge import (
     STATUS,
     STATUSES,
     TARGET_TITLE,
+    TIER,
     WHY,
 )
 from internal_linker.review.rows import anchor_span
@@ -43,12 +44,13 @@ _WRAPPED = (ANCHOR, SENTENCE, SOURCE_TITLE, TARGET_TITLE, WHY, NOTES)
 _ROWS = 1000
 # Status and Anchor stay visible when an editor scrolls to the right.
 _FROZEN = 2
-# Bounds of the colours in tabs of an earlier version, whose scores were from 0 to 1.
-_FORMER_BOUNDS = ("=80/100", "=65/100")
+# Conditions of the colours in tabs of earlier versions: bounds of scores from 0 to 1, or from 0 to 100.
+_FORMER_KINDS = ("NUMBER_GREATER_THAN_EQ", "NUMBER_LESS")
+_FORMER_BOUNDS = ("=80/100", "=65/100", "80", "65")
+# A filter view shows rows in another order and moves none, so that nobody's row goes away while they type in it.
+_VIEW = "Links in the text first"
 # Bytes of a request that formats cells, and such requests in one call.
 _FRAME, _MOST_REQUESTS = 150, 1000
-# Light enough for black text.
-_GREEN, _AMBER, _GREY = (0.78, 0.91, 0.79), (1.0, 0.91, 0.64), (0.88, 0.88, 0.88)
 
 
 def new_tab(number: int, title: str) -> list[Request]:
@@ -63,7 +65,7 @@ def new_tab(number: int, title: str) -> list[Request]:
         _header(number),
         *chain.from_iterable(_dressed(number, place, name) for name, place in places.items()),
         *formatted(number, places, 1),
-        *_colours(number, places[SCORE]),
+        *_colours(number, places[TIER]),
         *_protections(number, places),
         {"setBasicFilter": {"filter": {"range": _range(number, 0, 0, len(COLUMNS))}}},
     ]
@@ -94,26 +96,45 @@ def new_column(tab: Tab, place: int, name: str) -> list[Request]:
     return [*new_columns(tab, place, [name]), *dressed, *_protections(tab.number, {name: place})]
 
 
-def renewed(tab: Tab, columns: Mapping[str, int]) -> list[Request]:
-    """Return the requests that fit colours and formats of an earlier version to scores from 0 to 100."""
-    rules = tab.facts.get("conditionalFormats", [])
-    requests: list[Request] = []
-    for index, rule in enumerate(rules):
-        condition = rule.get("booleanRule", {}).get("condition", {})
-        values = [each.get("userEnteredValue", "") for each in condition.get("values", [])]
-        if len(values) == 1 and values[0] in _FORMER_BOUNDS:
-            bound = [{"userEnteredValue": values[0].removeprefix("=").removesuffix("/100")}]
-            now = {**rule["booleanRule"], "condition": {**condition, "values": bound}}
-            requests.append({"deleteConditionalFormatRule": {"sheetId": tab.number, "index": index}})
-            requests.append(
-                {"addConditionalFormatRule": {"rule": {**rule, "booleanRule": now}, "index": index}}
-            )
-    if requests:
-        requests += formatted(tab.number, columns, 1)
-        requests += [
-            _note(tab.number, columns[name], text) for name, text in EXPLAINED.items() if name in columns
-        ]
-    return requests
+def renewed(tab: Tab, columns: Mapping[str, int], rows: int) -> list[Request]:
+    """Return the requests for what a tab with so many rows lacks: the filter view, and today's colours.
+
+    Those of an earlier version stood for bounds of the score.
+    """
+    if not {TIER, SCORE} <= columns.keys():
+        return []
+    former = [at for at, rule in enumerate(tab.facts.get("conditionalFormats", [])) if _has_bound(rule)]
+    if not former:
+        return _view(tab, columns, rows)
+    return [
+        *_view(tab, columns, rows),
+        *({"deleteConditionalFormatRule": {"sheetId": tab.number, "index": at}} for at in reversed(former)),
+        *_colours(tab.number, columns[TIER]),
+        *formatted(tab.number, columns, 1),
+        *(_note(tab.number, columns[name], text) for name, text in EXPLAINED.items() if name in columns),
+    ]
+
+
+def _view(tab: Tab, columns: Mapping[str, int], rows: int) -> list[Request]:
+    views = [each for each in tab.facts.get("filterViews", []) if each.get("title") == _VIEW]
+    if not views:
+        # By its name, "in the text" comes first among the tiers.
+        order = [("ASCENDING", columns[TIER]), ("DESCENDING", columns[SCORE])]
+        sorts = [{"sortOrder": way, "dimensionIndex": place} for way, place in order]
+        span = {"sheetId": tab.number, "startRowIndex": 0, "startColumnIndex": 0}
+        return [{"addFilterView": {"filter": {"title": _VIEW, "range": span, "sortSpecs": sorts}}}]
+    # It is the editors': only where it ends above the last row is its range extended.
+    view, span = views[0], views[0].get("range", {})
+    if span.get("endRowIndex", rows) >= rows:
+        return []
+    wider = {"filterViewId": view["filterViewId"], "range": _endless(span)}
+    return [{"updateFilterView": {"filter": wider, "fields": "range"}}]
+
+
+def _has_bound(rule: Mapping[str, Any]) -> bool:
+    condition = rule.get("booleanRule", {}).get("condition", {})
+    values = [each.get("userEnteredValue", "") for each in condition.get("values", [])]
+    return condition.get("type") in _FORMER_KINDS and len(values) == 1 and values[0] in _FORMER_BOUNDS
 
 
 def appended(number: int, rows: Sequence[Sequence[Cell | None]], columns: Mapping[str, int]) -> Request:
@@ -185,8 +206,11 @@ def wider_filter(facts: Mapping[str, Any]) -> list[Request]:
     found = facts.get("basicFilter")
     if not found or any(found[name] for name in found if name != "range"):
         return []
-    span = {name: value for name, value in found["range"].items() if name != "endRowIndex"}
-    return [{"setBasicFilter": {"filter": {"range": span}}}]
+    return [{"setBasicFilter": {"filter": {"range": _endless(found["range"])}}}]
+
+
+def _endless(span: Mapping[str, Any]) -> Request:
+    return {name: value for name, value in span.items() if name != "endRowIndex"}
 
 
 def _header(number: int) -> Request:
@@ -231,15 +255,10 @@ def _repeat(number: int, place: int, top: int, look: Request) -> Request:
 
 
 def _colours(number: int, place: int) -> list[Request]:
-    bounds = [
-        ("NUMBER_GREATER_THAN_EQ", GREEN, _GREEN),
-        ("NUMBER_GREATER_THAN_EQ", AMBER, _AMBER),
-        ("NUMBER_LESS", AMBER, _GREY),
-    ]
     requests = []
-    for index, (kind, bound, colour) in enumerate(bounds):
-        rgb = dict(zip(("red", "green", "blue"), colour, strict=True))
-        condition = {"type": kind, "values": [{"userEnteredValue": str(bound)}]}
+    for index, (tier, colour) in enumerate(COLOURS.items()):
+        rgb = {name: value / 255 for name, value in zip(("red", "green", "blue"), colour, strict=True)}
+        condition = {"type": "TEXT_EQ", "values": [{"userEnteredValue": TIER_NAMES[tier]}]}
         look = {"backgroundColorStyle": {"rgbColor": rgb}}
         rule = {"ranges": [_range(number, 1, place)], "booleanRule": {"condition": condition, "format": look}}
         requests.append({"addConditionalFormatRule": {"rule": rule, "index": index}})

@@ -4,10 +4,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from heapq import nlargest
 from itertools import chain, count
-from math import inf
+from math import ceil, inf
 from operator import attrgetter
 
 import numpy as np
@@ -25,12 +25,13 @@ from internal_linker.core.edges import (
     altered,
     is_link,
     kind_of,
+    score_of,
     strength,
     strengths,
     tier_of,
 )
 from internal_linker.core.errors import InputError, ServiceError
-from internal_linker.core.link_density import FEW_LINKS, LinkDensity
+from internal_linker.core.link_density import FEW_LINKS, MOST_USUAL, LinkDensity, usual_room
 from internal_linker.core.ports import Anchors, EdgeStore, Progress, ReviewDesk, Wanted
 from internal_linker.core.reasons import FewLinks, Reason
 from internal_linker.core.records import (
@@ -45,9 +46,12 @@ from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
 from internal_linker.review.former_links import carry_over, hear, is_known, todays
 from internal_linker.review.page_links import (
-    PageLinks,
+    PageUnderReview,
     as_decided,
+    beside_text,
+    in_order,
     looked_for,
+    steady,
     with_anchor_judged,
     with_stored_anchors,
 )
@@ -85,6 +89,10 @@ class EdgeRules:
     approval: Sections = field(default_factory=lambda: Sections(()))
     # the strength below which links are left out, except those to a page that no page links to
     min_strength: float = 0.0
+    # links per 1,000 words of text, those that stand there included; None: as many as the site's texts usually have
+    per_1000_words: float | None = None
+    # whether search results keep their places before all others
+    searched_first: bool = False
 
 
 @dataclass
@@ -104,7 +112,9 @@ class Memory:
     reviewed: Balance | None = None  # how the number of links in the review comes about, after `review_rows`
     # the number of links in the text of each page today; 0 if unknown
     text_links: Mapping[str, int] = field(default_factory=dict)
+    usual: Callable[[], float] = lambda: MOST_USUAL  # returns the site's `usual_density`
     heard: bool = True  # whether the editors' cells could be read
+    settled: bool = True  # whether scores that hardly moved stay; with other settings, none do
     least: float = -inf  # the lowest score of the `SHOWN` strongest links; weaker links get no anchors
     statuses: Counter[Status] = field(default_factory=Counter)  # the count of links by status, after `keep`
     tiers: Counter[str] = field(default_factory=Counter)  # the count of the run's links by tier, after `keep`
@@ -199,7 +209,7 @@ class Memory:
                         confirmed.append(edge.id)
                     else:
                         changed.append(edge)
-                progress.advance(page.rows)
+                progress.advance(len(page.items))
             self._put(changed, {key: edge for page, _ in some for key, edge in page.stored.items()})
             self.store.confirm(confirmed, self.run)
             if len(self.foremost) > 2 * SHOWN:
@@ -247,7 +257,8 @@ class Memory:
 
     def _tell(self, edge: Edge, plain: Edge, *, several: bool) -> None:
         """Remember an edge of the run for `edge_of` if its link alone gives another one."""
-        if several or (edge.rank and _SHOWN(edge) != _SHOWN(plain)):
+        moved = score_of(edge.strength) != score_of(plain.strength)
+        if several or (edge.rank and (moved or _SHOWN(edge) != _SHOWN(plain))):
             self.differing[edge.source, edge.target] = edge
 
     def _withdraw(self, gone: Callable[[str], bool]) -> None:
@@ -282,10 +293,28 @@ class Memory:
         """Return the edge of one of the links that `keep` entered or `preview` prepared."""
         return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
 
-    def _tier_of(self, end: str, link: Link) -> Tier:
-        """Return the tier of one of the run's links, as `edge_of` has it."""
-        edge, rules = self.differing.get((end, link.target.key)), self.rules
-        return edge.tier if edge else tier_of(strength(link.target.score), rules.inline, rules.sidebar)
+    def _rating(self, end: str, link: Link) -> tuple[float, Tier]:
+        """Return the strength and the tier of one of the run's links, as `edge_of` has them."""
+        if edge := self.differing.get((end, link.target.key)):
+            return edge.strength, edge.tier
+        strong = strength(link.target.score)
+        return strong, tier_of(strong, self.rules.inline, self.rules.sidebar)
+
+    def _in_order(self, end: str, links: Sequence[Link], strong: Sequence[float]) -> tuple[Link, ...]:
+        """Return the links of a source in the order of their strengths; see `page_links.in_order`."""
+        accepted = {edge.target for edge in self.decided.accepted.get(end, ())}
+        searched = self.rules.searched_first
+        stays = [
+            link.origin == "rule" or link.target.key in accepted or (searched and link.target.serp_rank > 0)
+            for link in links
+        ]
+        return in_order(links, [score_of(each) or 0 for each in strong], stays)
+
+    def ordered(self, item: Recommendation) -> Recommendation:
+        """Return a recommendation with its links in the order of the scores that people read."""
+        end = item.source.end
+        links = self._in_order(end, item.links, [self._rating(end, link)[0] for link in item.links])
+        return item if links == item.links else replace(item, links=links)
 
     def shown(self, item: Recommendation) -> Recommendation:
         """Return a recommendation as people get it: without the links that `keep` left out; the weak ones are named."""
@@ -294,13 +323,12 @@ class Memory:
         if self.left_out:
             links = tuple(link for link in links if (end, link.target.key) not in self.left_out)
         if len(links) < wanted:
-            links = tuple(replace(link, rank=rank) for rank, link in enumerate(links, 1))
             reason = Reason(FewLinks.TOO_WEAK, str(wanted - len(links)))
             shortage = Shortage(len(links), shortage.wanted if shortage else wanted, reason)
-        weak = tuple(link.rank for link in links if self._tier_of(end, link) == "review")
-        if not weak and len(links) == wanted:
-            return item
-        return replace(item, links=links, shortage=shortage, weak=weak)
+            item = replace(item, links=links, shortage=shortage)
+        item = self.ordered(item)
+        weak = tuple(link.rank for link in item.links if self._rating(end, link)[1] == "review")
+        return replace(item, weak=weak) if weak else item
 
     def duplicate_edge(self, pair: Duplicate, source: str, target: str) -> Edge:
         """Return the edge of a near-duplicate pair; `source` and `target` are the pages' normal forms."""
@@ -345,9 +373,9 @@ class Memory:
         pages: Iterable[tuple[str, Sequence[Recommendation], Sequence[Edge]]],
         targets: Targets,
         anchors: Anchors | None,
-    ) -> Iterator[tuple[PageLinks, list[Edge]]]:
+    ) -> Iterator[tuple[PageUnderReview, list[Edge]]]:
         """Yield the edges of each page that differ from the stored ones, given its rows and its stored edges."""
-        ahead = deque[PageLinks]()
+        ahead = deque[PageUnderReview]()
 
         def wanted() -> Iterator[Wanted]:
             for end, items, known in pages:
@@ -360,7 +388,7 @@ class Memory:
 
     def _page(
         self, end: str, items: Sequence[Recommendation], known: Sequence[Edge], anchors: Anchors | None
-    ) -> PageLinks:
+    ) -> PageUnderReview:
         """Return the links of a page and what is known of their anchors."""
         old = {edge.target: edge for edge in known if is_link(edge)}
         now, several = proposed(items)
@@ -369,20 +397,24 @@ class Memory:
             key: self._edge(end, source, link, strong=each)
             for (key, (source, link)), each in zip(now.items(), strong, strict=True)
         }
-        page = PageLinks(
-            end, items[0].source, len(items), {edge.id: edge for edge in known}, old, plain, several
+        page = PageUnderReview(
+            end, items[0].source, items, {edge.id: edge for edge in known}, old, plain, several
         )
         self._ask(page, anchors)
         return page
 
-    def _ask(self, page: PageLinks, anchors: Anchors | None) -> None:
+    def _ask(self, page: PageUnderReview, anchors: Anchors | None) -> None:
         """Note which links of a page editors see, which anchors stay, and for which links others are wanted."""
         if anchors is None or page.source.page is None:
             return
         plain, old = page.plain, page.old
         page.seen = [key for key, edge in plain.items() if self._is_seen(edge, old.get(key))]
         page.same = [key for key in page.seen if key in old and old[key].texts == plain[key].texts]
-        settled = [key for key in page.same if old[key].verdict or anchors.settled(old[key].anchors)]
+        settled = [
+            key
+            for key in page.same
+            if old[key].verdict or anchors.settled(page.source.key, key, old[key].anchors)
+        ]
         # If two links of a page have the same anchor text, an accepted one keeps it, then one that was not withdrawn.
         settled.sort(key=lambda key: (not old[key].verdict, old[key].status == "withdrawn"))
         page.known = distinct({key: old[key].anchors for key in settled})
@@ -394,7 +426,7 @@ class Memory:
 
     def _of_page(
         self,
-        page: PageLinks,
+        page: PageUnderReview,
         found: Sequence[tuple[Anchor, ...]],
         targets: Targets,
         anchors: Anchors | None,
@@ -407,6 +439,14 @@ class Memory:
             del edges[key]
             self.left_out.add((end, key))
         edges |= self._beside(page.source, edges, old, self.text_links.get(end, 0))
+        if self.settled:
+            edges = {key: steady(edge, old.get(key), page.plain[key]) for key, edge in edges.items()}
+        # The ranks of the first row count.
+        for item in reversed(page.items):
+            links = [link for link in item.links if link.target.key in edges]
+            strong = [edges[link.target.key].strength for link in links]
+            for key, rank in ((link.target.key, link.rank) for link in self._in_order(end, links, strong)):
+                edges[key] = altered(edges[key], rank=rank)
         for key in {**old, **edges}:
             edge = remembered(old.get(key), edges.get(key), targets.links(end, key), self.at)
             if edge.verdict in ("accepted", "edited") and edge.status == edge.verdict and warning(edge):
@@ -419,7 +459,7 @@ class Memory:
                 yield edge
 
     def _anchored(
-        self, page: PageLinks, found: Sequence[tuple[Anchor, ...]], anchors: Anchors | None
+        self, page: PageUnderReview, found: Sequence[tuple[Anchor, ...]], anchors: Anchors | None
     ) -> dict[str, Edge]:
         """Return the edges of a page, with anchors for those that editors see."""
         edges, old = page.plain, page.old
@@ -439,16 +479,28 @@ class Memory:
     def _beside(
         self, source: Source, edges: Mapping[str, Edge], old: Mapping[str, Edge], links: int
     ) -> dict[str, Edge]:
-        """Return the weakest links that belong beside the text, because it can carry no more links."""
+        """Return the weakest links that belong beside the text, because it can or should carry no more links."""
         accepted = {key for key, edge in old.items() if edge.verdict in ("accepted", "edited")}
         inline = [key for key, edge in edges.items() if edge.tier == "inline"]
-        density = self.rules.density
-        # Reading the text takes time, and any text carries a few links.
-        if source.page is None or links + len(inline) <= min(FEW_LINKS, density.links):
+        density, wanted = self.rules.density, self.rules.per_1000_words
+        # Reading the text takes time, and any text usually carries a few links.
+        few = wanted is None and links + len(inline) <= min(FEW_LINKS, density.links)
+        if source.page is None or not inline or few:
             return {}
-        room = density.room(word_count(str(source.page.content).strip()), links)
+        words = word_count(str(source.page.content).strip())
+        room = density.room(words, links)
+        if words:
+            if wanted is None:
+                more = usual_room(words, links, self._usual_density)
+            else:
+                more = max(0, ceil(words * wanted / 1000) - links)
+            room = min(room, more)
         inline.sort(key=lambda key: (key not in accepted, -edges[key].strength))
-        return {key: altered(edges[key], tier="sidebar") for key in inline[room:] if key not in accepted}
+        return {key: beside_text(edges[key]) for key in inline[room:] if key not in accepted}
+
+    @cached_property
+    def _usual_density(self) -> float:
+        return self.usual()
 
     def _is_too_weak(self, edge: Edge, old: Edge | None) -> bool:
         rescues = self._unlinked(edge.target)

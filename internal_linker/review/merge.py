@@ -40,16 +40,22 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 # Statuses of a row that no editor has decided.
 UNDECIDED = frozenset({"", *STATUSES} - set(VERDICTS))
 
-# The default thresholds of the tiers: green from the first, amber from the second.
-GREEN, AMBER = 80, 65
+# The colours of score and tier, as red, green and blue: light enough for black text.
+COLOURS: Mapping[Tier, tuple[int, int, int]] = {
+    "inline": (198, 232, 201),
+    "sidebar": (255, 232, 163),
+    "review": (224, 224, 224),
+}
 EXPLAINED = {
     STATUS: "Choose accepted or rejected, or edited if you changed the anchor. The tool writes "
     "proposed, live (found on the site) and withdrawn, and never changes your decision.",
     ANCHOR: "The text to put the link on. Change it freely: the tool never changes your text.",
-    SENTENCE: "The sentence in which the link goes; the anchor is in bold.",
-    SCORE: "How good the link is, from 0 to 100: green from 80, amber from 65, grey below.",
-    TIER: "Where the link belongs: in the text (strong), in a box of related links, or only after your look at it.",
-    WHY: "Why the tool proposes the link. 'New text' means the title, for a box of related links or a new sentence. "
+    SENTENCE: "The sentence in which the link goes; the anchor is in bold. Words in [brackets] are new text: if you "
+    "accept the link, apply adds them. To accept it for a related box instead, empty this cell first.",
+    SCORE: "How good the link is, from 0 to 100; links in the text always score more than others of their page.",
+    TIER: "Where the link belongs: in the text (green), in a box of related links (amber), or only after your look at "
+    "it (grey).",
+    WHY: "Why the tool proposes the link. 'New text' means the title, for a box of related links or new words. "
     "A warning comes first if the anchor is not in the page's text, or only in a link or a heading.",
     NOTES: "Your own notes. The tool never changes what you write here.",
 }
@@ -217,6 +223,7 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
             board.proposed(at),
             board.text(at, WRITTEN).strip() or None,
             _unread(board, at),
+            wording if "[" in (wording := board.text(at, SENTENCE).strip()) else "",
         )
         for at in rows
     ]
@@ -346,7 +353,7 @@ def _cells(row: ReviewRow) -> dict[str, Cell]:
     return {
         STATUS: row.status,
         ANCHOR: clean(row.anchor),
-        SENTENCE: clean(row.sentence),
+        SENTENCE: clean(row.wording or row.sentence),
         **{name: title for name, title in titles.items() if title},
         SECTION: clean(unquote(section_of(row.source if "://" in row.source else f"https://{row.source}"))),
         SCORE: "" if score is None else score,

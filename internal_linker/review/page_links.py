@@ -4,24 +4,31 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 from operator import attrgetter
+from typing import TypeVar
 
-from internal_linker.core.edges import Anchor, Edge, altered, tier_of
+from internal_linker.core.briefs import BriefLink
+from internal_linker.core.edges import Anchor, Edge, altered, beside
 from internal_linker.core.ports import Wanted
-from internal_linker.core.records import Source, fold_query
+from internal_linker.core.records import Link, Recommendation, Source, fold_query
 
+# A new page moves the scores of all others a little: nobody wants to see each list in another order for that.
+STEADY = 0.03
+_RATED = attrgetter("tier", "inline", "sidebar", "texts")
+# A link with a rank.
+Ranks = TypeVar("Ranks", Link, BriefLink)
 # What an editor decides.
-_DECISION_NAMES = ("status", "verdict", "by", "at", "anchor", "notes", "placed", "cells")
+_DECISION_NAMES = ("status", "verdict", "by", "at", "anchor", "notes", "wording", "placed", "cells")
 _DECISION = attrgetter(*_DECISION_NAMES)
 
 
 @dataclass(slots=True)
-class PageLinks:
+class PageUnderReview:
     """The links of a page, while its anchors are looked for."""
 
     # end, source: the page
     end: str
     source: Source
-    rows: int  # count of its rows
+    items: Sequence[Recommendation]  # its rows
     stored: Mapping[str, Edge]  # its stored edges by their ids
     old: Mapping[str, Edge]  # its stored links by target
     plain: Mapping[str, Edge]  # the run's links as edges without anchors, by target
@@ -46,19 +53,51 @@ def as_decided(edge: Edge, now: Edge | None, read: Edge | None) -> Edge:
 
 
 def with_anchor_judged(edge: Edge) -> Edge:
-    """Return an edge whose strength and tier cover its anchor, too.
+    """Return an edge with the tier and strength that its anchor gives it.
 
-    Where pages and words together are not good enough for a link in the text, the words are a mere proposal, and the
-    pages decide alone whether the link belongs beside it. Nobody knows how good words are that an editor chose, or
-    those of an earlier version.
+    With a good place in the text, it belongs there, and the place says how good it is; without one it is beside the
+    text at best. Nobody knows how good words are that an editor chose, or those of an earlier version: good enough.
     """
     chosen = edge.chosen
-    if edge.anchor or (chosen.text and chosen.verbatim and isnan(chosen.quality)):
+    if chosen.text and chosen.verbatim:
+        unknown = edge.anchor or isnan(chosen.quality)
+        quality = max(edge.strength, edge.inline) if unknown else chosen.quality
+        if quality >= edge.inline:
+            return altered(edge, strength=quality, tier="inline")
+    return beside_text(edge)
+
+
+def beside_text(edge: Edge) -> Edge:
+    """Return an edge as a link beside the text, at least a point of the score below all links in the text."""
+    strength = min(edge.strength, beside(edge.inline) - 0.01)
+    return altered(edge, strength=strength, tier="sidebar" if strength >= edge.sidebar else "review")
+
+
+def steady(edge: Edge, before: Edge | None, plain: Edge) -> Edge:
+    """Return an edge with its strength of the last run, if that is nearly the same and neither text changed.
+
+    Args:
+        before: the edge from the store.
+        plain: the edge without anchors.
+    """
+    if before is None or _RATED(edge) != _RATED(before):
         return edge
-    together = edge.strength * chosen.quality if chosen.text and chosen.verbatim else 0.0
-    if tier_of(together, edge.inline, edge.sidebar) == "inline":
-        return altered(edge, strength=together, tier="inline")
-    return altered(edge, tier="sidebar") if edge.tier == "inline" else edge
+    # How well two pages fit is unknown where a place was expected that the link did not get.
+    unknown = plain.tier == "inline" != edge.tier
+    near = unknown or abs(edge.strength - before.strength) < STEADY
+    return altered(edge, strength=before.strength) if near else edge
+
+
+def in_order(links: Sequence[Ranks], scores: Sequence[int], stays: Sequence[bool]) -> tuple[Ranks, ...]:
+    """Return the links of a page with their ranks: the highest score first, equal ones as they were.
+
+    Args:
+        scores: what people read beside each, 0 to 100.
+        stays: which of them keep their places by a rule.
+    """
+    best = iter(sorted((at for at, kept in enumerate(stays) if not kept), key=lambda at: -scores[at]))
+    order = [at if kept else next(best) for at, kept in enumerate(stays)]
+    return tuple(replace(links[at], rank=rank) for rank, at in enumerate(order, 1))
 
 
 def looked_for(
@@ -90,7 +129,8 @@ def looked_for(
         look = before.placed
     else:
         look = placed(text)
-    if pinned and look.text:
+    # What an editor accepted as new text stays, wherever else its words stand.
+    if pinned and look.text and not (before and before.wording):
         first = look if look.sentence else replace(pinned, verbatim=False)
         anchors = (first, *anchors[1:])
     edge = altered(edge, anchors=anchors, anchor=own, placed=look)

@@ -3,8 +3,10 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isnan
+from typing import Any
 
 from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status, why
+from internal_linker.core.wordings import shown_wording
 
 # Statuses of links that wait for a decision or have one.
 REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
@@ -12,14 +14,15 @@ REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", 
 
 # Warnings about a link's anchor.
 NOT_IN_TEXT = "anchor not in the text"
-# What `Why` begins with where the anchor is the target's title, for a related box.
+# What `Why` begins with where the anchor is the target's title, for a related box, and where a wording is suggested.
 NEW_TEXT = "New text. "
+NEW_WORDS = "New text: words would be added to the sentence. "
 ONLY_LINKED = "anchor only in a link or heading"
 
 
 def review_row(edge: Edge, source_title: str = "", target_title: str = "") -> ReviewRow:
     """Return the row of an edge for editors, with the titles of its pages where they are known."""
-    chosen = edge.chosen
+    chosen, wording = edge.chosen, shown_wording(edge)
     return ReviewRow(
         edge.id,
         edge.status,
@@ -29,7 +32,7 @@ def review_row(edge: Edge, source_title: str = "", target_title: str = "") -> Re
         edge.target_url,
         edge.strength,
         edge.tier,
-        (NEW_TEXT if _is_new_text(edge) else "") + why(edge),
+        (NEW_WORDS if wording else NEW_TEXT if _is_new_text(edge) else "") + why(edge),
         edge.notes,
         warning=warning(edge),
         proposed=(edge.anchors[0].text if edge.anchors else "") if edge.anchor else None,
@@ -37,6 +40,7 @@ def review_row(edge: Edge, source_title: str = "", target_title: str = "") -> Re
         former_ids=edge.former_ids,
         source_title=source_title,
         target_title=target_title,
+        wording=wording,
     )
 
 
@@ -103,20 +107,27 @@ def anchor_span(sentence: str, anchor: str) -> tuple[int, int] | None:
     return (start, start + len(anchor)) if start >= 0 else None
 
 
+def list_of(edge: Edge) -> tuple[bool, bool]:
+    """Return a sort key: links in the text come first; of these, and of the others, those of late pages come last."""
+    return edge.tier != "inline", edge.evidence.comes_late
+
+
 def by_page(edges: Sequence[Edge]) -> list[Edge]:
-    """Return edges page by page: pages with the strongest waiting links first.
+    """Return links in the text, then the others, each page by page: pages with the strongest waiting links first.
 
     Of a page, waiting links come before decided ones, and strong links first.
     """
-    best: defaultdict[str, float] = defaultdict(lambda: -1.0)
+    best: defaultdict[tuple[str, bool], float] = defaultdict(lambda: -1.0)
     for edge in edges:
         if edge.status == "proposed":
-            best[edge.source] = max(best[edge.source], _strength(edge))
+            part = edge.source, edge.tier == "inline"
+            best[part] = max(best[part], _strength(edge))
 
-    def place(edge: Edge) -> tuple[float, str, bool, float, int, str]:
+    def place(edge: Edge) -> tuple[Any, ...]:
         decided = edge.status != "proposed"
         return (
-            -best[edge.source],
+            list_of(edge),
+            -best[edge.source, edge.tier == "inline"],
             edge.source_url,
             decided,
             -_strength(edge),

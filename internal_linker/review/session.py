@@ -8,11 +8,12 @@ from typing import Literal, Protocol
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import Cells, Edge, ReviewRow, Status, Tier, Verdict, is_link
-from internal_linker.core.ports import EdgeStore, PageTexts, ReviewQueue
+from internal_linker.core.ports import PageTexts
 from internal_linker.core.results import Columns, Result
 from internal_linker.core.sections import Sections
-from internal_linker.review.rows import review_row, warning_of
+from internal_linker.review.rows import list_of, review_row, warning_of
 from internal_linker.review.transitions import heard
+from internal_linker.store.edges import EdgeStore
 
 KEYS = {
     "a": "accept",
@@ -47,7 +48,7 @@ class ReviewCounts(Result):
 
 
 @dataclass(frozen=True, slots=True)
-class LinkFilter:
+class ReviewFilter:
     """Which links are reviewed; an empty attribute leaves none out."""
 
     # Parts of the site that the links start in.
@@ -69,28 +70,28 @@ class LinkFilter:
 
 @dataclass(frozen=True)
 class EdgeQueue:
-    """A `ports.ReviewQueue` over a site's edges."""
+    """A site's proposed links that wait for a decision; decisions are stored at once."""
 
     # The store of the edges.
     store: EdgeStore
     # The site's pages; None: links are shown without titles, and anchors are not looked for.
     texts: PageTexts | None = None
     # Which links are reviewed.
-    only: LinkFilter = LinkFilter()
+    only: ReviewFilter = ReviewFilter()
     _before: dict[str, Edge] = field(default_factory=dict, init=False)
 
     def pending(self) -> Iterable[ReviewRow]:
-        """Return the proposed links: first those that wait for approval, then the strongest."""
+        """Return the proposed links: those that wait for approval, then those in the text, the strongest first."""
         edges = [edge for edge in self.store.each("proposed") if is_link(edge) and self.only.takes(edge)]
 
-        def order(edge: Edge) -> tuple[bool, float, str, int]:
+        def order(edge: Edge) -> tuple[bool, tuple[bool, bool], float, str, int]:
             strength = edge.strength if edge.strength > 0 else 0.0
-            return edge.rank > 0, -strength, edge.source_url, edge.rank
+            return edge.rank > 0, list_of(edge), -strength, edge.source_url, edge.rank
 
         return map(self._row, sorted(edges, key=order))
 
     def decide(self, verdict: Verdict) -> None:
-        """Store an editor's decision."""
+        """Store an editor's decision; one of the tool's own statuses keeps only the note."""
         edge = self.store.by_id([verdict.id])[verdict.id]
         self._before.setdefault(edge.id, edge)
         said = answered(edge, verdict)
@@ -101,7 +102,7 @@ class EdgeQueue:
     def undo(self, link: str) -> None:
         """Take back all that was decided and noted on a link since the queue was opened."""
         if before := self._before.pop(link, None):
-            names = ("status", "verdict", "by", "at", "anchor", "notes", "placed")
+            names = ("status", "verdict", "by", "at", "anchor", "notes", "wording", "placed")
             # A run may have changed the rest in the meantime.
             edge = self.store.by_id([link])[link]
             self.store.put([replace(edge, **{name: getattr(before, name) for name in names})])
@@ -147,7 +148,7 @@ class ReviewFace(Protocol):
         """Show a sentence."""
 
 
-def review(queue: ReviewQueue, face: ReviewFace, by: str) -> ReviewCounts:
+def review(queue: EdgeQueue, face: ReviewFace, by: str) -> ReviewCounts:
     """Go through the links until all are decided or skipped, or the person quits; store each decision at once."""
     rows, outcomes = list(queue.pending()), list[str]()
     while rows:
@@ -171,7 +172,7 @@ def review(queue: ReviewQueue, face: ReviewFace, by: str) -> ReviewCounts:
     return ReviewCounts(**counts, left=len(rows) - counts.total() + counts["skipped"])
 
 
-def _outcome(row: ReviewRow, queue: ReviewQueue, face: ReviewFace, by: str, *, may_undo: bool) -> str:
+def _outcome(row: ReviewRow, queue: EdgeQueue, face: ReviewFace, by: str, *, may_undo: bool) -> str:
     """Ask about one link; return its status, "skipped", "undo" (of the link before) or "quit"."""
     anchor, notes, warned = row.anchor, row.notes, row.warning
     while True:
@@ -196,7 +197,8 @@ def _outcome(row: ReviewRow, queue: ReviewQueue, face: ReviewFace, by: str, *, m
         elif key == "a":
             if warned:
                 face.say(f"Accepted with a warning: {warned}. Add the words to the page's text.")
-            return _decided(queue, Verdict(row.id, _accepted(row, anchor), anchor, notes, by))
+            status = _accepted(row, anchor)
+            return _decided(queue, Verdict(row.id, status, anchor, notes, by, wording=row.wording))
         elif key == "r":
             return _decided(queue, Verdict(row.id, "rejected", row.anchor, notes, by))
         elif key == "u":
@@ -209,7 +211,7 @@ def _accepted(row: ReviewRow, anchor: str) -> Status:
     return "accepted" if anchor == row.anchor else "edited"
 
 
-def _decided(queue: ReviewQueue, verdict: Verdict) -> str:
+def _decided(queue: EdgeQueue, verdict: Verdict) -> str:
     queue.decide(verdict)
     return verdict.status
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from internal_linker.core.edges import VERDICTS, Cells, Decided, Edge, Status, Verdict, altered
+from internal_linker.core.wordings import shown_wording
 
 # Decisions of editors who choose one of the tool's own statuses: live means accepted, withdrawn means rejected.
 _MEANT: dict[str, Status] = {"live": "accepted", "withdrawn": "rejected"}
@@ -30,7 +31,10 @@ def heard(edge: Edge, said: Verdict, at: str) -> Edge:
     edge = altered(edge, anchor=anchor, notes=notes, cells=cells)
     if verdict == edge.verdict:
         return edge
-    return altered(edge, verdict=verdict, status=verdict or "proposed", by=said.by, at=at)
+    shown = shown_wording(edge)
+    is_accepted = verdict == "accepted" and shown and _line(said.wording) == _line(shown)
+    wording = edge.chosen.wording if is_accepted else ""
+    return altered(edge, verdict=verdict, status=verdict or "proposed", by=said.by, at=at, wording=wording)
 
 
 def as_read(edge: Edge, said: Verdict) -> Verdict:
@@ -73,6 +77,7 @@ def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edg
             status=old.status,
             anchor=old.anchor,
             notes=old.notes,
+            wording=old.wording,
             cells=old.cells,
             former_ids=old.former_ids,
         )

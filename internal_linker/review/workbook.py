@@ -15,15 +15,14 @@ from internal_linker.adapters.files.atomic import PAUSES_S, copy_aside, dated_na
 from internal_linker.adapters.tables.columns import text_of
 from internal_linker.adapters.tables.xlsx_reader import Sheet, readable, worksheets
 from internal_linker.adapters.tables.xlsx_writer import Marked, put_marked, put_text
-from internal_linker.core.edges import ReviewRow, Verdict
+from internal_linker.core.edges import TIER_NAMES, ReviewRow, Verdict
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.version import __version__
 from internal_linker.review.merge import (
-    AMBER,
     ANCHOR,
+    COLOURS,
     COLUMNS,
     EXPLAINED,
-    GREEN,
     HIDDEN,
     LINK_ID,
     NOTES,
@@ -35,6 +34,7 @@ from internal_linker.review.merge import (
     STATUSES,
     TARGET,
     TARGET_TITLE,
+    TIER,
     WHO,
     WHY,
     Board,
@@ -65,12 +65,11 @@ _OPTIONS = {
     **{"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False},
     **{"in_memory": True, "remove_timezone": True, "default_date_format": "yyyy-mm-dd hh:mm"},
 }
-_COLOURS = (">=", GREEN, "#C6E8C9"), (">=", AMBER, "#FFE8A3"), ("<", AMBER, "#E0E0E0")
 # Parts of a workbook that rewriting its cells would lose.
 _MORE = re.compile(r"xl/(comments|threadedComments|drawings|charts|media|persons)")
 _FORMULA = re.compile(rb"<f[ />]")
 # The columns that say what editors decided on which link.
-_SAID = (STATUS, ANCHOR, NOTES, WHO, SOURCE, TARGET, *HIDDEN)
+_SAID = (STATUS, ANCHOR, SENTENCE, NOTES, WHO, SOURCE, TARGET, *HIDDEN)
 # Texts of which a workbook has another form, or which the library takes for such forms.
 _UNUSUAL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_|^<r>")
 _REMEDY = "Move it to another folder and run again: the run creates a new one with all earlier decisions."
@@ -392,12 +391,11 @@ def _format_rows(book: Any, sheet: Any, board: Board, last: int) -> None:
     """Add frozen panes, filter, drop-down and colours, down to the last row."""
     sheet.freeze_panes(1, 2)
     sheet.autofilter(0, 0, last, len(board.header) - 1)
-    status, score = board.columns[STATUS], board.columns[SCORE]
+    status = board.columns[STATUS]
     listed = {"validate": "list", "source": list(STATUSES)}
     sheet.data_validation(1, status, last, status, listed)
-    blank = {"type": "blanks", "stop_if_true": True}
-    sheet.conditional_format(1, score, last, score, blank)
-    for criteria, value, colour in _COLOURS:
-        look = book.add_format({"bg_color": colour})
-        rule = {"type": "cell", "criteria": criteria, "value": value, "format": look, "stop_if_true": True}
-        sheet.conditional_format(1, score, last, score, rule)
+    tier = board.columns[TIER]
+    for name, colour in COLOURS.items():
+        look = book.add_format({"bg_color": "#" + bytes(colour).hex()})
+        rule = {"type": "cell", "criteria": "==", "value": f'"{TIER_NAMES[name]}"', "format": look}
+        sheet.conditional_format(1, tier, last, tier, rule)

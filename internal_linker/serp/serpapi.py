@@ -5,7 +5,7 @@ from typing import Any
 
 from internal_linker.core.errors import ConfigurationError, CredentialsRefused, OutOfCredits, ServiceError
 from internal_linker.core.records import SerpPage
-from internal_linker.serp.service import Refused, SearchService, Settle, encodable
+from internal_linker.serp.service import SearchRefused, SearchService, Settle, encodable
 
 # A search returns one page, and Google shows ten results per page, whatever the request says.
 RESULTS_A_PAGE = 10
@@ -55,7 +55,7 @@ class SerpApi(SearchService):
             return self.credits_a_search
         if status == "Error":  # SerpApi does not charge failed searches
             settle(0.0)
-        refused = Refused(200, self._shown(answer.get("error") or f"the search's status is {status}"))
+        refused = SearchRefused(200, self._shown(answer.get("error") or f"the search's status is {status}"))
         problem = f"the search failed ({refused.message}). Try again later."
         raise self._refusal(refused) or ServiceError(self.name, problem, retryable=True)
 
@@ -67,7 +67,7 @@ class SerpApi(SearchService):
             )
         return f"{left} searches left, {rate} an hour allowed"
 
-    def _refusal(self, refused: Refused) -> ServiceError | None:
+    def _refusal(self, refused: SearchRefused) -> ServiceError | None:
         """Return the error for an answer without results; only its message tells one 429 from the other."""
         said, low = refused.said, refused.message.lower()
         if refused.status in (401, 403) or "invalid api key" in low:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from internal_linker.core.errors import ConfigurationError, CredentialsRefused, OutOfCredits, ServiceError
-from internal_linker.serp.service import Refused, SearchService, Settle
+from internal_linker.serp.service import SearchRefused, SearchService, Settle
 
 
 class Serper(SearchService):
@@ -34,7 +34,7 @@ class Serper(SearchService):
             )
         return f"{credits} credits left, {rate:g} searches a second allowed"
 
-    def _refusal(self, refused: Refused) -> ServiceError | None:
+    def _refusal(self, refused: SearchRefused) -> ServiceError | None:
         """Return the error for a status other than 200; only its message tells one 400 from another."""
         status, said, low = refused.status, refused.said, refused.message.lower()
         if status in (401, 403):

@@ -30,7 +30,7 @@ CONNECT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class SearchRefused:
     """A refusal: its status, its message, and the seconds that it asks us to wait."""
 
     status: int
@@ -127,7 +127,7 @@ class SearchService(ABC):
         """Return the credits that a search's answer cost; raise the error of an answer that has no results."""
 
     @abstractmethod
-    def _refusal(self, refused: Refused) -> ServiceError | None:
+    def _refusal(self, refused: SearchRefused) -> ServiceError | None:
         """Return the error for an answer with a special meaning in this service; None for any other."""
 
     @abstractmethod
@@ -228,9 +228,9 @@ class SearchService(ABC):
             if response.status_code < 500 or response.status_code in NOT_SERVED:
                 settle(0.0)
             asked = retry_after(response.headers)
-            raise self._refused(Refused(response.status_code, self._message(response.content), asked))
+            raise self._refused(SearchRefused(response.status_code, self._message(response.content), asked))
 
-    def _refused(self, refused: Refused) -> ServiceError:
+    def _refused(self, refused: SearchRefused) -> ServiceError:
         if error := self._refusal(refused):
             return error
         if refused.status >= 500 or refused.status == 408:

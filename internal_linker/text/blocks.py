@@ -54,7 +54,16 @@ _MARKED = re.compile(r"\s{0,3}#{1,6}\s|\s{0,3}(?:\*\*[^*]+\*\*|__[^_]+__):?\s*$|
 _UNDERLINE = re.compile(r"\s{0,3}(?:={2,}|-{2,})\s*$")
 _QUOTE = re.compile(r"\s{0,3}(?:>|&gt;)(?!>> )")
 _INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+\1(?!`)")
+# Blocks of HTML in Markdown, which generators leave as they are, and footnotes.
+_RAW = re.compile(
+    r" {0,3}(?:</?(?:article|aside|center|dd|details|div|dl|dt|figcaption|figure|h[1-6]|li|ol|p|section|summary|table"
+    r"|tbody|td|th|thead|tr|ul)(?=[\s/>])|\[\^[^\]\n]+\]:)",
+    re.IGNORECASE,
+)
 _BRACE = re.compile(r"[{}\n]")
+# Markdown's links, where a crawl took their markup for text; a line may end within their words.
+_WORDS = r"(?:[^\[\]\n]|\n(?!\s*\n))"
+_LINK = re.compile(rf"\[{_WORDS}+\](?:\[{_WORDS}*\]|\([^()\s]*\))")
 _ROW = re.compile(r"\s*\|.*\|\s*$|[-:+=| ]*(?:[-=:]{2,}[|+]|[|+][-=:]{2,})[-:+=| ]*$")
 _COLUMNS = re.compile(r"\S(?:\t+| {3,}| \| )\S")
 _SENTENCE_END = re.compile(r"[.!?…:;,،؛؟۔।。！？：；，、-][\"'”’»)\]」』）]*$")
@@ -140,6 +149,13 @@ def _bits(packed: NDArray[np.uint8], slots: Ints) -> Ints:
     return found
 
 
+def is_marked(content: str) -> bool:
+    """Return whether a text has headings or links in Markdown."""
+    return _LINK.search(content) is not None or any(
+        line and _is_heading(line) for line in content.split("\n")
+    )
+
+
 def closed_spans(
     content: str,
     headings: Sequence[int] = (),
@@ -197,6 +213,8 @@ def blocks(
             yield Block.CODE, code.start(), code.end()
     for start, end in _braces(content) if "{" in content else ():
         yield Block.CODE, start, end
+    for link in _LINK.finditer(content) if "](" in content or "][" in content else ():
+        yield Block.LINKS, link.start(), link.end()
     for start, end in templates.spans(content) if templates else ():
         yield Block.TEMPLATE, start, end
 
@@ -232,6 +250,7 @@ def _kinds(lines: Sequence[str], headings: Collection[int], closed: Collection[i
     _mark_underlined(kinds, lines)
     _mark_columns(kinds, lines)
     _mark_indented(kinds, lines)
+    _mark_raw(kinds, lines)
     _mark_fenced(kinds, lines)
     return kinds
 
@@ -298,6 +317,20 @@ def _mark_indented(kinds: list[Block | None], lines: Sequence[str]) -> None:
             before, open_ = line, False
         elif open_ and not _BULLET.match(before) and not _BULLET.match(line) and not _is_prose(line):
             kinds[at] = kinds[at] or Block.CODE
+
+
+def _mark_raw(kinds: list[Block | None], lines: Sequence[str]) -> None:
+    """Mark blocks of HTML and footnotes in Markdown, which end with a blank line.
+
+    A text without blank lines was read from a page: its HTML is an example, and what follows is prose.
+    """
+    if all(line.strip() for line in lines[:-1]):
+        return
+    is_raw = False
+    for at, line in enumerate(lines):
+        is_raw = bool(line.strip()) and (is_raw or _RAW.match(line) is not None)
+        if is_raw:
+            kinds[at] = kinds[at] or Block.STRUCTURE
 
 
 def _is_prose(line: str) -> bool:

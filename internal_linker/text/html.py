@@ -1,6 +1,7 @@
 """The text and the links of HTML, a whole page or a fragment, as a person reads them."""
 
 import re
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -48,8 +49,16 @@ _BREAK = "\x1e"
 _BLOCK_NAMES = frozenset(_BLOCKS.split(", "))
 # Mark where a heading begins, and where a closed element begins and ends; white space, too.
 _HEADING, _OPEN, _CLOSE = "\x1d", "\x1c", "\x1f"
+# Elements within a sentence whose words hold no links to put, and what marks these words: no white space, as some are a
+# part of a word.
+_TAKEN, _FROM, _TO = "a, code, kbd, samp, tt, var", "\ufdd0", "\ufdd1"
+_MARKS = re.compile(f"([{_FROM}{_TO}])")
+_SECOND_SPACE = re.compile(f"(?<![^ ])([{_FROM}{_TO}]+) ")
 # Elements that hold no links to put, apart from headings, tables and lists of links.
-_CLOSED = "pre, blockquote, figcaption, caption, dt, legend, summary"
+_CLOSED = (
+    "pre, blockquote, figcaption, caption, dt, legend, summary, p.admonition-title, div.footnote, div.footnotes, "
+    "section.footnotes"
+)
 # A table with a longer cell, in characters, or with a table inside, makes the page's layout.
 _LONGEST_CELL = 400
 # The share of an item's text that links have if it is an item of a list of links.
@@ -68,6 +77,8 @@ class HtmlText:
     # the numbers of other lines that hold no anchor, from 0: code, tables, quotes, captions, terms, items that are
     # hardly more than links
     closed: tuple[int, ...] = ()
+    # where links and code begin and end in the other lines, in turn, ascending
+    taken: tuple[int, ...] = ()
 
 
 def is_followed(rel: str) -> bool:
@@ -85,7 +96,7 @@ def read_html(html: str) -> HtmlText:
 
     Ten thousand nested elements are not a page: then all text and links count, without any structure.
     """
-    tree = parsed(html.replace(_OPEN, " ").replace(_CLOSE, " "))
+    tree = parsed(_MARKS.sub("", html.replace(_OPEN, " ").replace(_CLOSE, " ")))
     body = tree.body
     if body is None:  # a frameset
         return HtmlText("", ())
@@ -111,8 +122,30 @@ def read_html(html: str) -> HtmlText:
         links.append((node.attributes.get("href") or "", _one_line(node.text())))
         if not is_followed(node.attributes.get("rel") or ""):
             unfollowed.add(links[-1])
+    for node in body.css(_TAKEN):
+        node.insert_before(_FROM)
+        node.insert_after(_TO)
     lines, headings, closed = _lines(body.text())
-    return HtmlText("\n".join(lines), tuple(links), headings, frozenset(unfollowed), closed)
+    plain, taken = _without_marks(lines, {*headings, *closed})
+    return HtmlText("\n".join(plain), tuple(links), headings, frozenset(unfollowed), closed, taken)
+
+
+def _without_marks(lines: Sequence[str], closed: Set[int]) -> tuple[list[str], tuple[int, ...]]:
+    """Return lines without the marks of words, and where the marked words of those that are not closed are."""
+    plain, taken, depth, begin = list[str](), list[int](), 0, 0
+    for number, line in enumerate(lines):
+        words, at = list[str](), begin
+        for part in _MARKS.split(_SECOND_SPACE.sub(r"\1", line)):
+            if part in (_FROM, _TO):
+                depth = max(0, depth + (1 if part == _FROM else -1))
+                continue
+            if depth and part and number not in closed:
+                taken += at, at + len(part)
+            words.append(part)
+            at += len(part)
+        plain.append("".join(words).rstrip(" "))
+        begin += len(plain[-1]) + 1
+    return plain, tuple(taken)
 
 
 def _lines(text: str) -> tuple[list[str], tuple[int, ...], tuple[int, ...]]:
@@ -120,7 +153,7 @@ def _lines(text: str) -> tuple[list[str], tuple[int, ...], tuple[int, ...]]:
     lines, headings, closed, depth = list[str](), list[int](), list[int](), 0
     for line in text.split(_BREAK):
         depth += line.count(_OPEN)
-        if line.strip():
+        if _MARKS.sub("", line).strip():
             if _HEADING in line:
                 headings.append(len(lines))
             elif depth > 0:

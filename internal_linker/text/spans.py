@@ -1,12 +1,16 @@
 """Where a phrase occurs in a text, and texts without given phrases."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
-from internal_linker.text.words import INSIDE
+from internal_linker.text.words import INSIDE, ONE_LETTER
 
 # A shorter anchor that occurs only inside longer words is not the link's text: "C" in "CSS".
 PART_LENGTH = 4
+# Letters and signs that are typed for one another, such as an apostrophe that a word processor curls.
+_TYPED = str.maketrans({**ONE_LETTER, **dict.fromkeys("’‘ʼ", "'"), **dict.fromkeys("‐‑–", "-")})
 
 
 def without_anchors(text: str, anchors: Iterable[str]) -> str:
@@ -40,6 +44,30 @@ def spans(text: str, phrase: str) -> list[tuple[int, int]]:
     if exact and len(phrase) >= PART_LENGTH:
         return exact
     return [span for span in _found(text, phrase, re.IGNORECASE) if _is_whole(text, span)]
+
+
+def occurrences(text: str, phrase: str) -> list[tuple[int, int]]:
+    """Return (start, end) of each occurrence of a phrase as whole words, however it is typed.
+
+    Case, white space, curled apostrophes, kinds of hyphens, and Arabic and Persian letters of other keyboards make no
+    difference.
+    """
+    typed, phrase = _as_typed(text), unicodedata.normalize("NFC", phrase).translate(_TYPED)
+    # Compiling a pattern takes longer than most searches.
+    folded = typed.casefold()
+    if not all(word in folded for word in phrase.casefold().split()):
+        return []
+    return [span for span in _found(typed, phrase, re.IGNORECASE) if _is_whole(text, span)]
+
+
+def says(text: str, phrase: str) -> bool:
+    """Return whether a text is a phrase, however it is typed: see `occurrences`."""
+    return (0, len(text)) in occurrences(text, phrase)
+
+
+@lru_cache(maxsize=1)  # the rules of the house look for many phrases in one text
+def _as_typed(text: str) -> str:
+    return text if text.isascii() else text.translate(_TYPED)
 
 
 def place(text: str, phrase: str, start: int = -1) -> tuple[int, int] | None:

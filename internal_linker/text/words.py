@@ -27,7 +27,7 @@ _TYPOGRAPHY = (
 
 # Letters that are optional or interchangeable in some words. Other Latin accents stay, since in most languages they
 # make another word (German "schon" and "schön", Spanish "ano" and "año").
-_ONE_LETTER = {
+ONE_LETTER = {
     # Arabic and Persian keyboards have their own yeh and kaf; alef maksura is typed for yeh, heh for
     # teh marbuta; hamza on its seat is left out as often as written, as is the madda.
     **dict.fromkeys("يىئ", "ی"),
@@ -121,7 +121,7 @@ class _Unicode:
 
 @cache  # takes 20 ms, which a site in ASCII never pays
 def _unicode() -> _Unicode:
-    folds, marks = dict(_ONE_LETTER), []
+    folds, marks = dict(ONE_LETTER), []
     for char in map(chr, range(0x80, _SCAN_END)):
         category = unicodedata.category(char)
         if category == "Nd":

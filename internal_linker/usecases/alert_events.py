@@ -13,7 +13,7 @@ from internal_linker.core.progress import Tracker
 from internal_linker.core.reasons import NoTarget
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sequences import counted
-from internal_linker.performance.impact.records import Verdict
+from internal_linker.performance.impact.records import Conclusion
 from internal_linker.pipeline.report import Report
 from internal_linker.usecases.options.evaluation import ImpactOptions
 from internal_linker.usecases.project import Project
@@ -216,7 +216,7 @@ def impact_changed(ended: Ended) -> Event | None:
 
     found = impact(project, ImpactOptions(report=False), Tracker(), report.collected)
     first = ended.told.first("impact")
-    if first and found.verdict is Verdict.THIN:
+    if first and found.verdict is Conclusion.THIN:
         return None
     if not ended.told.new("impact", {found.verdict: found}):
         return None

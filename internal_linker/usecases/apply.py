@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TextIO
 from urllib.parse import urlsplit
 
-from internal_linker.adapters.database.applied_links import AppliedLinks
 from internal_linker.adapters.files.atomic import replace_whole, require_in_place
 from internal_linker.adapters.files.git import Change, Commit, patch_of, write_patch
 from internal_linker.adapters.files.text_spool import TextSpool
@@ -21,12 +20,16 @@ from internal_linker.core.applied_links import PageWrite, content_hash, link_sta
 from internal_linker.core.edges import Edge, is_link
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.experiments import held_targets
-from internal_linker.core.ports import EdgeStore, Progress
+from internal_linker.core.ports import Progress
 from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sections import section_of
 from internal_linker.core.sequences import batched, counted
-from internal_linker.core.source_files import SourceText
+from internal_linker.core.source_files import StoredSource
+from internal_linker.store.applied_links import AppliedLinks
+from internal_linker.store.edges import EdgeStore
+from internal_linker.text.blocks import is_marked
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.import_wordpress import editing_client
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.decisions import ApplyOptions
@@ -41,10 +44,10 @@ from internal_linker.usecases.source_folder import (
     source_folder,
     source_pages_csv,
 )
-from internal_linker.usecases.targets import GAPS, Home, Left, PageTexts, TextState, pages_meant
+from internal_linker.usecases.targets import GAPS, Home, Left, SourceTexts, TextState, pages_meant
 
 
-class Outcome(StrEnum):
+class ApplyOutcome(StrEnum):
     """What became of an accepted link; the value is what people read."""
 
     PLANNED = "would be applied"
@@ -81,14 +84,14 @@ class AppliedLink:
     tier: str
     file: str = ""
     line: int = 0
-    outcome: Outcome = Outcome.REFUSED
+    outcome: ApplyOutcome = ApplyOutcome.REFUSED
     reason: Refusal | Held | Left | None = None
     until: str = ""
 
     @property
     def result(self) -> str:
         """The outcome, with the reason of a refusal."""
-        if self.outcome is Outcome.HELD_BACK:
+        if self.outcome is ApplyOutcome.HELD_BACK:
             return f"{self.outcome} until {self.until} {self.reason}"
         return f"{self.outcome}: {self.reason}" if self.reason else str(self.outcome)
 
@@ -127,7 +130,7 @@ class PageChange:
 
     page: str
     page_url: str
-    text: SourceText
+    text: StoredSource
     new: str
     links: Sequence[AppliedLink]
 
@@ -142,15 +145,24 @@ class ChangesDiffer(InputError):
         )
 
 
+@capability(positional=("files",))
 def apply(
-    project: Project, options: ApplyOptions, progress: Progress, *, seen: str | None = None, by: str = ""
+    project: Project,
+    options: ApplyOptions,
+    progress: Progress,
+    *,
+    seen: str | None = None,  # the diff that a person saw; None: nobody did
+    by: str = "",  # who applies them; "": the user of this computer
 ) -> ApplyResult:
-    """Put accepted links into source files or posts, into a patch or a branch, or only find what would change.
+    """Put accepted links into the site's source files or posts, as the command `apply` does.
 
-    `seen` is the diff that a person saw; None: nobody did. `by` applies them; "": the user of this computer.
+    Without `write`, `patch` or `branch` nothing changes.
+
+    Returns:
+        `.links`, what became of each, `.diff`, `.counts` and `.application`, which `undo` takes.
 
     Raises:
-        ChangesDiffer: the changes are others than those in `seen`.
+        ChangesDiffer: the changes are others than those that were seen.
         ConfigurationError: the options don't go together, name a section without a page, or name a site that
             config/wordpress.txt has no account for.
         InputError: the folder, the pages or a table can't be read, or an option names an unknown page or link.
@@ -193,7 +205,7 @@ class _Planner:
     """Puts accepted links into texts, in memory."""
 
     site: Collected
-    texts: PageTexts
+    texts: SourceTexts
     most: int  # new links of a page
     waiting: Collection[str]  # ids of links that were applied earlier and are not live yet
 
@@ -224,17 +236,32 @@ class _Planner:
         named = {
             edge.id: self._named(edge, url, "" if isinstance(text, Left) else text.path) for edge in edges
         }
-        others = [replace(named[edge.id], outcome=Outcome.FOR_BOX) for edge in edges if _is_for_box(edge)]
+        others = [
+            replace(named[edge.id], outcome=ApplyOutcome.FOR_BOX) for edge in edges if _is_for_box(edge)
+        ]
         if isinstance(text, Left):
             return None, [*others, *(replace(named[edge.id], reason=text) for edge in inside)]
-        wanted = [(edge.id, self._placement(edge, text)) for edge in inside]
+        reworded = [edge for edge in inside if edge.wording not in ("", edge.chosen.wording)]
+        others += [replace(named[edge.id], reason=Refusal.REWORDED) for edge in reworded]
+        wanted = [(edge.id, self._placement(edge, text)) for edge in inside if edge not in reworded]
         placed = place_links(text.text, text.text_format, wanted, most=self.most, applied=self.waiting)
-        found = [_with_answer(named[one.id], one, self.waiting) for one in placed.links]
-        new = [link for link in found if link.outcome is Outcome.PLANNED]
-        others += [link for link in found if link.outcome is not Outcome.PLANNED]
+        answers = placed.links
+        if any(one.refusal is Refusal.NOT_BODY for one in answers) and not self._has_markup(source):
+            answers = [
+                replace(one, refusal=Refusal.UNCERTAIN) if one.refusal is Refusal.NOT_BODY else one
+                for one in answers
+            ]
+        found = [_with_answer(named[one.id], one, self.waiting) for one in answers]
+        new = [link for link in found if link.outcome is ApplyOutcome.PLANNED]
+        others += [link for link in found if link.outcome is not ApplyOutcome.PLANNED]
         if new and (why := self.texts.held(text, placed.text)):
             return None, [*others, *_refused(new, why)]
         return (PageChange(source, url, text, placed.text, new) if new else None), others
+
+    def _has_markup(self, source: str) -> bool:
+        """Return whether the import knew what of a page's text are headings, links and code."""
+        page = self.site.find(self.site.hosts.restored(source))
+        return bool(page and (page.headings or page.closed or page.taken or is_marked(str(page.content))))
 
     def _named(self, edge: Edge, url: str, path: str) -> AppliedLink:
         return AppliedLink(
@@ -246,17 +273,18 @@ class _Planner:
             file=path,
         )
 
-    def _placement(self, edge: Edge, text: SourceText) -> Placement:
+    def _placement(self, edge: Edge, text: StoredSource) -> Placement:
         chosen, target = edge.chosen, self.url(edge.target, edge.target_url)
         return Placement(
             target,
             self.texts.href(text, target),
-            chosen.text if chosen.verbatim else "",
+            chosen.text if chosen.verbatim or edge.wording else "",
             chosen.sentence,
             self._leads_to(text, target),
+            edge.wording,
         )
 
-    def _leads_to(self, text: SourceText, target: str) -> Callable[[str], bool]:
+    def _leads_to(self, text: StoredSource, target: str) -> Callable[[str], bool]:
         key = self.texts.leads_to(text, target)
         return lambda href: self.texts.leads_to(text, href) == key
 
@@ -322,7 +350,8 @@ def _plan(
     if options.links_json:
         _write_link_box(options.links_json, [edge for edge in free if _is_for_box(edge)], planner)
         others = [
-            replace(one, outcome=Outcome.IN_BOX) if one.outcome is Outcome.FOR_BOX else one for one in others
+            replace(one, outcome=ApplyOutcome.IN_BOX) if one.outcome is ApplyOutcome.FOR_BOX else one
+            for one in others
         ]
     if options.wordpress:
         changes, later = changes[: options.max_writes], changes[options.max_writes :]
@@ -333,7 +362,7 @@ def _plan(
 @contextmanager
 def _texts(
     project: Project, options: ApplyOptions, site: Collected, links: Sequence[Edge], progress: Progress
-) -> Iterator[PageTexts]:
+) -> Iterator[SourceTexts]:
     """Yield the texts of the site's pages; from a WordPress site only those that links go into."""
     if not options.wordpress:
         yield _folder(project, options, site, progress)
@@ -398,7 +427,7 @@ def _write(
                 # What became of a doubtful one, the next application finds out.
                 left += [] if why.is_doubtful else [write]
             else:
-                done.append(_with_outcome(one, Outcome.APPLIED))
+                done.append(_with_outcome(one, ApplyOutcome.APPLIED))
                 written.append(write)
             progress.advance()
         applied.mark(written, "applied")
@@ -423,17 +452,17 @@ def _begun(one: PageChange, home: Home, application: str, by: str) -> PageWrite:
 
 
 def _put_elsewhere(
-    changes: Sequence[PageChange], options: ApplyOptions, texts: PageTexts
+    changes: Sequence[PageChange], options: ApplyOptions, texts: SourceTexts
 ) -> list[PageChange]:
     if not isinstance(texts, SourceFolder):
         return [*changes]
     if options.patch:
         prefix = texts.work_tree.prefix if texts.work_tree else ""
         write_patch(options.patch, [Change(one.text, one.new) for one in changes], prefix)
-        return [_with_outcome(one, Outcome.IN_PATCH) for one in changes]
+        return [_with_outcome(one, ApplyOutcome.IN_PATCH) for one in changes]
     if options.branch and texts.work_tree and changes:
         texts.work_tree.write_branch(options.branch, _commits(changes))
-        return [_with_outcome(one, Outcome.IN_BRANCH) for one in changes]
+        return [_with_outcome(one, ApplyOutcome.IN_BRANCH) for one in changes]
     return [*changes]
 
 
@@ -455,26 +484,26 @@ def _diff(changes: Sequence[PageChange]) -> str:
     return "".join(patch_of(one.text, one.new) for one in changes)
 
 
-def _with_outcome(one: PageChange, outcome: Outcome) -> PageChange:
+def _with_outcome(one: PageChange, outcome: ApplyOutcome) -> PageChange:
     return replace(one, links=[replace(link, outcome=outcome) for link in one.links])
 
 
 def _refused(links: Sequence[AppliedLink], why: Left) -> list[AppliedLink]:
     """Return links that were to be put into a text, as ones that are not."""
-    return [replace(link, outcome=Outcome.REFUSED, line=0, reason=why) for link in links]
+    return [replace(link, outcome=ApplyOutcome.REFUSED, line=0, reason=why) for link in links]
 
 
 def _is_for_box(edge: Edge) -> bool:
-    """Return whether a link belongs in a related box: its tier says so, and its anchor is not in the text."""
-    in_text = edge.anchor or (edge.chosen.text and edge.chosen.verbatim)
+    """Return whether a link belongs in a related box: its tier says so, and its anchor is not for the text."""
+    in_text = edge.anchor or edge.wording or (edge.chosen.text and edge.chosen.verbatim)
     return edge.tier == "sidebar" and not in_text
 
 
 def _with_answer(link: AppliedLink, placed: PlacedLink, waiting: Collection[str]) -> AppliedLink:
     if placed.refusal is None:
-        return replace(link, outcome=Outcome.PLANNED, line=placed.line)
+        return replace(link, outcome=ApplyOutcome.PLANNED, line=placed.line)
     if placed.refusal is Refusal.LINKED and link.link_id in waiting:
-        return replace(link, outcome=Outcome.IN_PLACE)
+        return replace(link, outcome=ApplyOutcome.IN_PLACE)
     return replace(link, reason=placed.refusal)
 
 
@@ -514,7 +543,7 @@ def _held(edge: Edge, until: date) -> AppliedLink:
         target=edge.target_url,
         anchor=edge.chosen.text,
         tier=edge.tier,
-        outcome=Outcome.HELD_BACK,
+        outcome=ApplyOutcome.HELD_BACK,
         reason=Left.HELD_BACK,
         until=until.isoformat(),
     )

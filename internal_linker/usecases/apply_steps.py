@@ -12,9 +12,9 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.progress import Stop, Tracker
 from internal_linker.usecases.apply import (
     AppliedLink,
+    ApplyOutcome,
     ApplyResult,
     ChangesDiffer,
-    Outcome,
     accepted_links,
     apply,
 )
@@ -64,7 +64,7 @@ class ShownChanges:
     @property
     def planned(self) -> Sequence[AppliedLink]:
         """The links that would be applied."""
-        return [link for link in self.result.links if link.outcome is Outcome.PLANNED]
+        return [link for link in self.result.links if link.outcome is ApplyOutcome.PLANNED]
 
 
 def wordpress_site(project: Project) -> str:
@@ -157,7 +157,7 @@ def _pages(result: ApplyResult) -> Iterator[PageDiff]:
     """Yield the diff of each page; both are in the order of the links."""
     by_file: dict[str, list[AppliedLink]] = {}
     for link in result.links:
-        if link.outcome is Outcome.PLANNED:
+        if link.outcome is ApplyOutcome.PLANNED:
             by_file.setdefault(link.file, []).append(link)
     for (file, links), diff in zip(by_file.items(), file_diffs(result.diff), strict=True):
         yield PageDiff(links[0].page, file, len(links), diff)

@@ -1,10 +1,10 @@
 """Audit a site's links: those of today, those that the last run proposed, and both together."""
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
@@ -12,23 +12,23 @@ from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.html.document import ReportFile
 from internal_linker.analysis.audit.actions import (
     MOST_OPPORTUNITIES,
-    SOURCES_SHOWN,
     ProposedLinks,
     actions,
     opportunities,
 )
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
-from internal_linker.analysis.audit.graph_exports import EdgesCsv, GraphmlFile, NodesCsv
+from internal_linker.analysis.audit.graph_exports import write_edges, write_graphml, write_nodes
 from internal_linker.analysis.audit.links import Proposals, link_details
-from internal_linker.analysis.audit.records import ADOPTIONS, Audit, AuditSink, Finding, Limits, Rule
-from internal_linker.analysis.audit.report.html import AuditHtml
-from internal_linker.analysis.audit.workbook import AuditXlsx
+from internal_linker.analysis.audit.records import ADOPTIONS, Audit, Finding, Limits, Rule
+from internal_linker.analysis.audit.report.html import write_report
+from internal_linker.analysis.audit.tables import page_columns
+from internal_linker.analysis.audit.workbook import write_workbook
 from internal_linker.analysis.graph import adopted, shortest_path
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import is_link, with_hosts
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.link_density import LinkDensity
-from internal_linker.core.ports import EdgeStore, Progress, RunStore
+from internal_linker.core.ports import Progress
 from internal_linker.core.records import Collected, Duplicate
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import rows_with
@@ -40,8 +40,11 @@ from internal_linker.ingest.staging import host_hint
 from internal_linker.pipeline.context import RunContext
 from internal_linker.review.former_links import todays
 from internal_linker.review.transitions import decided
+from internal_linker.store.edges import EdgeStore
+from internal_linker.store.runs import RunStore
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.compare import clusters_of, languages_of
-from internal_linker.usecases.options.evaluation import AuditOptions
+from internal_linker.usecases.options.evaluation import AuditOptions, LinkPathsOptions
 from internal_linker.usecases.priorities import query_gains
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.sections import chosen_sections, named_sections, scope_of
@@ -75,37 +78,9 @@ class AuditResult(Result):
                 "today": [each.before for each in found.summary],
                 "after": [each.after for each in found.summary],
             },
-            "pages": {
-                "url": found.urls,
-                "title": found.titles,
-                "section": found.sections,
-                "cluster": found.clusters,
-                "inlinks": found.known(found.before.inlinks),
-                "inlinks_after": found.known(found.after.inlinks),
-                "outlinks": found.known(found.before.outlinks),
-                "outlinks_after": found.known(found.after.outlinks),
-                "depth": found.before.depth,
-                "depth_after": found.after.depth,
-                "pagerank": found.known(found.before.pagerank),
-                "pagerank_after": found.known(found.after.pagerank),
-            },
+            "pages": page_columns(found),
         }
-        if found.opportunities:
-            tables["opportunities"] = _opportunity_columns(found)
-        return tables
-
-
-def _opportunity_columns(found: Audit) -> Columns:
-    every = found.opportunities
-    columns: dict[str, list[Any]] = {
-        "page": [found.urls[one.page] for one in every],
-        **columns_of(every, "query", "position", "impressions", "clicks", "gain"),
-    }
-    for place in range(SOURCES_SHOWN):
-        columns[f"source_{place + 1}"] = [
-            found.urls[one.sources[place]] if place < len(one.sources) else "" for one in every
-        ]
-    return columns
+        return tables | ({"opportunities": found.opportunities.values} if found.opportunities else {})
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,11 +101,17 @@ class LinkPaths(Result):
         return {"path": {name: [step[at] for step in steps] for at, name in enumerate(names)}}
 
 
+@capability()
 def audit(project: Project, options: AuditOptions, progress: Progress, *, write: bool = True) -> AuditResult:
-    """Audit the site's links; nothing is fetched, spent or kept in the cache.
+    """Audit the site's links: today's, the last run's, and both together, as the command `audit` does.
+
+    Nothing is fetched, spent or kept in the cache.
 
     Args:
-        write: write audit.xlsx and, unless `options.report` is off, the report and graph files to files/.
+        write: write audit.xlsx and, unless `report` is off, the report and graph files to files/.
+
+    Returns:
+        `.audit`, `.failed`, and the DataFrames `.frames["findings"]`, `.frames["summary"]` and `.frames["pages"]`.
 
     Raises:
         ConfigurationError: an option is wrong.
@@ -149,23 +130,21 @@ def audit(project: Project, options: AuditOptions, progress: Progress, *, write:
     return AuditResult(found, failed, unknown, files)
 
 
-def link_paths(
-    project: Project, start: str, end: str, progress: Progress, *, home: str = "", after: str = "in-text"
-) -> LinkPaths:
-    """Find the shortest paths of links between two pages, today and after adoption of the proposed links.
+@capability()
+def link_paths(project: Project, options: LinkPathsOptions, progress: Progress) -> LinkPaths:
+    """Find the shortest paths of links between two pages, as `audit --path` does.
 
-    Args:
-        home: URL of the home page; "": it is detected.
-        after: which proposed links are adopted: "accepted", "in-text" or "all".
+    Returns:
+        `.today` and `.after` adoption of the proposed links.
 
     Raises:
         ConfigurationError: a URL is none of the site's pages.
         InputError: there are no pages, or a file can't be read.
     """
-    found, collected = _inspected(project, home, after, progress)
+    found, collected = _inspected(project, options.home, options.after, progress)
     keys = {page.url: page.key for page in collected.pages}
     rows = {keys[url]: row for row, url in enumerate(found.urls)}
-    first, last = (page_row(url, "--path", collected, rows) for url in (start, end))
+    first, last = (page_row(url, "--path", collected, rows) for url in (options.start, options.end))
     n = len(found.urls)
     today, then = (
         [found.urls[row] for row in shortest_path(graph, n, first, last)]
@@ -280,21 +259,21 @@ def _detailed(project: Project, found: Audit, collected: Collected, *, report: b
 
 def _written(project: Project, found: Audit, options: AuditOptions, progress: Progress) -> tuple[str, ...]:
     files = project.root / "files"
-    sinks: list[AuditSink] = [AuditXlsx(files / "audit.xlsx")]
+    writers: dict[str, Callable[[Path, Audit], Sequence[str]]] = {"audit.xlsx": write_workbook}
     if options.report:
-        sinks += [
-            AuditHtml(ReportFile(files / "audit.html")),
-            GraphmlFile(files / "audit.graphml"),
-            NodesCsv(files / "audit_nodes.csv"),
-            EdgesCsv(files / "audit_edges.csv"),
-        ]
-    for sink in sinks:
+        writers |= {
+            "audit.html": lambda path, audit: write_report(ReportFile(path), audit),
+            "audit.graphml": write_graphml,
+            "audit_nodes.csv": write_nodes,
+            "audit_edges.csv": write_edges,
+        }
+    for name, write in writers.items():
         progress.start("Writing", 0, "")
-        remarks = sink.write(found)
-        progress.finish(sink.name)
+        remarks = write(files / name, found)
+        progress.finish(f"files/{name}")
         for remark in remarks:
             progress.warn(remark)
-    return tuple(sink.name for sink in sinks)
+    return tuple(f"files/{name}" for name in writers)
 
 
 def failure_bounds(wanted: Sequence[str]) -> dict[Rule, int]:
@@ -377,7 +356,7 @@ def _material(
             "The cache contains no run because it is new or was deleted, so only today's links are audited. "
             "To audit proposed links as well, start a run first."
         )
-    settings = project.settings
+    settings, (inline, sidebar) = project.settings, project.thresholds
     return Material(
         collected,
         Proposals(),
@@ -390,8 +369,8 @@ def _material(
             settings.max_inlinks,
             clicks=settings.max_clicks,
             density=LinkDensity(settings.max_links_on_page, settings.max_links_per_100_words),
-            sidebar=settings.tier_sidebar,
-            inline=settings.tier_inline,
+            sidebar=sidebar,
+            inline=inline,
         ),
         lambda pages: clusters_of(pages, context, project, progress),
         languages_of,

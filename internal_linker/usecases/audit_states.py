@@ -9,20 +9,18 @@ from typing import Any
 from numpy.typing import NDArray
 
 from internal_linker.adapters.files.index_folder import read_arrays, write_arrays
-from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
+from internal_linker.adapters.tables.xlsx_writer import write_xlsx
+from internal_linker.analysis.audit.records import Action, ActionLink, GraphFigures
 from internal_linker.analysis.audit.states import (
     STATES,
-    ActionLink,
     AuditStates,
-    ShownAction,
     ShownOpportunity,
     State,
-    StateFigures,
     StateFinding,
     StateMeasure,
     states_of,
 )
-from internal_linker.analysis.audit.workbook import state_sheets
+from internal_linker.analysis.audit.tables import state_tables
 from internal_linker.analysis.graph import SiteGraph
 from internal_linker.core.ports import Progress
 from internal_linker.core.progress import Stop, Tracker
@@ -87,7 +85,7 @@ def last_audit(project: Project) -> AuditStates | None:
         return None
     facts, arrays = stored
     try:
-        figures = {state: StateFigures(*(arrays[f"{state}_{name}"] for name in _FIGURES)) for state in STATES}
+        figures = {state: GraphFigures(*(arrays[f"{state}_{name}"] for name in _FIGURES)) for state in STATES}
         graphs = {state: SiteGraph(*(arrays[f"{state}_{name}"] for name in _LINKS)) for state in STATES}
         return AuditStates(
             **{name: facts[name] for name in (*_FACTS, *_LIMITS)},
@@ -108,7 +106,7 @@ def write_state(found: AuditStates, state: State, path: Path) -> list[str]:
     Raises:
         OutputError: the file can't be written.
     """
-    return list(ResultsXlsx(path).write(state_sheets(found, state)))
+    return write_xlsx(path, state_tables(found, state))
 
 
 def _made(record: Callable[..., Any], told: dict[str, Any], tuple_field: str) -> Any:
@@ -116,6 +114,6 @@ def _made(record: Callable[..., Any], told: dict[str, Any], tuple_field: str) ->
     return record(**{**told, tuple_field: tuple(told[tuple_field])})
 
 
-def _action(told: dict[str, Any]) -> ShownAction:
+def _action(told: dict[str, Any]) -> Action:
     links = tuple(ActionLink(**each) for each in told["links"])
-    return ShownAction(**{**told, "where": tuple(told["where"]), "links": links})
+    return Action(**{**told, "where": tuple(told["where"]), "links": links})

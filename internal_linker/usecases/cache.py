@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from internal_linker.adapters.database.maintenance import Copied, Needless, is_lasting
 from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result, columns_of
-from internal_linker.usecases.databases import RestoreResult
+from internal_linker.store.databases import RestoreResult
+from internal_linker.store.maintenance import Copied, Needless, is_lasting
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.options.stores import (
     BackUpOptions,
     CopyStoreOptions,
@@ -62,8 +63,11 @@ class PruneResult(Result):
         return {"tables": columns_of(self.needless, "table", "rows", "size")}
 
 
+@capability()
 def copy_store(project: Project, options: CopyStoreOptions, progress: Progress) -> CopyResult:
-    """Copy a cache into another database; of two answers to the same question the newer stays.
+    """Copy a cache into another database, as the command `store copy` does; relative paths start at the project folder.
+
+    Of two answers to the same question the newer stays.
 
     Raises:
         ConfigurationError: an address is wrong, its database can't be opened or failed, or both are one.
@@ -73,11 +77,12 @@ def copy_store(project: Project, options: CopyStoreOptions, progress: Progress) 
     return CopyResult(project.databases.copy(options.source, options.destination, progress))
 
 
+@capability()
 def verify_cache(project: Project, options: VerifyCacheOptions, progress: Progress) -> VerifyResult:
-    """Read all that the cache and the link graph hold, and count what is damaged.
+    """Read all that the cache and the link graph hold, as the command `cache verify` does, and repair it if asked to.
 
-    `options.repair` removes damaged rows that runs fetch or compute again, and restores the newest sound backup if
-    there are others.
+    Returns:
+        `.ok`, the damaged rows by table, `.damaged`, and what was done with them, `.repaired`.
 
     Raises:
         ConfigurationError: the database is damaged as a whole, or can't be opened.
@@ -92,8 +97,12 @@ def verify_cache(project: Project, options: VerifyCacheOptions, progress: Progre
         return VerifyResult(damaged, True, project.databases.restore(None) if is_lost else None)
 
 
+@capability()
 def back_up_store(project: Project, options: BackUpOptions) -> Path:
-    """Copy the cache's file, which others may be using, and return the path of the copy.
+    """Back up the cache file, which others may be using, as the command `store backup` does.
+
+    Returns:
+        The path of the backup.
 
     Raises:
         ConfigurationError: the cache is on a server.
@@ -103,8 +112,12 @@ def back_up_store(project: Project, options: BackUpOptions) -> Path:
     return project.databases.back_up(options.to)
 
 
+@capability()
 def restore_store(project: Project, options: RestoreOptions) -> RestoreResult:
-    """Put a backup in the cache's place; the present file stays beside it under a dated name.
+    """Put a backup in the place of the cache file, as the command `store restore` does.
+
+    Returns:
+        The backup, and where the former cache file is: `.backup` and `.former`.
 
     Raises:
         ConfigurationError: the cache is on a server.
@@ -116,10 +129,14 @@ def restore_store(project: Project, options: RestoreOptions) -> RestoreResult:
         return project.databases.restore(options.backup)
 
 
+@capability()
 def prune_cache(project: Project, options: PruneCacheOptions) -> PruneResult:
-    """Count what no run needed for a while, and remove it if `options.apply` says so.
+    """Count or remove what no run needed for a long time, as the command `cache prune` does.
 
     What editors decided and what still stands on the site is never removed.
+
+    Returns:
+        `.needless`, table by table.
 
     Raises:
         ConfigurationError: the database failed, or can't be opened.

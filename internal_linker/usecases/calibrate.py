@@ -14,23 +14,16 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.records import ExistingLink
 from internal_linker.core.results import Columns, Result
 from internal_linker.core.sequences import counted
-from internal_linker.evaluation.calibration import (
-    Judged,
-    Point,
-    Share,
-    curve,
-    draw,
-    threshold_for,
-    weights,
-)
+from internal_linker.evaluation.calibration import Judged, Point, curve, draw, threshold_for, weights
 from internal_linker.evaluation.holdout import Hidden, learned
-from internal_linker.evaluation.labels import Pair
+from internal_linker.evaluation.labels import LabelRow
 from internal_linker.pipeline.context import RunContext
 from internal_linker.ranking.adaptation import HIDINGS
 from internal_linker.ranking.metrics import fold
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.selection import eligible
-from internal_linker.usecases.evaluate import encoding, known_site, targets_of
+from internal_linker.usecases.capabilities import capability
+from internal_linker.usecases.evaluate import encoding, intervals, known_site, targets_of
 from internal_linker.usecases.options.evaluation import CalibrateOptions
 from internal_linker.usecases.project import Project
 
@@ -55,9 +48,7 @@ class Calibration(Result):
     # precision and recall by threshold, good links only; empty if there is nothing to learn from
     strict: Sequence[Point]
     mild: Sequence[Point]  # the same for good or borderline links; without labels, the same as `strict`
-    # tier_inline, tier_sidebar: the proposed settings; NaN if no strength is good enough
-    tier_inline: float
-    tier_sidebar: float
+    tier_sidebar: float  # the proposed setting; NaN if no strength is good enough
     remarks: Sequence[str] = ()  # what was unusual when labels.csv was written, one sentence each
 
     def tables(self) -> dict[str, Columns]:
@@ -65,28 +56,30 @@ class Calibration(Result):
         columns: dict[str, Sequence[object]] = {
             "score": [score_of(point.threshold) for point in self.strict],
             "pairs": [point.pairs for point in self.strict],
-            **_shares("precision", [point.precision for point in self.strict]),
-            **_shares("mild_precision", [point.precision for point in self.mild]),
-            **_shares("recall", [point.recall for point in self.strict]),
+            **intervals("precision", [point.precision for point in self.strict]),
+            **intervals("mild_precision", [point.precision for point in self.mild]),
+            **intervals("recall", [point.recall for point in self.strict]),
         }
         return {"thresholds": columns}
 
 
+@capability()
 def calibrate(project: Project, options: CalibrateOptions, progress: Progress) -> Calibration:
-    """Fill files/labels.csv with pairs to label, and measure precision and recall by threshold.
+    """Fill files/labels.csv and measure precision and recall by threshold, as the command `calibrate` does.
 
     Nothing else is written, except vectors to the cache.
 
+    Returns:
+        `.tier_sidebar`, and the curve as a DataFrame: `.to_frame()`.
+
     Raises:
-        ConfigurationError: a precision is not a share, or the sidebar's is above the other.
+        ConfigurationError: the precision is not a share.
         InputError: there are no pages, or the labels can't be read.
         OutputError: the labels can't be written.
     """
-    inline, sidebar = options.precision, options.sidebar_precision
-    if not 0 < sidebar <= inline < 1:
+    if not 0 < options.sidebar_precision < 1:
         raise ConfigurationError(
-            f"--precision {inline:g}, --sidebar-precision {sidebar:g}: both must be above 0 and below 1, "
-            "and the second must not exceed the first."
+            f"--sidebar-precision {options.sidebar_precision:g}: it must be above 0 and below 1."
         )
     file = project.labels_csv()
     rows = file.read()
@@ -117,21 +110,12 @@ def calibrate(project: Project, options: CalibrateOptions, progress: Progress) -
         gone=sum(pair.ends not in known for pair in labelled) if by_labels else 0,
         strict=strict,
         mild=mild,
-        tier_inline=threshold_for(strict, inline),
-        tier_sidebar=threshold_for(mild, sidebar),
+        tier_sidebar=threshold_for(mild, options.sidebar_precision),
         remarks=remarks,
     )
 
 
-def _shares(name: str, shares: Sequence[Share]) -> dict[str, Sequence[object]]:
-    return {
-        name: [share.value for share in shares],
-        f"{name}_low": [share.low for share in shares],
-        f"{name}_high": [share.high for share in shares],
-    }
-
-
-def candidate_pairs(ranking: Ranking) -> Iterator[Pair]:
+def candidate_pairs(ranking: Ranking) -> Iterator[LabelRow]:
     """Yield the first candidates of each source that it may link to and that have a score.
 
     A run's links are among the first; links that only `min_inlinks` promotes may be missing.
@@ -142,7 +126,7 @@ def candidate_pairs(ranking: Ranking) -> Iterator[Pair]:
             if not isnan(each.score):
                 named = titles.get(source.key, ""), titles.get(each.key, "")
                 ends = source.key, each.key
-                yield Pair(ends, source.url, each.url, *named, strength(each.score))
+                yield LabelRow(ends, source.url, each.url, *named, strength(each.score))
 
 
 def judged_by_links(ranking: Ranking, links: Sequence[ExistingLink]) -> Judged:
@@ -167,7 +151,7 @@ def judged_by_links(ranking: Ranking, links: Sequence[ExistingLink]) -> Judged:
     return Judged(strengths(np.array(score)), np.array(weight), np.array(good, np.bool_))
 
 
-def judged_by_labels(pairs: Sequence[Pair], labelled: Sequence[Pair], good: Sequence[str]) -> Judged:
+def judged_by_labels(pairs: Sequence[LabelRow], labelled: Sequence[LabelRow], good: Sequence[str]) -> Judged:
     """Judge the labelled pairs with today's strengths; a pair that is no longer a candidate keeps that of its row."""
     today = {pair.ends: pair.strength for pair in pairs}
     now = [replace(pair, strength=today.get(pair.ends, pair.strength)) for pair in labelled]

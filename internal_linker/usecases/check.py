@@ -28,6 +28,7 @@ from internal_linker.pipeline.plan import duration
 from internal_linker.ranking.fusion_choice import FUSION, FusionEvidence
 from internal_linker.serp.search import require_site
 from internal_linker.usecases.alerts import check_addresses, send_test
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.import_wordpress import account_facts
 from internal_linker.usecases.options.stores import CheckOptions
 from internal_linker.usecases.project import Project, open_project
@@ -35,6 +36,7 @@ from internal_linker.usecases.providers import facts_of, search_services
 from internal_linker.usecases.schedule import next_run, timetable
 from internal_linker.usecases.sections import named_sections, scope_of
 from internal_linker.usecases.settings.accounts import notify_addresses, site_accesses, wordpress_account
+from internal_linker.usecases.settings.link_rules import LINK_RULES_FILE, LINK_TARGETS_FILE
 from internal_linker.usecases.settings.settings import KEY_FILES, PLACEHOLDER_SITE
 
 
@@ -68,8 +70,13 @@ class CheckResult(Result):
         return {"facts": columns_of(self.facts, "name", "ok", "text")}
 
 
+@capability()
 def check(root: Path, options: CheckOptions | None = None) -> CheckResult:
-    """Check a project folder; an error of a piece is a fact that failed, and hides no other."""
+    """Verify keys, Sheet, files and model, as the command `check` does; nothing is spent.
+
+    Returns:
+        `.ok`, `.facts` and the DataFrame `.to_frame()`. An error of a piece is a fact that failed, and hides no other.
+    """
     return CheckResult(tuple(check_project(root, options)))
 
 
@@ -84,6 +91,8 @@ def check_project(root: Path, options: CheckOptions | None = None) -> Iterator[F
     yield Fact(
         "Exclusions", True, f"{counted(len(project.exclusions), 'pattern')} in config/excluded_urls.txt"
     )
+    if any((project.root / table).exists() for table in (LINK_RULES_FILE, LINK_TARGETS_FILE)):
+        yield _tried("Rules of the house", lambda: _rules(project))
     pages = yield from _input(project)
     yield _search(project)
     yield from _poor_results(project)
@@ -350,11 +359,10 @@ def _chat(project: Project) -> str | None:
 
 
 def _cache(project: Project) -> str:
-    engine = project.databases.store(read_only=True)
-    engine.dispose()
-    if engine.dialect.name == "sqlite":
-        return project.settings.store_url
-    return f"{engine.url.set(query={}).render_as_string(hide_password=True)} can be opened"
+    with project.databases.opened(read_only=True) as engine:
+        if engine.dialect.name == "sqlite":
+            return project.settings.store_url
+        return f"{engine.url.set(query={}).render_as_string(hide_password=True)} can be opened"
 
 
 def _wordpress(project: Project) -> Iterator[Fact]:
@@ -408,6 +416,11 @@ def _schedule(project: Project) -> str:
     settings = project.settings
     following = next_run(timetable(settings.schedule_cron, settings.schedule_timezone))
     return f"the command schedule would start the next run on {following:%A %Y-%m-%d %H:%M %Z}"
+
+
+def _rules(project: Project) -> str:
+    rules = project.rules().linking
+    return f"{counted(len(rules.house), 'rule')} for links and {counted(len(rules.goals), 'goal')} of pages in config/"
 
 
 def _tried(name: str, probe: Callable[[], str | None]) -> Fact:

@@ -15,53 +15,53 @@ import numpy as np
 from internal_linker.adapters.files.atomic import replace_whole, require_in_place
 from internal_linker.adapters.files.index_folder import read_arrays, write_arrays
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
+from internal_linker.adapters.html.document import ReportFile
+from internal_linker.adapters.tables.xlsx_writer import write_tables, write_xlsx
 from internal_linker.analysis.similarity.cluster_records import (
     ChosenName,
     Cluster,
-    ClusteredPage,
-    MissingLink,
     MissingLinks,
     PageMap,
     SiteClusters,
+    cluster_tables,
     is_same,
-    missing_sheet,
-    page_sheet,
     renamed,
-    summary_sheet,
     urls_of,
 )
 from internal_linker.analysis.similarity.clusters import (
-    METHODS,
     Clustering,
     communities,
     count_bounds,
     described,
     k_means,
 )
-from internal_linker.analysis.similarity.outputs import rows_of, write_cluster_page, write_tables
-from internal_linker.analysis.similarity.report.html import ClusterPart, chart_data, parts
+from internal_linker.analysis.similarity.report.html import chart_data, write_report
 from internal_linker.analysis.similarity.similarity import ComparedPages
 from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.progress import Stop, Tracker
-from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.core.results import Columns, Result
 from internal_linker.core.urls import NormalForms
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.compare import compare
 from internal_linker.usecases.import_crawl import compared_site
 from internal_linker.usecases.options.similarity import ClustersOptions
 from internal_linker.usecases.project import Project
 
 
+@capability(tables=("links",))
 def clusters(
     project: Project, options: ClustersOptions, progress: Progress, *, write: bool = True
 ) -> Clustering:
-    """Group similar pages.
+    """Group similar pages into named clusters, as the command `clusters` does.
 
     Args:
         write: write clusters.csv, cluster_links.csv, clusters.xlsx and clusters.html to files/; otherwise only
             the cache changes.
+
+    Returns:
+        `.clusters`, `.pages` and `.missing_links`, each a DataFrame in `.frames`, too.
 
     Raises:
         ConfigurationError: an option is wrong.
@@ -135,25 +135,23 @@ def _written(project: Project, result: Clustering, progress: Progress) -> tuple[
     from internal_linker.analysis.similarity.page_map import drawn, places
 
     files, found = project.root / "files", result.found
-    tables = {"clusters.csv": page_sheet(found), "cluster_links.csv": missing_sheet(found)}
-    sheets = [summary_sheet(found), *tables.values()]
+    sheets = cluster_tables(found)
+    tables = dict(zip(("clusters.csv", "cluster_links.csv"), sheets[1:], strict=True))
     rows = drawn(found.labels, found.hubs)
     progress.start("Map", 0, "pages")
     page_map = PageMap(rows, places(result.points[rows]))
     progress.finish(f"{len(rows)} pages")
-    progress.start("Writing", rows_of([*tables.values(), *sheets]), "rows")
+    progress.start("Writing", sum(map(len, [*tables.values(), *sheets])), "rows")
     remarks = write_tables(files, tables, "clusters.xlsx", sheets, progress.advance)
-    page, more = write_cluster_page(files, found, page_map)
-    names = [*tables, "clusters.xlsx", page]
+    names = [*tables, "clusters.xlsx", "clusters.html"]
+    remarks += write_report(ReportFile(files / "clusters.html"), found, page_map)
     progress.finish(", ".join(names))
-    for remark in [*remarks, *more]:
+    for remark in remarks:
         progress.warn(remark)
     return tuple(names)
 
 
 def _check_method(options: ClustersOptions) -> None:
-    if options.method not in METHODS:
-        raise ConfigurationError(f"--method {shortened(options.method)}: choose {' or '.join(METHODS)}.")
     if options.method == "communities" and options.k:
         raise ConfigurationError(
             f"--k {options.k}: the number of communities can't be set. Leave out --k, or use --method kmeans."
@@ -188,19 +186,11 @@ class ClusterView(Result):
 
     def tables(self) -> dict[str, Columns]:
         """Return `clusters`, the largest first; `pages`, in the input's order; `missing_links`, cluster by cluster."""
-        return {
-            "clusters": columns_of(self.found.clusters, *Cluster.__dataclass_fields__),
-            "pages": columns_of(self.found.pages, *ClusteredPage.__dataclass_fields__),
-            "missing_links": columns_of(self.found.missing_links, *MissingLink.__dataclass_fields__),
-        }
+        return self.found.columns()
 
     def charts(self) -> Mapping[str, Any]:
         """Return what a map and a tree show: `clusters`, `dots` and `branches`, as plain lists, numbers and texts."""
         return chart_data(self.found, self.page_map)
-
-    def parts(self) -> Sequence[ClusterPart]:
-        """Return each cluster with its most central pages and the first links that it lacks."""
-        return parts(self.found)
 
 
 def clusters_file(project: Project) -> Path:
@@ -283,8 +273,7 @@ def write_clusters(view: ClusterView, path: Path) -> list[str]:
     Raises:
         OutputError: the file can't be written.
     """
-    found = view.found
-    return list(ResultsXlsx(path).write([summary_sheet(found), page_sheet(found), missing_sheet(found)]))
+    return write_xlsx(path, cluster_tables(view.found))
 
 
 def _renamed(project: Project, number: int, name: str) -> ClusterView:

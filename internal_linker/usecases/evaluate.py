@@ -11,8 +11,8 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.records import AddedLink, Collected, ExistingLink, Targets, Text
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.embeddings.embed import embed, encodable
-from internal_linker.evaluation.anchors import LENGTHS, Agreement, Proposals, agreement, proposals
-from internal_linker.evaluation.backtest import Changes, as_it_was, compare, placed
+from internal_linker.evaluation.anchors import LENGTHS, Agreement, ProposedAnchors, agreement, proposals
+from internal_linker.evaluation.backtest import LinkChanges, as_it_was, compare, placed
 from internal_linker.evaluation.backtest import backtest as backtest_site
 from internal_linker.evaluation.holdout import HIDINGS, Expected, Hidden, Row, arrivals, hide, together
 from internal_linker.evaluation.holdout import evaluate as evaluate_site
@@ -24,6 +24,7 @@ from internal_linker.ranking.metrics import Estimate
 from internal_linker.ranking.selection import link_targets, linked
 from internal_linker.serp.search import search_cached
 from internal_linker.text.brands import found_brands
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.options.evaluation import BacktestOptions, EvaluateOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.rehearsal import rehearse
@@ -87,7 +88,7 @@ class AnchorEvaluation(Result):
     # of the first anchors with the editors', on pairs of pages that are linked; None if no link of the editors has
     # its anchor in the main content
     agreement: Agreement | None
-    proposals: Proposals  # the anchors of the links that a run proposes
+    proposals: ProposedAnchors  # the anchors of the links that a run proposes
 
     def tables(self) -> dict[str, Columns]:
         """`shares`, 0 to 1, with 95% intervals; `lengths` of anchors; `hygiene` counts with `examples`."""
@@ -110,13 +111,13 @@ class AnchorEvaluation(Result):
             "shares": {
                 "language": [language for language, _, _ in shares],
                 "measure": [name for _, name, _ in shares],
-                **_intervals("share", [share for _, _, share in shares]),
+                **intervals("share", [share for _, _, share in shares]),
             },
             "lengths": {
                 "language": [language for language, _, _, _ in lengths],
                 "anchors": [whose for _, whose, _, _ in lengths],
                 "words": [words for _, _, words, _ in lengths],
-                **_intervals("share", [share for _, _, _, share in lengths]),
+                **intervals("share", [share for _, _, _, share in lengths]),
             },
             "hygiene": {
                 "flaw": [flaw.value for flaw in found.counts],
@@ -136,8 +137,12 @@ def _by_language(measured: Agreement | None) -> Iterator[tuple[str, Agreement]]:
         yield from measured.by_language.items()
 
 
+@capability()
 def evaluate(project: Project, options: EvaluateOptions, progress: Progress) -> Evaluation:
-    """Hide links that editors made, and measure how many each way of ranking finds; only the cache changes.
+    """Measure relevance on links that editors made, as the command `evaluate` does; only the cache changes.
+
+    Returns:
+        `.measurements`, and their figures as a DataFrame: `.to_frame()`.
 
     Raises:
         InputError: there are no pages, or no links to hide.
@@ -191,10 +196,14 @@ def _reliability(expected: Sequence[Expected]) -> Sequence[Range]:
     return reliability(probabilities, np.concatenate([each.is_link for each in expected]))
 
 
+@capability()
 def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:
-    """Measure the anchors of the links that editors made, and those of the links that a run proposes.
+    """Compare proposed anchors with the editors', and look for flaws in those of a run, as `evaluate --anchors` does.
 
     Nothing is searched for, and only the cache changes.
+
+    Returns:
+        `.agreement` and `.proposals`, and their figures as DataFrames: `.frames`.
 
     Raises:
         InputError: there are no pages.
@@ -215,13 +224,17 @@ def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:
         return AnchorEvaluation(compared, measured)
 
 
+@capability()
 def backtest(
     project: Project, options: BacktestOptions, progress: Progress, *, write: bool = True
 ) -> Backtest:
-    """Rank with the links of the earlier date, and measure how many of those added since are found.
+    """Measure relevance on the links that were added between two crawls, as the command `backtest` does.
 
     Args:
         write: write the added links to files/backtest.csv; otherwise only the cache changes.
+
+    Returns:
+        The DataFrames `.frames["figures"]` and `.frames["links"]`.
 
     Raises:
         ConfigurationError: both tables are the same file.
@@ -271,11 +284,12 @@ def _figures(measurements: Sequence[Measurement]) -> Columns:
         "ranked_by": [row.name for _, row in rows],
     }
     for name in ("hit", "recall", "ndcg", "mrr"):
-        columns |= _intervals(name, [getattr(row.measured, name) for _, row in rows])
+        columns |= intervals(name, [getattr(row.measured, name) for _, row in rows])
     return columns | {"reach": [row.reach for _, row in rows]}
 
 
-def _intervals(name: str, estimates: Sequence[Estimate]) -> dict[str, Sequence[object]]:
+def intervals(name: str, estimates: Sequence[Estimate]) -> dict[str, Sequence[object]]:
+    """Return estimates as columns: NAME, NAME_low and NAME_high."""
     return {
         name: [each.mean for each in estimates],
         f"{name}_low": [each.low for each in estimates],
@@ -327,7 +341,7 @@ def encoding(site: Hidden, context: RunContext, progress: Progress) -> Callable[
     return vectors
 
 
-def _counts(bare: Collected, tables: Sequence[Collected], changes: Changes) -> Iterator[tuple[str, str]]:
+def _counts(bare: Collected, tables: Sequence[Collected], changes: LinkChanges) -> Iterator[tuple[str, str]]:
     links = (len({(link.source, link.target) for link in table.links}) for table in tables)
     yield "Links in the pages' text, before / after", " / ".join(map(str, links))
     skipped = (table.skipped_links for table in tables)

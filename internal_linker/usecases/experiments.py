@@ -17,6 +17,7 @@ from internal_linker.core.sequences import counted
 from internal_linker.performance.impact.analysis import FEWEST_HELD, contamination, treated_pages
 from internal_linker.performance.impact.matching import BLOCK, drawn_at_random
 from internal_linker.usecases.apply import accepted_links
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.impact import clicks_by_page, experiment_of, last_drawn, new_links
 from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.project import Project
@@ -113,16 +114,20 @@ def last_experiment(project: Project) -> ExperimentStanding | None:
     )
 
 
+@capability()
 def plan_experiment(
-    project: Project, rng: np.random.Generator | None = None, *, fewest: int = FEWEST_TARGETS
+    project: Project,
+    rng: np.random.Generator | None = None,  # draws the targets; None: a new, unseeded one
+    *,
+    fewest: int = FEWEST_TARGETS,  # targets that are needed, at least 2
 ) -> PlanResult:
-    """Hold back the accepted links to one in five of their targets, drawn at random, for four weeks.
+    """Hold back the accepted links to one in five of their targets, at random, as `impact --plan` does.
 
-    Nothing is held back while an experiment is running, or if the links lead to too few targets.
+    It lasts four weeks. Nothing is held back while an experiment is running, or if the links lead to too few targets.
 
-    Args:
-        rng: the random generator for the draw; None: a new, unseeded one.
-        fewest: how many targets are needed, at least 2.
+    Returns:
+        `.status`, `.sentence`, `.drawn`, `.links`, which are held back, and `.released`, to put live; the frames
+        `held_back`, `put_live` and `targets`.
 
     Raises:
         RunActive: a run holds the project folder.
@@ -158,8 +163,12 @@ def plan_experiment(
     return PlanResult(PlanStatus.BEGUN, sentence, drawn, waiting, free)
 
 
+@capability()
 def end_experiment(project: Project) -> PlanResult:
-    """Let all links go live that are held back; what was measured until today stays usable.
+    """Let the links go live that are held back, as `impact --release` does; what was measured until today stays usable.
+
+    Returns:
+        `.sentence`.
 
     Raises:
         RunActive: a run holds the project folder.

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.analysis.similarity.similarity import field_texts
 from internal_linker.core.arrays import Bools, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
@@ -15,6 +14,7 @@ from internal_linker.core.results import Columns, Result
 from internal_linker.embeddings.embed import BLOCK, all_texts, plan_embedding
 from internal_linker.ingest.collect import collect, gather
 from internal_linker.pipeline.context import RunContext
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.compare import COLUMNS, titles_of
 from internal_linker.usecases.options.similarity import CompareOptions, ExportVectorsOptions
 from internal_linker.usecases.project import Project
@@ -47,10 +47,16 @@ class ExportResult(Result):
         return {"pages": {"page": self.urls, "exported": self.exported}}
 
 
+@capability()
 def export_vectors(
     project: Project, progress: Progress, options: ExportVectorsOptions | None = None
 ) -> ExportResult:
-    """Write every page's vector to a file in files/; nothing is embedded and nothing spent.
+    """Write every page's vector to files/vectorized_urls.csv, as the command `export-vectors` does.
+
+    Nothing is embedded or spent.
+
+    Returns:
+        `.found` and `.missing`, and which pages have a vector as a DataFrame: `.to_frame()`.
 
     Raises:
         ConfigurationError: the encoder's vectors are never kept.
@@ -58,8 +64,6 @@ def export_vectors(
         OutputError: the file can't be written; it stays as it was.
     """
     by = (options or ExportVectorsOptions()).by
-    if by not in FILES:
-        raise ConfigurationError(f"--by {shortened(by)}: choose one of {', '.join(FILES)}.")
     with project.context(progress, serp=False, deliver=False, read_only=True) as context:
         progress.start("Export", 0, "")
         _require_vectors(context)

@@ -9,7 +9,7 @@ from internal_linker.core.balance import Balance
 from internal_linker.core.canonical_hosts import CanonicalHosts, hosts_of
 from internal_linker.core.edges import edge_id, with_hosts
 from internal_linker.core.errors import InputError, OutputError, ServiceError
-from internal_linker.core.ports import Progress, RunStore
+from internal_linker.core.ports import Progress
 from internal_linker.core.records import Recommendation, Targets
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import Change, Difference, Version, VersionRow, overlaid, rows_with
@@ -19,6 +19,8 @@ from internal_linker.pipeline.diff import differences
 from internal_linker.review.former_links import todays
 from internal_linker.review.link_memory import Memory
 from internal_linker.review.transitions import decided
+from internal_linker.store.runs import RunStore
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.decisions import DiffOptions, RollbackOptions
 from internal_linker.usecases.project import Project
@@ -146,8 +148,16 @@ class RollbackPreview(Result):
         return {"differences": columns_of(self.differences, *Difference.__dataclass_fields__)}
 
 
+@capability()
 def history(project: Project) -> HistoryResult:
-    """List the runs whose links are kept."""
+    """Return the runs whose links are kept, the oldest first, as the command `history` does.
+
+    Returns:
+        `.versions` and the DataFrame `.to_frame()`.
+
+    Raises:
+        InternalLinkerError: the settings or the link graph can't be read.
+    """
     with project.graph() as (_, runs):
         return HistoryResult(runs.versions())
 
@@ -157,10 +167,15 @@ def names(versions: Sequence[Version]) -> list[str]:
     return [f"last-{at}" if at else "last" for at in reversed(range(len(versions)))]
 
 
+@capability()
 def diff(project: Project, options: DiffOptions, *, write: bool = True) -> DiffResult:
-    """Find how the links of two runs differ, and why.
+    """Compare the links of two runs, as the command `diff` does.
 
-    `write`: write all differences to files/diff.csv.
+    Args:
+        write: write all differences to files/diff.csv.
+
+    Returns:
+        `.differences` and `.counts`, and the DataFrame `.to_frame()`.
 
     Raises:
         ConfigurationError: neither run has a row in one of the sections.
@@ -225,10 +240,15 @@ def preview_rollback(project: Project, options: RollbackOptions) -> RollbackPrev
     )
 
 
+@capability()
 def rollback(project: Project, options: RollbackOptions, progress: Progress) -> RollbackResult:
-    """Put the links of an earlier run back into Output.csv, links.csv and the Sheet.
+    """Put the links of an earlier run back, as the command `rollback` does.
 
     What an editor rejected since stays out. The rollback is kept as a run of its own.
+
+    Returns:
+        The links that were put back; `.rejected` counts those that stay out, `.gaps` says what is missing. A place that
+        did not take its links is in `.failure`, which Python's function raises.
 
     Raises:
         ConfigurationError: the run has no row in one of the sections.

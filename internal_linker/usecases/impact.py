@@ -1,7 +1,7 @@
 """Measure what links that went live did to their targets; for the app, keep the result."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from math import isfinite
 from pathlib import Path
@@ -26,10 +26,18 @@ from internal_linker.ingest.search.exports import is_period_source
 from internal_linker.performance.impact.analysis import Experiment, treated_pages
 from internal_linker.performance.impact.analysis import impact as analysed
 from internal_linker.performance.impact.panel import panel_of
-from internal_linker.performance.impact.records import Estimate, Findings, MatchedPair, NewLink, Verdict
+from internal_linker.performance.impact.records import (
+    Conclusion,
+    Effect,
+    EventWeek,
+    Findings,
+    MatchedPair,
+    NewLink,
+)
 from internal_linker.performance.impact.report.html import write_impact
 from internal_linker.performance.page_keys import match_pages
 from internal_linker.review.former_links import todays
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.compare import languages_of
 from internal_linker.usecases.options.evaluation import ImpactOptions
 from internal_linker.usecases.project import Project
@@ -63,7 +71,7 @@ class ImpactResult(Result):
         return self.findings.sentence
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Conclusion:
         """What can be said of the effect on clicks."""
         return self.findings.verdict
 
@@ -82,10 +90,7 @@ class ImpactResult(Result):
             "verdict": [str(one.verdict) for one in found.estimates],
             **columns_of(found.estimates, "pages", "controls"),
         }
-        weeks: dict[str, list[object]] = {"week": [one.week for one in found.events]}
-        weeks |= {
-            name: [one.shown[at] for one in found.events] for at, name in enumerate(("effect", "low", "high"))
-        }
+        weeks: dict[str, list[object]] = columns_of(found.events, "week", "effect", "low", "high")
         names = ("page", "tier", "anchor", "links", "before", "after", "expected_before", "expected_after")
         pairs: dict[str, list[object]] = columns_of(found.pairs, *names)
         pairs["live"] = [date.fromordinal(one.day) for one in found.pairs]
@@ -93,13 +98,17 @@ class ImpactResult(Result):
         return {"effects": effects, "weeks": weeks, "pairs": pairs}
 
 
+@capability(defaults={"report": False})
 def impact(
-    project: Project, options: ImpactOptions, progress: Progress, site: Collected | None = None
+    project: Project,
+    options: ImpactOptions,
+    progress: Progress,
+    site: Collected | None = None,  # the project's pages, where they are known already; None: they are read
 ) -> ImpactResult:
-    """Measure what links did to their targets.
+    """Measure what links that went live did to their targets, as the command `impact` does.
 
-    Args:
-        site: the project's pages, where they are known already; None: they are read.
+    Returns:
+        `.sentence`, `.verdict` and `.findings`; the frames `effects`, `weeks` and `pairs`.
 
     Raises:
         InputError: the table of pages is missing or can't be read, or no experiment was planned.
@@ -114,7 +123,7 @@ def impact(
     only_sums = _has_only_sums(project)
     if rows.empty or only_sums:
         told = _ONLY_SUMS if only_sums else _NO_DATA
-        findings = Findings(days=options.days, verdict=Verdict.THIN, sentence=told)
+        findings = Findings(days=options.days, verdict=Conclusion.THIN, sentence=told)
     else:
         progress.start("Comparison", 0, "targets")
         strata = {key: f"{language} {section_of(key)}" for key, language in languages.items()}
@@ -289,16 +298,6 @@ class ShownEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownWeek:
-    """The targets' clicks relative to their controls' in a week, as shares; week 0 begins on the day of the link."""
-
-    week: int
-    effect: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class ShownPair:
     """A target with its clicks a week before and after the link, and those that its controls let expect after it."""
 
@@ -346,7 +345,7 @@ class ImpactView:
     sentence: str
     estimates: Sequence[ShownEstimate]
     placebo: ShownEstimate | None
-    weeks: Sequence[ShownWeek]
+    weeks: Sequence[EventWeek]
     pre_trend: float | None
     detectable: float | None
     pages_needed: int
@@ -364,7 +363,7 @@ def impact_file(project: Project) -> Path:
 def measure_impact(
     project: Project, options: ImpactOptions, progress: Progress, should_stop: Stop = lambda: False
 ) -> ImpactView:
-    """Measure the impact, and keep it in files/impact.npz.
+    """Measure the impact, and keep it in files/impact.npz; a report is not written.
 
     Raises:
         InputError: the table of pages is missing or can't be read, or no experiment was planned.
@@ -373,7 +372,7 @@ def measure_impact(
     stoppable = Tracker(
         progress, should_stop=should_stop, cancelled="Measuring was cancelled; the earlier result stays."
     )
-    view = _view(impact(project, options, stoppable))
+    view = _view(impact(project, replace(options, report=False), stoppable))
     stoppable.check()
     write_arrays(impact_file(project), asdict(view), {})
     return view
@@ -389,7 +388,7 @@ def last_impact(project: Project) -> ImpactView | None:
         placebo = facts["placebo"] and ShownEstimate(**facts["placebo"])
         made = {
             "estimates": [ShownEstimate(**each) for each in facts["estimates"]],
-            "weeks": [ShownWeek(**each) for each in facts["weeks"]],
+            "weeks": [EventWeek(**each) for each in facts["weeks"]],
             "pairs": [ShownPair(**each) for each in facts["pairs"]],
         }
         return ImpactView(**{**facts, **made, "placebo": placebo})
@@ -399,7 +398,7 @@ def last_impact(project: Project) -> ImpactView | None:
 
 def _view(result: ImpactResult) -> ImpactView:
     found = result.findings
-    thin = found.verdict is Verdict.THIN
+    thin = found.verdict is Conclusion.THIN
     pairs = sorted(found.pairs, key=lambda one: -one.expected_after)[:_MOST_PAIRS]
     # Otherwise the remarks say it.
     dropped = [f"{counted(count, 'target')} left out: {one.value}." for one, count in found.dropped.items()]
@@ -413,7 +412,7 @@ def _view(result: ImpactResult) -> ImpactView:
         sentence=found.sentence,
         estimates=[_estimate(one) for one in found.estimates],
         placebo=_estimate(found.placebo) if found.placebo else None,
-        weeks=[ShownWeek(one.week, *one.shown) for one in found.events],
+        weeks=found.events,
         pre_trend=_known(found.pre_trend),
         detectable=_known(found.detectable),
         pages_needed=found.pages_needed,
@@ -424,7 +423,7 @@ def _view(result: ImpactResult) -> ImpactView:
     )
 
 
-def _estimate(one: Estimate) -> ShownEstimate:
+def _estimate(one: Effect) -> ShownEstimate:
     return ShownEstimate(str(one.outcome), one.group, *one.shown, one.judgement, one.pages, one.controls)
 
 

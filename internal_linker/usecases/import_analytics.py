@@ -7,14 +7,16 @@ from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from internal_linker.adapters.google_analytics.client import Report
+from internal_linker.adapters.google_analytics.client import AnalyticsReport
 from internal_linker.core.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.core.ports import Progress
 from internal_linker.core.search_data import SearchTable, empty, first_kept_day, typed
 from internal_linker.core.sequences import counted
 from internal_linker.ingest.search.frames import OTHER_ORIGINS, Place, added_up, under_other_origins
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.import_search_console import days_between, stretches
 from internal_linker.usecases.import_search_exports import SearchDataImported, StoredRows, place_of
+from internal_linker.usecases.options.imports import AnalyticsOptions
 from internal_linker.usecases.project import Project
 
 if TYPE_CHECKING:
@@ -45,17 +47,23 @@ def source_of(property_: str) -> str:
     return f"GA4 property {found[1]}"
 
 
+@capability()
 def import_analytics(
-    project: Project, property_: str, progress: Progress, *, today: date | None = None
+    project: Project, options: AnalyticsOptions, progress: Progress, *, today: date | None = None
 ) -> SearchDataImported:
-    """Store the sessions of all days of the last sixteen months that are not stored, and of the last days again.
+    """Fetch sessions of a Google Analytics property, as `import --analytics` does.
+
+    These are all days of the last sixteen months that are not stored, and the last days again.
+
+    Returns:
+        As `import_search_data`, and in `.gaps` what is missing because Google refused to answer.
 
     Raises:
         ConfigurationError: the property is no number, or there is no service account.
         InputError: the sessions are all of other hosts; nothing is stored.
         ServiceError: Google refused or did not answer; days stored so far are complete.
     """
-    source, today = source_of(property_), today or datetime.now(UTC).date()
+    source, today = source_of(options.property), today or datetime.now(UTC).date()
     number, noted, place = source.rpartition(" ")[2], _Noted(), place_of(project)
     read, gaps = list[date](), list[str]()
     with (
@@ -77,7 +85,7 @@ def import_analytics(
                 gaps.append(f"{error} The days from {first} on are missing.")
                 break
             frame = noted.read(report, place)
-            noted.refuse_other_site(place, property_)
+            noted.refuse_other_site(place, options.property)
             by_day = {moment.date(): rows for moment, rows in frame.groupby("date")}
             for day in days_between(first, last):
                 rows = by_day.get(day, empty(SearchTable.SESSIONS))
@@ -119,7 +127,7 @@ class _Noted:
         self.left_out, self.rejected = Counter[str](), Counter[str]()
         self._facts = Counter[str]()
 
-    def read(self, report: Report, place: Place) -> "DataFrame":
+    def read(self, report: AnalyticsReport, place: Place) -> "DataFrame":
         import pandas as pd
 
         self.zones |= {report.zone} - {""}

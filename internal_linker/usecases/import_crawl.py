@@ -21,6 +21,7 @@ from internal_linker.ingest.import_crawl import Imported, import_tables, recogni
 from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_places, site_tables
 from internal_linker.ingest.web.access import SiteAccess
 from internal_linker.ingest.web.page_table import LinkSpool
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.import_wordpress import wordpress_posts
 from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project
@@ -56,7 +57,7 @@ class CrawlImport:
             closing.enter_context(self.project.lock())
             places, keeping = closing.enter_context(import_places(files))
             if options.sitemap or options.urls:
-                cache = closing.enter_context(self.project.databases.page_cache())
+                cache = closing.enter_context(self.project.page_cache())
                 wanted = FetchOptions(
                     options.sitemap,
                     options.urls,
@@ -69,7 +70,7 @@ class CrawlImport:
                 fetched = site_tables(wanted, reason, cache, self.links, self.progress)
                 tables += recognise(fetched, "", "", self.progress)
             if options.wordpress:
-                cache = closing.enter_context(self.project.databases.page_cache())
+                cache = closing.enter_context(self.project.page_cache())
                 reason = partial(address_reason, filters=filters)
                 fetched = wordpress_posts(self.project, options, reason, cache, self.links, self.progress)
                 tables += recognise(fetched, "", "", self.progress)
@@ -126,8 +127,13 @@ def prepared_import(project: Project, options: ImportOptions, progress: Progress
         yield prepared
 
 
+@capability(positional=("files",))
 def import_crawl(project: Project, options: ImportOptions, progress: Progress) -> Imported:
-    """Import without asking whether the columns are right.
+    """Make files/urls_rawdata.csv and files/existing_links.csv, as the command `import` does without asking.
+
+    Returns:
+        `.pages`, `.links` and other counts, in `.gaps` what is missing because a site failed, and the DataFrames
+        `.frames["counts"]` and `.frames["columns"]`.
 
     Raises:
         InternalLinkerError: it could not be done; files/ is as it was.

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from internal_linker.adapters.search_console.client import ROWS_A_DAY, LoadQuotaReached, SearchConsole
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, ServiceError
-from internal_linker.core.ports import Progress, SearchStore
+from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result
 from internal_linker.core.search_data import RowProblem, SearchTable, first_kept_day, sound_rows
 from internal_linker.core.sequences import counted
 from internal_linker.ingest.collect import collect
 from internal_linker.performance.page_keys import MatchedPages, holds, match_pages, property_of
+from internal_linker.store.search_days import SearchDays
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.options.imports import SearchConsoleOptions
 from internal_linker.usecases.project import Project
 
@@ -69,10 +71,17 @@ class SearchConsoleImport(Result):
         return {"counts": {"name": list(counts), "count": list(counts.values())}}
 
 
+@capability()
 def import_search_console(
     project: Project, options: SearchConsoleOptions, progress: Progress
 ) -> SearchConsoleImport:
-    """Fetch the days that are not stored yet, newest first, and those of the last week again; each is kept at once.
+    """Fetch search data of a Search Console property, as `import --search-console` does.
+
+    These are the days that are not stored yet, newest first, and those of the last week again; each is kept at once.
+
+    Returns:
+        `.fetched`, the days, `.clicks`, `.missing` and `.last_final`, and in `.gaps` what is missing because Google
+        refused to answer; what was fetched is stored.
 
     Raises:
         ConfigurationError: the property's name is wrong, or there is no usable service account.
@@ -102,7 +111,7 @@ class _Fetching:
     """Fetches the days of a property. Its today is a Pacific day."""
 
     def __init__(
-        self, client: SearchConsole, store: SearchStore, property_: str, today: date, progress: Progress
+        self, client: SearchConsole, store: SearchDays, property_: str, today: date, progress: Progress
     ) -> None:
         self._client, self._store, self._property = client, store, property_
         self._newest, self._progress = today - _DELAY, progress
@@ -212,7 +221,7 @@ class _Fetching:
         self._left_out[reason] = self._left_out.get(reason, 0) + count
 
 
-def _with_stored(done: SearchConsoleImport, project: Project, store: SearchStore) -> SearchConsoleImport:
+def _with_stored(done: SearchConsoleImport, project: Project, store: SearchDays) -> SearchConsoleImport:
     """Add what is stored by now, and how its pages match the crawl."""
     days = store.days(SearchTable.TOTALS)
     known = [day for day, one in days.items() if one.rows]

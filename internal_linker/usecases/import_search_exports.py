@@ -23,7 +23,8 @@ from internal_linker.ingest.search.exports import (
     search_exports,
 )
 from internal_linker.ingest.search.frames import Place
-from internal_linker.usecases.options.imports import ImportCommandOptions
+from internal_linker.usecases.capabilities import capability
+from internal_linker.usecases.options.imports import ImportCommandOptions, SearchFilesOptions
 from internal_linker.usecases.project import Project
 
 if TYPE_CHECKING:
@@ -91,14 +92,21 @@ def without_search_exports(
     return replace(options, files=[path for path in options.files if path not in exports]), exports
 
 
-def import_search_exports(project: Project, paths: Sequence[Path], progress: Progress) -> SearchDataImported:
-    """Read exported files of Search Console and Google Analytics, and store their days in place of earlier ones.
+@capability(positional=("files",))
+def import_search_data(
+    project: Project, options: SearchFilesOptions, progress: Progress
+) -> SearchDataImported:
+    """Store search data of exported files in place of earlier ones of their days, as the command `import` does.
+
+    Returns:
+        In `.stored` what was stored of each kind, in `.rejected` and `.left_out` how many rows were not, and the
+        DataFrames `.frames["stored"]` and `.frames["counts"]`.
 
     Raises:
         InputError: a file can't be read or used; nothing is stored.
         StoreLost: the database became unreachable; days stored so far are complete.
     """
-    return store_exports(project, read_exports(paths, place_of(project), progress), progress)
+    return store_exports(project, read_exports(options.files, place_of(project), progress), progress)
 
 
 def store_exports(project: Project, read: SearchExports, progress: Progress) -> SearchDataImported:

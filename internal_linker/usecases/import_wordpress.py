@@ -9,11 +9,11 @@ from internal_linker.adapters.wordpress.rest import LONGEST_S, PER_SECOND, RestC
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress, StreamSource
 from internal_linker.core.progress import Tracker
-from internal_linker.core.records import PageCache
 from internal_linker.ingest.web.access import NO_ACCESS, origin_of
 from internal_linker.ingest.web.client import PublicHosts, ThroughProxy
 from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.ingest.wordpress import wordpress_tables
+from internal_linker.store.answers import StoredPages
 from internal_linker.usecases.options.imports import ImportOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.settings.accounts import (
@@ -33,7 +33,7 @@ def wordpress_posts(
     project: Project,
     options: ImportOptions,
     reason: Callable[[str], str],
-    cache: PageCache,
+    cache: StoredPages,
     links: LinkSpool,
     progress: Progress,
 ) -> list[StreamSource]:

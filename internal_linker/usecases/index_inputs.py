@@ -12,10 +12,11 @@ from uuid import uuid4
 import numpy as np
 
 import internal_linker
-from internal_linker.adapters.database.search_days import SearchDays
 from internal_linker.adapters.files.index_folder import FileDigests
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.version import __version__
+from internal_linker.store.search_days import SearchDays
+from internal_linker.usecases.settings.link_rules import LINK_RULES_FILE, LINK_TARGETS_FILE
 from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, Settings
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def inputs_digest(project: "Project", sheet: Callable[[], str] | None = None, *,
     if not of_sheet:
         return ""
     parts = [__version__, sys.version, *_program(), project.settings.model_dump_json(), of_sheet]
-    files = [*(project.file(name) for name in _TABLES), project.root / EXCLUSIONS_FILE]
+    config = [project.root / name for name in (EXCLUSIONS_FILE, LINK_RULES_FILE, LINK_TARGETS_FILE)]
+    files = [*(project.file(name) for name in _TABLES), *config]
     if any(file.exists() and not file.is_file() for file in files):
         return ""
     try:
@@ -62,7 +64,7 @@ def inputs_digest(project: "Project", sheet: Callable[[], str] | None = None, *,
 
 
 def results_digest(project: "Project", engine: "Engine") -> str:
-    """Return a digest of the files that a run writes for people, and of the search data if links depend on them."""
+    """Return a digest of the files that a run writes for people, and of the search data."""
     digests = FileDigests(project.file(_DIGESTS), writes=True)
     names = [*_RESULTS, *(["vectorized_urls.csv"] if project.settings.write_vectors == "always" else [])]
     files = [project.file(name) for name in names]
@@ -71,10 +73,14 @@ def results_digest(project: "Project", engine: "Engine") -> str:
     except OSError:
         # Nobody knows what it has: equal to nothing.
         return uuid4().hex
-    if project.settings.priority != "none":
-        days = SearchDays(engine, project.site)
-        parts += [repr((table, days.sources(table), days.days(table))) for table in SearchTable]
+    parts.append(search_digest(SearchDays(engine, project.site)))
     return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+def search_digest(stored: SearchDays) -> str:
+    """Return a digest of the search data, by when each day was stored."""
+    days = [(table, stored.sources(table), stored.days(table)) for table in SearchTable]
+    return blake2b(repr(days).encode(), digest_size=16).hexdigest()
 
 
 def inputs_status(root: Path, settings: Settings) -> tuple[tuple[str, int, int, int], ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from internal_linker.adapters.google_sheets.queries_tab import template_columns
 from internal_linker.core.errors import ConfigurationError, OutputError
 from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.options.stores import InitOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, KEY_FILES, SETTINGS_FILE
@@ -44,8 +45,11 @@ class InitResult(Result):
         return {"files": columns_of(self.files, "name", "written")}
 
 
+@capability()
 def init(folder: Path, options: InitOptions | None = None) -> InitResult:
-    """Write what is missing of the configuration; files that are there stay as they are.
+    """Write a commented configuration into a folder, as the command `init` does; existing files stay.
+
+    The folder is made if it doesn't exist.
 
     Raises:
         ConfigurationError: the settings name no Sheet or lack its key.

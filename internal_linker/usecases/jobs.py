@@ -78,7 +78,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class SummaryFigure:
     """A line of a summary."""
 
     name: str
@@ -113,7 +113,7 @@ class Job:
     steps: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()
     sentence: str = ""
-    summary: tuple[Figure, ...] = ()
+    summary: tuple[SummaryFigure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class _Reader:
             case "note":
                 self.job = replace(job, notes=(*job.notes, str(event["message"])))
             case "end":
-                summary = tuple(Figure(str(name), str(value)) for name, value in event["summary"])
+                summary = tuple(SummaryFigure(str(name), str(value)) for name, value in event["summary"])
                 sentence, code = str(event["sentence"]), int(event["code"])
                 self.job = replace(job, ended_at=event["at"], sentence=sentence, summary=summary)
                 self._code = code

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from internal_linker.core.edges import Anchor, Edge, Status, is_link
+from internal_linker.core.edges import Anchor, Edge, Status, Tier, is_link
 from internal_linker.core.errors import InputError
-from internal_linker.core.ports import EdgeStore
 from internal_linker.core.sequences import batched
+from internal_linker.core.wordings import shown_wording
+from internal_linker.store.edges import EdgeStore
 from internal_linker.usecases.link_lists import LinkFilter, LinkRow
 from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.project import open_project
@@ -31,7 +32,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RequestedDecision:
     """What a person says of a link."""
 
     link_id: str
@@ -43,6 +44,12 @@ class Said:
     notes: str | None = None
     # What the person saw beside the link; None: whatever it was.
     seen: Seen | None = None
+    # Where in the page's text the anchor was chosen, in characters: of several places, the nearest counts.
+    near: int = 0
+    # The URL of another page for the words: the link to it is accepted with them, and this one is rejected.
+    instead: str = ""
+    # The suggested wording that is accepted with the link, as in `LinkRow`; "": none; None: as it is.
+    wording: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,7 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DecisionResult:
     """What became of decisions.
 
     Attributes:
@@ -82,7 +89,9 @@ class _Answer(NamedTuple):
     at: str
     anchor: str
     notes: str
+    wording: str
     placed: Anchor
+    tier: Tier
 
     @classmethod
     def of(cls, edge: Edge) -> "_Answer":
@@ -109,7 +118,7 @@ class Decisions:
     # Read, decide, store: two people at once must not overwrite each other unseen.
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
-    def decide(self, said: Sequence[Said], by: str = "") -> Outcome:
+    def decide(self, said: Sequence[RequestedDecision], by: str = "") -> DecisionResult:
         """Keep what a person says of links; it is stored when this returns.
 
         The rules are those of the review's workbook. A link that changed since it was shown stays as it is, and is
@@ -117,6 +126,7 @@ class Decisions:
 
         Raises:
             LinkNotFound: a link is not stored; then nothing is kept.
+            InputError: no link may lead to a page that was named instead; then nothing is kept.
         """
         ids = [one.link_id for one in said]
         conflicts: list[Edge] = []
@@ -128,10 +138,14 @@ class Decisions:
             pairs = []
             for one in said:
                 edge = known[one.link_id]
-                if one.seen is not None and one.seen != Seen(edge.verdict, edge.chosen.text, edge.notes):
+                now = Seen(edge.verdict, edge.chosen.text, edge.notes)
+                if one.seen not in (None, now) or one.wording not in (None, "", shown_wording(edge)):
                     conflicts.append(edge)
-                else:
-                    pairs.append((edge, self._decided(edge, one, by or login())))
+                    continue
+                if one.instead:
+                    pairs.append(self._instead(store, edge, one, by or login()))
+                kept = replace(one, status="rejected", anchor=None) if one.instead else one
+                pairs.append((edge, self._decided(edge, kept, by or login())))
             return pairs
 
         outcome = self._stored(change)
@@ -140,17 +154,23 @@ class Decisions:
 
     def decide_all(
         self, wanted: LinkFilter, status: Decision, *, notes: str | None = None, by: str = ""
-    ) -> Outcome:
+    ) -> DecisionResult:
         """Keep one decision on all links that a filter takes and that nobody has decided, or take decisions back.
 
-        The status "" takes decisions back; `notes` None leaves them.
+        The status "" takes decisions back; `notes` None leaves them. Suggested wordings are not accepted with the
+        links, as nobody looks at each.
         """
         rows = self.links.filtered(wanted)
         taken = (row for row in rows if (row.status == "proposed" if status else row.decided))
-        said = [Said(row.id, status, None, notes, Seen(row.decided, row.anchor, row.notes)) for row in taken]
+        said = [
+            RequestedDecision(
+                row.id, status, None, notes, Seen(row.decided, row.anchor, row.notes), wording=""
+            )
+            for row in taken
+        ]
         return self.decide(said, by)
 
-    def undo(self, name: str) -> Outcome:
+    def undo(self, name: str) -> DecisionResult:
         """Take decisions back; a link that somebody decided since stays as it is, and is returned as a conflict.
 
         What a run found since stays, too: a link that is live now loses the decision, not its status.
@@ -182,7 +202,7 @@ class Decisions:
             self._undone.pop(name, None)
         return replace(outcome, conflicts=[Conflict(row) for row in self.links.changed(changed_since)])
 
-    def _stored(self, change: Callable[[EdgeStore], list[tuple[Edge, Edge]]]) -> Outcome:
+    def _stored(self, change: Callable[[EdgeStore], list[tuple[Edge, Edge]]]) -> DecisionResult:
         project = open_project(self.links.root)
         with self._lock, project.graph(read_only=False) as (store, _):
             pairs = [(before, after) for before, after in change(store) if before != after]
@@ -192,7 +212,7 @@ class Decisions:
             if pairs:
                 self._remember(name, pairs)
         rows = self.links.changed(after for _, after in pairs)
-        return Outcome(name, len(pairs), rows[:_BLOCK])
+        return DecisionResult(name, len(pairs), rows[:_BLOCK])
 
     def _remember(self, name: str, pairs: Sequence[tuple[Edge, Edge]]) -> None:
         self._undone[name] = {before.id: (_Answer.of(before), _Answer.of(after)) for before, after in pairs}
@@ -200,15 +220,30 @@ class Decisions:
         while links > self.most and len(self._undone) > 1:
             links -= len(self._undone.popitem(last=False)[1])
 
-    def _decided(self, edge: Edge, said: Said, by: str) -> Edge:
-        now = decided(edge, LinkDecision(said.link_id, said.status, said.anchor, said.notes), by)
+    def _decided(self, edge: Edge, said: RequestedDecision, by: str) -> Edge:
+        decision = LinkDecision(said.link_id, said.status, said.anchor, said.notes, said.wording)
+        now = decided(edge, decision, by)
         if (
             now.anchor
-            and now.anchor != edge.anchor
-            and (placed := self.links.texts().placed(now.source, now.anchor))
+            and (now.anchor != edge.anchor or said.near)
+            and (placed := self.links.texts().placed(now.source, now.anchor, said.near))
         ):
-            now = replace(now, placed=placed)
+            now = replace(now, placed=placed, tier="inline" if placed.verbatim else now.tier)
         return now
+
+    def _instead(self, store: EdgeStore, edge: Edge, said: RequestedDecision, by: str) -> tuple[Edge, Edge]:
+        """Return a link to another page, which no run may have proposed, before and after it gets a link's words."""
+        page, words = self.links.texts().target(edge.source, said.instead), said.anchor or edge.chosen.text
+        if page.key == edge.target:
+            raise InputError(f"The words link to {page.url} already: choose another target.")
+        if pattern := open_project(self.links.root).exclusions.match(page.url):
+            raise InputError(f"{page.url} can't be a target: config/excluded_urls.txt has {pattern}.")
+        new = Edge(edge.source, page.key, edge.source_url, page.url, edge.query, status="withdrawn")
+        known = store.by_id([new.id]).get(new.id, new)
+        if not is_link(known):
+            raise InputError(f"{page.url} has nearly the same text as the page: choose another target.")
+        accepted = RequestedDecision(new.id, "accepted", words, None, near=said.near or edge.chosen.start)
+        return known, self._decided(known, accepted, by)
 
 
 def _taken_back(edge: Edge, earlier: _Answer, later: _Answer) -> Edge:
@@ -216,4 +251,6 @@ def _taken_back(edge: Edge, earlier: _Answer, later: _Answer) -> Edge:
     back = earlier._asdict()
     if edge.status != later.status:
         back.update(status=edge.status, by=edge.by, at=edge.at)
+    if edge.tier != later.tier:
+        back["tier"] = edge.tier
     return replace(edge, **back)

@@ -7,12 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from internal_linker.adapters.tables.csv_writer import ResultCsv
-from internal_linker.adapters.tables.xlsx_writer import Cell, Column, ResultsXlsx, Sheet
+from internal_linker.adapters.tables.csv_writer import write_csv
+from internal_linker.adapters.tables.xlsx_writer import write_xlsx
 from internal_linker.core.applied_links import LinkState
 from internal_linker.core.edges import TIER_NAMES, Edge, Status, Tier, score_of
 from internal_linker.core.records import Origin
+from internal_linker.core.results import Column, table_of
 from internal_linker.core.sections import SectionFilter, Sections, section_of
+from internal_linker.core.wordings import shown_wording
 from internal_linker.usecases.site_texts import SiteTexts
 
 Order = Literal["page", "score", "source", "target", "status", "tier", "section", "anchor", "on_site"]
@@ -33,7 +35,9 @@ class LinkRow:
         score: 0 to 100; None: unknown.
         tier, status, origin: as in links.csv.
         rank: its place among the page's links; 0: it waits for approval.
+        late: whether the source is very short, full of links or deprecated, so that its links come last.
         anchor: the text to link.
+        wording: the suggested wording, with the words that it adds in square brackets; "" for none.
         decided: the editor's last decision, "" without one.
         by, at: who set the status, and when.
         notes: the editor's notes.
@@ -54,7 +58,9 @@ class LinkRow:
     status: Status
     origin: Origin
     rank: int
+    late: bool
     anchor: str
+    wording: str
     decided: str
     by: str
     at: str
@@ -81,7 +87,7 @@ class LinkFilter:
     text: str = ""
     # The key of the page or the query that the links start at.
     source: str = ""
-    # The column to sort by; "page": page by page, those with the strongest waiting links first.
+    # The column to sort by; "page": as in the review, links in the text first.
     order: Order = "page"
     # From the end.
     descending: bool = False
@@ -103,7 +109,9 @@ def link_row(edge: Edge, texts: SiteTexts, state: LinkState | None = None) -> Li
         edge.status,
         edge.origin,
         edge.rank,
+        edge.evidence.comes_late,
         edge.chosen.text,
+        shown_wording(edge),
         edge.verdict,
         edge.by,
         edge.at,
@@ -176,15 +184,17 @@ def ordered(rows: list[LinkRow], wanted: LinkFilter) -> list[LinkRow]:
 
 
 def _by_page(rows: list[LinkRow]) -> list[LinkRow]:
-    """Return rows page by page: pages with the strongest waiting links first, and of a page waiting links first."""
-    best: defaultdict[str, int] = defaultdict(lambda: -1)
+    """Return rows in the order of the review; see `review.rows.by_page`."""
+    best: defaultdict[tuple[str, bool], int] = defaultdict(lambda: -1)
     for row in rows:
         if row.status == "proposed" and row.score is not None:
-            best[row.source] = max(best[row.source], row.score)
+            part = row.source, row.tier == "inline"
+            best[part] = max(best[part], row.score)
 
     def place(row: LinkRow) -> tuple[Any, ...]:
-        score = -1 if row.score is None else row.score
-        return (-best[row.source], row.source_url, row.status != "proposed", -score, row.rank, row.id)
+        score, beside = -1 if row.score is None else row.score, row.tier != "inline"
+        first = -best[row.source, not beside]
+        return (beside, row.late, first, row.source_url, row.status != "proposed", -score, row.rank, row.id)
 
     return sorted(rows, key=place)
 
@@ -204,17 +214,21 @@ ON_SITE: Mapping[OnSite, str] = {
     "live": "live",
 }
 _COLUMNS = (
-    *(Column("Source", 40, "link"), Column("Source Title", 40), Column("Target", 40, "link")),
-    *(
-        Column("Target Title", 40),
-        Column("Anchor", 30),
-        Column("Score"),
-        Column("Tier", 14),
-        Column("Status"),
-        Column("On the Site"),
-    ),
-    *(Column("Origin"), Column("Source Section", 16), Column("Who", 16), Column("When", 20)),
-    *(Column("Notes", 40, "text"), Column("Link Id", 22)),
+    Column("source", "Source", 40, "link"),
+    Column("source_title", "Source Title", 40),
+    Column("target", "Target", 40, "link"),
+    Column("target_title", "Target Title", 40),
+    Column("anchor", "Anchor", 30),
+    Column("score", "Score"),
+    Column("tier", "Tier", 14),
+    Column("status", "Status"),
+    Column("on_site", "On the Site"),
+    Column("origin", "Origin"),
+    Column("section", "Source Section", 16),
+    Column("by", "Who", 16),
+    Column("at", "When", 20),
+    Column("notes", "Notes", 40, "text"),
+    Column("id", "Link Id", 22),
 )
 
 
@@ -224,15 +238,14 @@ def write_links(rows: Sequence[LinkRow], file: Path, kind: Format) -> None:
     Raises:
         OutputError: the file can't be written.
     """
-    sheet = Sheet("Links", _COLUMNS, [*map(_cells, rows)])
+    table = table_of("Links", _COLUMNS, map(_values, rows))
     if kind == "csv":
-        ResultCsv(file).write(sheet)
+        write_csv(file, table)
     else:
-        ResultsXlsx(file).write([sheet])
+        write_xlsx(file, [table])
 
 
-def _cells(row: LinkRow) -> Sequence[Cell]:
-    score = "" if row.score is None else row.score
+def _values(row: LinkRow) -> Sequence[Any]:
     told = (row.source_url, row.source_title, row.target_url, row.target_title, row.anchor)
-    state = (score, TIER_NAMES[row.tier], row.status, ON_SITE[row.on_site], row.origin, row.section)
+    state = (row.score, TIER_NAMES[row.tier], row.status, ON_SITE[row.on_site], row.origin, row.section)
     return (*told, *state, row.by, row.at, row.notes, row.id)

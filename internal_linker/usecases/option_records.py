@@ -1,16 +1,13 @@
 """Records of options that check themselves and tell each face how to offer them."""
 
-import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from types import UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from internal_linker.core.errors import ConfigurationError
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 # What libraries say about a value that doesn't fit, for programmers, and the same for people.
 _PLAIN = (
@@ -23,14 +20,6 @@ _PLAIN = (
     (r"Input should be less than (\S+)", r"it must be below \1"),
     (r"Input should be", "it must be"),
 )
-
-
-# What functions have in common.
-_COMMON = {
-    "project": "The folder with config/ and files/.",
-    "progress": "Show steps and notes on stderr.",
-    "write": "Write the command's files, too.",
-}
 
 
 def plain(message: str) -> str:
@@ -61,6 +50,7 @@ class Declared:
     name: str
     type: type[Any]  # without None and without its description
     many: bool  # whether it takes several values
+    names_files: bool  # whether a value may be the path of a file or folder of this computer
     required: bool  # whether it has no default
     default: Any
     option: Option
@@ -69,6 +59,13 @@ class Declared:
     def flag(self) -> str:
         """Its name on the command line; one that begins with --no- switches the field off."""
         return self.option.flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def annotation(self) -> Any:
+        """Its type as a signature has it."""
+        if self.many:
+            return Sequence[self.type]  # type: ignore[name-defined]
+        return self.type | None if self.default is None and not self.required else self.type
 
     @property
     def described(self) -> str:
@@ -104,7 +101,10 @@ def _declared(field: "Field[Any]", hint: Any) -> Declared:
     kinds = [kind for kind in get_args(plain) if kind is not type(None)] if _is_union(plain) else [plain]
     kind = get_args(plain)[0] if several else kinds[0]
     required = field.default is field.default_factory  # both are dataclasses' mark for "none"
-    return Declared(field.name, kind, several, required, None if required else field.default, option)
+    names_files = Path in (kind, *kinds)
+    return Declared(
+        field.name, kind, several, names_files, required, None if required else field.default, option
+    )
 
 
 def _is_union(hint: Any) -> bool:
@@ -135,33 +135,3 @@ def _require_bounds(declared: Declared, value: Any) -> None:
             f"{option.least:g} or more" if option.most is None else f"{option.least:g} to {option.most:g}"
         )
         raise ConfigurationError(f"{declared.flag} {value:g}: the number must be {wanted}.")
-
-
-def takes(record: type[Options] = Options) -> Callable[[F], F]:
-    """Show the fields of an options record in place of a function's `**options`, in its signature and docstring.
-
-    The docstring gets those parameters of all functions, too, that it doesn't describe itself.
-    """
-
-    def decorate(function: F) -> F:
-        own, text = inspect.signature(function), inspect.getdoc(function) or ""
-        options = [each for each in declared_options(record) if each.name not in own.parameters]
-        fields = [
-            inspect.Parameter(
-                each.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if each.required else each.default,
-            )
-            for each in options
-        ]
-        kept = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-        function.__signature__ = own.replace(parameters=[*kept, *fields])  # type: ignore[attr-defined]
-        common = {
-            name: _COMMON[name] for name in own.parameters if name in _COMMON and f"    {name}:" not in text
-        }
-        described = common | {each.name: each.described for each in options}
-        lines = "\n".join(f"    {name}: {says}" for name, says in described.items())
-        function.__doc__ = f"{text}\n\nOptions:\n{lines}"
-        return function
-
-    return decorate

@@ -9,15 +9,11 @@ from typing import Any
 import numpy as np
 
 from internal_linker.adapters.files.index_folder import read_arrays, write_arrays
-from internal_linker.adapters.tables.xlsx_writer import ResultsXlsx
+from internal_linker.adapters.tables.matrix import require_matrix, write_matrix
+from internal_linker.adapters.tables.xlsx_writer import write_tables, write_xlsx
 from internal_linker.analysis.similarity.cut_off import LOWEST, MOST_MATCHES, STEPS, SimilarityView
-from internal_linker.analysis.similarity.outputs import require_matrix, rows_of, write_matrix, write_tables
 from internal_linker.analysis.similarity.pairs import (
     SimilarPages,
-    histogram_sheet,
-    orphaned_sheet,
-    page_sheet,
-    pairs_sheet,
     similar_pairs,
 )
 from internal_linker.analysis.similarity.similarity import Similarity
@@ -26,18 +22,24 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.progress import Stop, Tracker
 from internal_linker.core.sections import sections_of
 from internal_linker.core.sequences import counted
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.compare import compare
 from internal_linker.usecases.import_crawl import compared_site
 from internal_linker.usecases.options.similarity import CompareOptions, PairsOptions
 from internal_linker.usecases.project import Project
 
 
+@capability(tables=("links",))
 def pairs(project: Project, options: PairsOptions, progress: Progress, *, write: bool = True) -> SimilarPages:
-    """Compare all pages with each other.
+    """Find pairs of similar pages, as the command `pairs` does.
 
     Args:
         write: write pairs.csv, orphaned_content.csv, pairs.xlsx and the matrix, if one is wanted, to files/;
             otherwise only the cache changes.
+
+    Returns:
+        `.pairs` and `.orphaned`, the DataFrames `.frames["pairs"]` and `.frames["orphaned_content"]`, and in
+        `.compared.similarity.tiles()` all similarities.
 
     Raises:
         ConfigurationError: an option is wrong, or the matrix is too large for its format or needs a package.
@@ -81,12 +83,11 @@ def _written(
     files, pages = project.root / "files", result.compared.pages
     if options.full_matrix:
         require_matrix(options.full_matrix, len(pages))
-    tables = {"pairs.csv": pairs_sheet(result), "orphaned_content.csv": orphaned_sheet(result)}
-    tables["similarity_histogram.csv"] = histogram_sheet(result)
-    sheets = [tables["pairs.csv"], page_sheet(result, options.max_per_page)]
-    sheets += [tables["orphaned_content.csv"], tables["similarity_histogram.csv"]]
+    pairs, alone, histogram = result.pairs_table, result.orphaned_table, result.histogram_table
+    tables = {"pairs.csv": pairs, "orphaned_content.csv": alone, "similarity_histogram.csv": histogram}
+    sheets = [pairs, result.page_table(options.max_per_page), alone, histogram]
     matrix_rows = len(pages) if options.full_matrix else 0
-    progress.start("Writing", rows_of([*tables.values(), *sheets]) + matrix_rows, "rows")
+    progress.start("Writing", sum(map(len, [*tables.values(), *sheets])) + matrix_rows, "rows")
     remarks = write_tables(files, tables, "pairs.xlsx", sheets, progress.advance)
     names = [*tables, "pairs.xlsx"]
     if options.full_matrix:
@@ -184,4 +185,4 @@ def write_similar(view: SimilarityView, path: Path, cut_off: float, *, unlinked:
         ConfigurationError: the cut-off is out of range.
         OutputError: the file can't be written.
     """
-    return list(ResultsXlsx(path).write(view.sheets(cut_off, unlinked=unlinked)))
+    return write_xlsx(path, view.result_tables(cut_off, unlinked=unlinked))

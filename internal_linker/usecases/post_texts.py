@@ -9,11 +9,11 @@ from typing import Literal, TypeGuard
 from urllib.parse import urljoin
 
 from internal_linker.adapters.wordpress.rest import RestClient, RestError
-from internal_linker.adapters.wordpress.site import Listed, listed, public_types
+from internal_linker.adapters.wordpress.site import ListedPost, listed, public_types
 from internal_linker.adapters.wordpress.writing import (
-    Outcome,
     Post,
     Write,
+    WriteOutcome,
     loses_html,
     read_post,
     read_posts,
@@ -25,7 +25,7 @@ from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ServiceError
 from internal_linker.core.ports import Progress
 from internal_linker.core.sequences import counted
-from internal_linker.core.source_files import SourceText
+from internal_linker.core.source_files import StoredSource
 from internal_linker.usecases.log import LOGGER
 from internal_linker.usecases.targets import Kept, Left, TextState, Unwritten, compared
 
@@ -36,7 +36,7 @@ _SHORT = re.compile(r"/(?:index\.php)?\?(?:p|page_id)=(\d{1,18})(?:#.*)?\Z")
 
 @dataclass(frozen=True, slots=True)
 class PostText:
-    """A post as the text of a page; see `SourceText`."""
+    """A post as the text of a page; see `StoredSource`."""
 
     post: Post
 
@@ -96,7 +96,7 @@ class PostHome:
             self._stopped = True
             return TextState.UNKNOWN
 
-    def write(self, text: SourceText, new: str) -> Unwritten | None:
+    def write(self, text: StoredSource, new: str) -> Unwritten | None:
         """Replace the content of a post that is still as it was read."""
         assert isinstance(text, PostText)
         if self._stopped:
@@ -106,7 +106,7 @@ class PostHome:
         except ServiceError as error:
             self._stopped = True
             return Unwritten(Left.STOPPED, str(error))
-        if done.outcome is Outcome.WRITTEN:
+        if done.outcome is WriteOutcome.WRITTEN:
             return None
         LOGGER.warning("%s: %s", text.post.link, done.reason)
         return _unwritten(done, text.post.link)
@@ -132,17 +132,17 @@ class PostHome:
                 return Kept.POST_GONE if error.status in (404, 410) else Kept.CLOSED
             self._stopped = True
             return Kept.STOPPED
-        if done.outcome is not Outcome.WRITTEN:
+        if done.outcome is not WriteOutcome.WRITTEN:
             LOGGER.warning("%s: %s", write.page_url, done.reason)
         return _KEPT[done.outcome]
 
 
-_KEPT: Mapping[Outcome, Kept | None] = {
-    Outcome.WRITTEN: None,
-    Outcome.CONFLICT: Kept.CHANGED,
-    Outcome.ALTERED: Kept.ALTERED,
-    Outcome.REFUSED: Kept.NOT_SAVED,
-    Outcome.UNKNOWN: Kept.STOPPED,
+_KEPT: Mapping[WriteOutcome, Kept | None] = {
+    WriteOutcome.WRITTEN: None,
+    WriteOutcome.CONFLICT: Kept.CHANGED,
+    WriteOutcome.ALTERED: Kept.ALTERED,
+    WriteOutcome.REFUSED: Kept.NOT_SAVED,
+    WriteOutcome.UNKNOWN: Kept.STOPPED,
 }
 
 
@@ -152,7 +152,7 @@ class PostTexts:
 
     home: PostHome  # the site
     hosts: CanonicalHosts  # the form of the hosts in keys
-    every: Mapping[str, Listed]  # all published posts of the site, by the keys of their URLs
+    every: Mapping[str, ListedPost]  # all published posts of the site, by the keys of their URLs
     posts: Mapping[int, Post]  # those of the pages that the user may edit, by their ids
     builders: Mapping[int, str]  # the page builder that made a post, by the post's id
     style: PostLinks  # how the posts write links
@@ -164,7 +164,7 @@ class PostTexts:
         """Pages of which several posts may be the source: none, as each post has its own URL."""
         return {}
 
-    def find(self, url: str) -> SourceText | Left:
+    def find(self, url: str) -> StoredSource | Left:
         """Return the post of a page, or why links can't be put into one."""
         key = _key_of(self.hosts, url)
         if key not in self.every:
@@ -174,11 +174,11 @@ class PostTexts:
             return Left.CLOSED
         return Left.BUILDER if number in self.builders else PostText(post)
 
-    def href(self, text: SourceText, target: str) -> str:
+    def href(self, text: StoredSource, target: str) -> str:
         """Return how a post writes a link to a page."""
         return self.style.href(_post_of(text).link, target)
 
-    def leads_to(self, text: SourceText, href: str) -> str | None:
+    def leads_to(self, text: StoredSource, href: str) -> str | None:
         """Return the key of the page that a link in a post leads to."""
         try:
             url = urljoin(_post_of(text).link, href.strip())
@@ -186,7 +186,7 @@ class PostTexts:
         except ValueError:
             return None
 
-    def held(self, text: SourceText, new: str) -> Left | None:
+    def held(self, text: StoredSource, new: str) -> Left | None:
         """Return why a post must not be written: WordPress would remove HTML from it."""
         return Left.FILTERED if loses_html(_post_of(text), new) else None
 
@@ -233,8 +233,8 @@ def read_page_posts(
     )
 
 
-def _listed(client: RestClient, hosts: CanonicalHosts) -> tuple[dict[str, Listed], list[str]]:
-    every, remarks = dict[str, Listed](), list[str]()
+def _listed(client: RestClient, hosts: CanonicalHosts) -> tuple[dict[str, ListedPost], list[str]]:
+    every, remarks = dict[str, ListedPost](), list[str]()
     for kind in public_types(client):
         posts, whole = listed(client, kind)
         if not whole:
@@ -246,7 +246,7 @@ def _listed(client: RestClient, hosts: CanonicalHosts) -> tuple[dict[str, Listed
     return every, remarks
 
 
-def _editable(client: RestClient, wanted: Iterable[Listed], progress: Progress) -> Iterator[Post]:
+def _editable(client: RestClient, wanted: Iterable[ListedPost], progress: Progress) -> Iterator[Post]:
     routes = defaultdict[str, list[int]](list)
     for one in wanted:
         routes[one.route].append(one.id)
@@ -270,13 +270,13 @@ def _editable(client: RestClient, wanted: Iterable[Listed], progress: Progress) 
 def _unwritten(done: Write, link: str) -> Unwritten:
     problem = f"{link}: {done.reason}"
     match done.outcome:
-        case Outcome.CONFLICT:
+        case WriteOutcome.CONFLICT:
             return Unwritten(Left.CHANGED, is_doubtful=done.sent)
-        case Outcome.ALTERED if done.restored:
+        case WriteOutcome.ALTERED if done.restored:
             return Unwritten(Left.ALTERED)
-        case Outcome.ALTERED:
+        case WriteOutcome.ALTERED:
             return Unwritten(Left.STAYS_ALTERED, problem, is_doubtful=True)
-        case Outcome.UNKNOWN:
+        case WriteOutcome.UNKNOWN:
             return Unwritten(Left.UNKNOWN, problem, is_doubtful=True)
     return Unwritten(Left.NOT_SAVED, problem)
 
@@ -286,7 +286,7 @@ def _is_of_post(error: ServiceError) -> TypeGuard[RestError]:
     return isinstance(error, RestError) and error.status in (403, 404, 410)
 
 
-def _post_of(text: SourceText) -> Post:
+def _post_of(text: StoredSource) -> Post:
     assert isinstance(text, PostText)
     return text.post
 

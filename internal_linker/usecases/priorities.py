@@ -1,6 +1,6 @@
-"""Priorities: how much each page needs links, and what better positions would earn, from the stored search data."""
+"""What the stored search data say of pages: how much they need links, what they would earn, how people find them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -8,12 +8,11 @@ import numpy as np
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.needs import PageNeeds, QueryGain
-from internal_linker.core.ports import SearchStore
 from internal_linker.core.records import Collected
 from internal_linker.core.search_data import SearchTable
 from internal_linker.core.sequences import counted
 from internal_linker.matching.url_dates import days
-from internal_linker.performance.main_queries import site_names, without_names
+from internal_linker.performance.main_queries import page_queries, site_names, without_names
 from internal_linker.performance.needs import (
     WINDOW_DAYS,
     click_curve,
@@ -24,6 +23,7 @@ from internal_linker.performance.needs import (
     page_needs,
 )
 from internal_linker.performance.page_keys import MatchedPages, match_pages
+from internal_linker.store.search_days import SearchDays
 from internal_linker.text.brands import found_brands
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ NO_DATA = (
 )
 
 
-def needs_of(store: SearchStore, collected: Collected) -> tuple[PageNeeds | None, str]:
+def needs_of(store: SearchDays, collected: Collected) -> tuple[PageNeeds | None, str]:
     """Return the needs of the input's pages, and a sentence about their search data; None if there are no data."""
     matched = _matched(store, [page.key for page in collected.pages], collected.hosts)
     day = last_day(matched.rows) if matched else None
@@ -54,15 +54,27 @@ def needs_of(store: SearchStore, collected: Collected) -> tuple[PageNeeds | None
     return needs, _sentence(matched, f"{day}")
 
 
-def query_gains(store: SearchStore, collected: Collected, keys: Sequence[str], most: int) -> list[QueryGain]:
+def query_gains(store: SearchDays, collected: Collected, keys: Sequence[str], most: int) -> list[QueryGain]:
     """Return the largest gains of pages from queries at better positions; none without search data."""
     matched = _matched(store, keys, collected.hosts)
     return gains(_found(matched.rows, collected), most) if matched else []
 
 
-def _matched(store: SearchStore, keys: Sequence[str], hosts: CanonicalHosts) -> MatchedPages | None:
-    """Return the rows of the last weeks by page and query; those by page if no others are stored."""
-    for table in (SearchTable.QUERIES, SearchTable.PAGES):
+def queries_of(store: SearchDays, collected: Collected) -> Mapping[str, Sequence[str]]:
+    """Return the queries by which people find each page, by its key, the most clicked first; none without data."""
+    keys = [page.key for page in collected.pages]
+    matched = _matched(store, keys, collected.hosts, [SearchTable.QUERIES])
+    return page_queries(matched.rows, _names(collected)) if matched else {}
+
+
+def _matched(
+    store: SearchDays,
+    keys: Sequence[str],
+    hosts: CanonicalHosts,
+    tables: Sequence[SearchTable] = (SearchTable.QUERIES, SearchTable.PAGES),
+) -> MatchedPages | None:
+    """Return the rows of the last weeks of the first of these tables that has any."""
+    for table in tables:
         if stored := [day for day, kept in store.days(table).items() if kept.rows]:
             first = max(stored) - timedelta(days=WINDOW_DAYS - 1)
             return match_pages(table, last_days(store.read(table, first)), keys, hosts)
@@ -71,10 +83,13 @@ def _matched(store: SearchStore, keys: Sequence[str], hosts: CanonicalHosts) -> 
 
 def _found(rows: "DataFrame", collected: Collected) -> "DataFrame":
     if "query" in rows:
-        pages = collected.pages
-        brands = found_brands([page.title for page in pages])
-        rows = without_names(rows, site_names((page.key for page in pages), brands))
+        rows = without_names(rows, _names(collected))
     return clicks_to_gain(rows, click_curve(rows))
+
+
+def _names(collected: Collected) -> Sequence[str]:
+    pages = collected.pages
+    return site_names((page.key for page in pages), found_brands([page.title for page in pages]))
 
 
 def _sentence(matched: MatchedPages, day: str) -> str:

@@ -10,15 +10,6 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Engine
 
 from internal_linker.adapters.compute.local import return_free_memory
-from internal_linker.adapters.database.answers import SerpResultCache, StoredAnswers
-from internal_linker.adapters.database.applied_links import AppliedLinks, Experiments
-from internal_linker.adapters.database.edges import EdgeStore
-from internal_linker.adapters.database.embeddings import EmbeddingCache
-from internal_linker.adapters.database.neighbours import StoredJoins
-from internal_linker.adapters.database.page_vectors import PageVectorTable
-from internal_linker.adapters.database.run_queue import turn
-from internal_linker.adapters.database.runs import RunStore
-from internal_linker.adapters.database.search_days import SearchDays, only_site
 from internal_linker.adapters.files.index_folder import IndexFolder
 from internal_linker.adapters.files.locks import folder_lock
 from internal_linker.adapters.files.text_spool import TextSpool
@@ -34,10 +25,11 @@ from internal_linker.adapters.tables.lists_csv import (
     RejectedCsv,
     VectorsCsv,
 )
+from internal_linker.anchors.llm import Rephrased
+from internal_linker.core.edges import beside
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.link_density import LinkDensity
-from internal_linker.core.needs import PageNeeds
-from internal_linker.core.ports import Encoder, LinkSink, Progress, ReviewDesk, StreamSource
+from internal_linker.core.ports import Anchors, Chat, Encoder, LinkSink, Progress, ReviewDesk, StreamSource
 from internal_linker.core.records import Collected
 from internal_linker.core.sections import Sections
 from internal_linker.core.urls import NormalForms
@@ -47,20 +39,39 @@ from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.performance.page_keys import host_of
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.ranking.last_resort import LastResortRules
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.rules import LEAST_PLACE, LinkRules
 from internal_linker.review.link_memory import EdgeRules
 from internal_linker.serp.search import SearchRules
-from internal_linker.usecases.databases import Databases
-from internal_linker.usecases.index_inputs import inputs_digest, results_digest
+from internal_linker.store.answers import SerpResultCache, StoredAnswers, StoredPages
+from internal_linker.store.applied_links import AppliedLinks, Experiments
+from internal_linker.store.databases import Databases
+from internal_linker.store.edges import EdgeStore
+from internal_linker.store.embeddings import EmbeddingCache
+from internal_linker.store.maintenance import damage_met, tidy
+from internal_linker.store.neighbours import StoredJoins
+from internal_linker.store.page_vectors import PageVectorTable
+from internal_linker.store.run_queue import turn
+from internal_linker.store.runs import RunStore
+from internal_linker.store.search_days import SearchDays, only_site
+from internal_linker.usecases.index_inputs import inputs_digest, results_digest, search_digest
 from internal_linker.usecases.options.links import RunOptions
+from internal_linker.usecases.priorities import needs_of, queries_of
 from internal_linker.usecases.providers import Clients, compute_at, workers
 from internal_linker.usecases.sections import named_sections, renewed_sections, scope_of
 from internal_linker.usecases.settings.accounts import exposed_keys, unencrypted
 from internal_linker.usecases.settings.exclusions import Exclusions, read_exclusions
+from internal_linker.usecases.settings.link_rules import (
+    LINK_RULES_FILE,
+    LINK_TARGETS_FILE,
+    goals_of,
+    read_table,
+    rules_of,
+)
 from internal_linker.usecases.settings.settings import (
     EXCLUSIONS_FILE,
     PLACEHOLDER_SITE,
     Settings,
+    former_settings,
     load_settings,
 )
 from internal_linker.usecases.site_languages import SAMPLED_BYTES, suited_model
@@ -87,7 +98,8 @@ class Project:
     @property
     def databases(self) -> Databases:
         """The caches and the link graph."""
-        return Databases(self.settings, self.root)
+        password = self.settings.store_password.get_secret_value()
+        return Databases(self.settings.store_url, self.root, password, self.settings.store_backups)
 
     def file(self, name: str) -> Path:
         """Return a path in files/."""
@@ -96,29 +108,26 @@ class Project:
     @contextmanager
     def graph(self, *, read_only: bool = True) -> Iterator[tuple[EdgeStore, RunStore]]:
         """Open the link graph and the kept runs."""
-        engine = self.databases.store(read_only=read_only)
-        try:
+        with self.databases.opened(read_only=read_only) as engine:
             yield EdgeStore(engine, self.site), RunStore(engine, self.site)
-        finally:
-            engine.dispose()
 
     @contextmanager
     def applications(self, *, read_only: bool = True) -> Iterator[tuple[EdgeStore, AppliedLinks]]:
         """Open the link graph and the links that were applied."""
-        engine = self.databases.store(read_only=read_only)
-        try:
+        with self.databases.opened(read_only=read_only) as engine:
             yield EdgeStore(engine, self.site), AppliedLinks(engine, self.site)
-        finally:
-            engine.dispose()
+
+    @contextmanager
+    def page_cache(self) -> Iterator[StoredPages]:
+        """Open the cache of fetched pages."""
+        with self.databases.opened() as engine:
+            yield StoredPages(engine)
 
     @contextmanager
     def experiments(self, *, read_only: bool = True) -> Iterator[Experiments]:
         """Open the targets that were drawn for experiments."""
-        engine = self.databases.store(read_only=read_only)
-        try:
+        with self.databases.opened(read_only=read_only) as engine:
             yield Experiments(engine, self.site)
-        finally:
-            engine.dispose()
 
     @contextmanager
     def search_data(self, source: str = "", *, read_only: bool = True) -> Iterator[SearchDays]:
@@ -126,11 +135,8 @@ class Project:
 
         They can come before any page and setting: then the site is that of the source, or the only one there is.
         """
-        engine = self.databases.store(read_only=read_only)
-        try:
+        with self.databases.opened(read_only=read_only) as engine:
             yield SearchDays(engine, self.site or host_of(source) or only_site(engine), source)
-        finally:
-            engine.dispose()
 
     @contextmanager
     def context(
@@ -143,6 +149,7 @@ class Project:
         keeps: Keeps = None,
         read_only: bool = False,
         model: str = "",
+        figures: bool = False,
     ) -> Iterator[RunContext]:
         """Open everything that a run needs, and close it when the block ends.
 
@@ -153,11 +160,12 @@ class Project:
             keeps: whether a page's rows of Output.csv and links.csv stay if this run doesn't compute them; None: none.
             read_only: only read the cache.
             model: the name of the embeddings in links.csv; "": the encoder's name.
+            figures: whether links.csv has the figures behind each score.
 
         Raises:
             ConfigurationError: a setting needs something that is missing.
         """
-        notices = [*self.exposed()]
+        notices = [*self.exposed(), *former_settings(self.root)]
         sheet = self.clients.sheet(notices)
         # Of a trial, a dry run and a run; other commands don't repeat what these have said.
         told = notices if deliver or (read_only and serp) else None
@@ -167,7 +175,7 @@ class Project:
         chat = self.clients.chat() if deliver else None
         engine, spool = self.databases.store(read_only=read_only), TextSpool(self.root / "files")
         edges, public = EdgeStore(engine, self.site, writes=not trial), deliver and not trial
-        desk = self._desk(sheet) if public else None
+        desk, searches = self._desk(sheet) if public else None, SearchDays(engine, self.site)
         context = RunContext(
             queries=sheet or self.table("main_queries.csv", notices),
             pages=self.table("urls_rawdata.csv", notices),
@@ -176,7 +184,8 @@ class Project:
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=used,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
-            sinks=self._sinks("trial" if trial else "", model or used.name, keeps) if deliver else (),
+            sinks=self._sinks("trial" * trial, model or used.name, keeps, figures=figures) if deliver else (),
+            figures=figures,
             sheet=sheet if public else None,
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
             excluded=ExcludedCsv(self.file("excluded_targets.csv")),
@@ -189,11 +198,10 @@ class Project:
             edges=edges,
             runs=None if trial else RunStore(engine, self.site),
             past=RunStore(engine, self.site),
-            page_vectors=PageVectorTable(engine, self.site) if public else None,
+            publish_vectors=PageVectorTable(engine, self.site).publish if public else None,
             desk=desk,
-            chat=chat,
-            answers=StoredAnswers(engine),
-            workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
+            rephrase=_rephrase(chat, engine) if chat else None,
+            workers=functools.partial(workers, self.root / "files"),
             hosts=self.settings.hosts,
             # Where Python passes tables, nobody knows whether the next call passes the same.
             index=None if self.tables else IndexFolder(self.file("index"), not read_only),
@@ -201,11 +209,17 @@ class Project:
                 inputs_digest, self, sheet.digest if sheet else None, writes=not read_only
             ),
             results=functools.partial(results_digest, self, engine),
-            needs=self._needs(engine) if deliver else None,
+            search_data=functools.partial(search_digest, searches),
+            needs=(
+                functools.partial(needs_of, searches)
+                if deliver and self.settings.priority != "none"
+                else None
+            ),
+            page_queries=functools.partial(queries_of, searches),
             # A lookup frees little, and needs it again at once.
             trim=return_free_memory if deliver else lambda: None,
-            tidy=functools.partial(self.databases.tidy, engine),
-            damage=functools.partial(self.databases.damage_met, engine),
+            tidy=functools.partial(tidy, engine),
+            damage=functools.partial(damage_met, engine),
             notices=notices,
         )
         if deliver and (client or not encoder.corpus_bound):
@@ -251,7 +265,8 @@ class Project:
         """Return the rules for choosing links, by the settings and the options of a run.
 
         Raises:
-            ConfigurationError: an option switches on a section that the settings do not switch off.
+            ConfigurationError: an option switches on a section that the settings do not switch off, or a row of
+                config/link_rules.csv or link_targets.csv is wrong.
         """
         settings = self.settings
         search = SearchRules(
@@ -271,16 +286,22 @@ class Project:
             settings.lexical_weight,
             settings.min_inlinks,
             settings.max_inlinks,
+            settings.max_new_inlinks,
             near_duplicate=settings.near_duplicate,
             serp_floor=settings.serp_floor,
             last=_last_resort(settings),
+            least_place=self.thresholds[0],
+            house=rules_of(read_table(self.root / LINK_RULES_FILE)),
+            goals=goals_of(read_table(self.root / LINK_TARGETS_FILE)),
+            max_same_anchor=settings.max_same_anchor,
         )
         edges = EdgeRules(
-            settings.tier_inline,
-            settings.tier_sidebar,
+            *self.thresholds,
             _density(settings),
             Sections(settings.approval_sections),
             settings.min_strength,
+            None if settings.links_per_1000_words == "auto" else settings.links_per_1000_words,
+            searched_first=settings.fusion == "fill",
         )
         return Rules(
             search,
@@ -301,6 +322,12 @@ class Project:
             *("google_api_url", "search_console_url", "analytics_url"),
         )
         yield from unencrypted({name: getattr(self.settings, name) for name in services})
+
+    @property
+    def thresholds(self) -> tuple[float, float]:
+        """The strengths from which a link belongs in the text, and beside it, 0 to 1."""
+        inline = LEAST_PLACE[self.settings.anchors]
+        return inline, round(beside(inline) * self.settings.tier_sidebar, 2)
 
     @property
     def site(self) -> str:
@@ -362,15 +389,6 @@ class Project:
         """Lock the folder: see `folder_lock`."""
         return folder_lock(self.root)
 
-    def _needs(self, engine: Engine) -> Callable[[Collected], tuple[PageNeeds | None, str]] | None:
-        """Return what reads how much pages need links; None unless the settings want it."""
-        if self.settings.priority == "none":
-            return None
-        # pandas takes most of a second.
-        from internal_linker.usecases.priorities import needs_of
-
-        return functools.partial(needs_of, SearchDays(engine, self.site))
-
     def _shortened(self, encoder: Encoder) -> Encoder:
         """Truncate the encoder's vectors as the settings say; word statistics are short already."""
         first = self.settings.matryoshka_dimensions
@@ -385,12 +403,17 @@ class Project:
 
         return ReviewWorkbook(self.file("review.xlsx"))
 
-    def _sinks(self, folder: str, model: str, keeps: Keeps) -> list[LinkSink]:
+    def _sinks(self, folder: str, model: str, keeps: Keeps, *, figures: bool) -> list[LinkSink]:
         path, hosts = self.file(folder), self.settings.hosts
         return [
             OutputCsv(path / "Output.csv", self.settings.links_per_page, keeps, hosts=hosts),
-            LinksCsv(path / "links.csv", model, keeps, hosts=hosts),
+            LinksCsv(path / "links.csv", model, keeps, figures=figures, hosts=hosts),
         ]
+
+
+def _rephrase(chat: Chat, engine: Engine) -> Callable[[Anchors, Collected], Rephrased]:
+    answers = StoredAnswers(engine, chat)
+    return functools.partial(Rephrased, chat=chat, recall=answers.get, keep=answers.put)
 
 
 def _density(settings: Settings) -> LinkDensity:

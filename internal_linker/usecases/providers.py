@@ -44,14 +44,14 @@ def compute_at(scheduler: str) -> Compute:
     return DaskCompute(scheduler)
 
 
-def workers(file: Path, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
-    """Return the processes that share the work of a large site, if this computer has several cores; see `Processes`."""
+def workers(folder: Path, step: str, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
+    """Return the processes that share a step of a large site, if this computer has several cores; see `Processes`."""
     count = min(os.cpu_count() or 1, MOST_WORKERS)
     if count == 1:
         return nullcontext()
     from internal_linker.adapters.compute.processes import Processes
 
-    return Processes(count, file, warn)
+    return Processes(count, folder / f"{step}.tmp", warn)
 
 
 def search_services() -> "Mapping[str, type[SearchService]]":

@@ -23,6 +23,7 @@ from internal_linker.core.urls import NormalForms
 from internal_linker.performance.main_queries import MainQueries, main_queries, site_names
 from internal_linker.performance.page_keys import match_pages
 from internal_linker.text.brands import found_brands
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.options.evaluation import QueriesOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.site_texts import site_of
@@ -233,10 +234,15 @@ class _Searched:
     unknown_examples: Sequence[str]
 
 
+@capability()
 def queries(project: Project, options: QueriesOptions, progress: Progress) -> FilledQueries:
-    """Choose the query that each page earns most from and, if the options say so, fill empty main queries.
+    """Choose main queries from search data, as the command `queries` does.
 
     A main query that somebody has written stays, even if it is written while this runs; then it counts as kept.
+
+    Returns:
+        The main queries in the DataFrame `.frames["queries"]`, others in `.frames["cannibalised"]`, `["brands"]` and
+        `["without"]`.
 
     Raises:
         InputError: there are no search data by query, or a table can't be read.

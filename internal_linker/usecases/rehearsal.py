@@ -45,7 +45,7 @@ def rehearse(context: RunContext, rules: Rules, progress: Progress) -> Rehearsed
         edges=_DecisionsOnly(context.edges),
         runs=None,
         desk=None,
-        chat=None,
+        rephrase=None,
         tidy=lambda *_: None,
     )
     report = Run(context, rules, Choice(), progress).execute("rehearsal")

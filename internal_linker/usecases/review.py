@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.adapters.tables.columns import text_of
+from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.balance import waiting
 from internal_linker.core.canonical_hosts import CanonicalHosts
@@ -24,7 +25,8 @@ from internal_linker.core.urls import normal_form
 from internal_linker.review import session
 from internal_linker.review.merge import STATUSES
 from internal_linker.review.rows import review_row
-from internal_linker.review.session import EdgeQueue, LinkFilter, answered
+from internal_linker.review.session import EdgeQueue, ReviewFilter, answered
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.options.decisions import ReviewOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.site_texts import site_of
@@ -54,6 +56,7 @@ class ReviewResult(Result):
             "target",
             "anchor",
             "sentence",
+            "wording",
             "score",
             "tier",
             "status",
@@ -81,10 +84,21 @@ class LinkDecision:
     anchor: str | None = None
     # The editor's notes; None: they stay.
     notes: str | None = None
+    # The suggested wording that is accepted with the link, as it was shown; any other text, such as "": none; None: as
+    # it is.
+    wording: str | None = None
 
 
+@capability()
 def waiting_links(project: Project) -> ReviewResult:
-    """List the proposed links that nobody has decided yet."""
+    """Return the links that wait for an editor's decision; `decide` takes the decisions.
+
+    Returns:
+        `.links` and the DataFrame `.to_frame()`.
+
+    Raises:
+        InternalLinkerError: the settings or the link graph can't be read.
+    """
     with project.graph() as (edges, _):
         return ReviewResult(tuple(EdgeQueue(edges).pending()))
 
@@ -100,9 +114,9 @@ def decide(
 
     The rules are those of the review's workbook. Of several decisions on a link the last one counts. A link that was
     decided after it was listed keeps that decision if its own status here is still "proposed". `decisions` are records,
-    or a table with the column link_id and any of status, anchor and notes; an empty (NaN) cell leaves the link's own as
-    it is, and other columns don't count. `by` "" is the name of the login; `only_waiting` refuses links that don't wait
-    for a decision, so that nobody is overruled.
+    or a table with the column link_id and any of status, anchor, notes and wording; an empty (NaN) cell leaves the
+    link's own as it is, and other columns don't count. `by` "" is the name of the login; `only_waiting` refuses links
+    that don't wait for a decision, so that nobody is overruled.
 
     Raises:
         InputError: a link or a status is unknown, a link doesn't wait, or the column link_id is missing; then nothing
@@ -133,7 +147,7 @@ def review(
 ) -> session.ReviewCounts:
     """Ask a person about each link that waits; each answer is kept at once."""
     hosts = project.settings.hosts
-    only = LinkFilter(
+    only = ReviewFilter(
         Sections(options.sections), _source(options.source, hosts), tier_named(options.tier), hosts
     )
     with project.graph(read_only=False) as (edges, _), _texts(project, progress) as texts:
@@ -180,7 +194,7 @@ def _anchoring(project: Project, spool: TextSpool, progress: Progress) -> Anchor
         progress.warn(f"Links are shown without titles, and anchors are not looked for in the pages: {error}")
         return None
     progress.finish(f"{len(site.pages)} pages")
-    return Anchoring(site)
+    return Anchoring(CountedSite(site))
 
 
 def _read(table: "DataFrame") -> list[LinkDecision]:
@@ -189,7 +203,7 @@ def _read(table: "DataFrame") -> list[LinkDecision]:
         raise InputError(
             "The table of decisions has no column link_id. Use the table from waiting_links, or rename the column."
         )
-    names = [name for name in ("link_id", "status", "anchor", "notes") if name in table.columns]
+    names = [name for name in ("link_id", "status", "anchor", "notes", "wording") if name in table.columns]
     columns = []
     for name in names:
         cells, empty = table[name].tolist(), table[name].isna().tolist()
@@ -227,6 +241,7 @@ def decided(edge: Edge, decision: LinkDecision, by: str) -> Edge:
         row.anchor if decision.anchor is None else decision.anchor,
         row.notes if decision.notes is None else decision.notes,
         by,
+        wording=row.wording if decision.wording is None else decision.wording,
     )
     return answered(edge, said)
 

@@ -27,6 +27,7 @@ from internal_linker.pipeline.page_sources import page_sources
 from internal_linker.pipeline.plan import Plan, plan_run
 from internal_linker.pipeline.report import Report, highlights, summary_rows
 from internal_linker.pipeline.run import Run
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.links import BriefOptions, LookupOptions, RunOptions
 from internal_linker.usecases.project import Project
@@ -43,7 +44,9 @@ class PageLink:
     target_title: str  # that page's title
     # its position among the source's links, from 1; in a list of the best sources, the position there
     rank: int
-    origin: Origin  # "serp" for a search result, "semantic" for a similar page
+    origin: (
+        Origin  # "serp" for a search result, "semantic" for a similar page, "rule" for a rule of the house
+    )
     score: int | None  # from 0 to 100; None where it is unknown
     tier: Tier  # "inline" (in the text), "sidebar" (related box) or "review" (needs a look)
     why: str  # the reason for the link
@@ -56,6 +59,8 @@ class PageLink:
     anchor: str  # words to link; "" if there are none
     sentence: str  # the source's sentence around the anchor, or the paragraph in which it could be written
     verbatim: bool  # whether the source's text contains the anchor
+    anchor_model: str  # the language model and prompt that chose the anchor or a new wording; "" for none
+    anchor_confidence: float | None  # how sure it is of its wording, 0 to 1; None where unknown
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,22 +115,22 @@ class PageLinks(Result):
         }
 
 
+@capability()
 def run(
     project: Project,
     options: RunOptions,
     progress: Progress,
     *,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: Callable[[], bool] = lambda: False,  # asked between two steps; True ends the run
 ) -> PageLinks:
-    """Find links and deliver them, under the project's lock; logfile.txt gets steps, notes and summary.
+    """Find links for every page and deliver them, as the command `run` does.
 
-    If config/notify.txt has addresses, a run over all rows sends them what it has to report, see `alerts`.
-
-    Args:
-        should_stop: asked between two steps; True ends the run.
+    logfile.txt gets steps, notes and summary. If config/notify.txt has addresses, a run over all rows sends them what
+    it has to report, see `alerts`.
 
     Returns:
-        The links; `failure` and `gaps` say what did not work out.
+        `.links`, `.notes` and `.gaps`, and the DataFrames `.frames["links"]` and `.frames["notes"]`. A place that
+        did not take its links is in `.failure`, which Python's function raises.
 
     Raises:
         InternalLinkerError: the run could not be done; logged, too.
@@ -153,7 +158,11 @@ def _run(
         try:
             keeps = _keeps(rules, choice)
             with project.context(
-                timed, serp=options.search, trial=options.trial, keeps=None if options.trial else keeps
+                timed,
+                serp=options.search,
+                trial=options.trial,
+                keeps=None if options.trial else keeps,
+                figures=options.figures,
             ) as context:
                 if not options.trial:
                     _back_up(project, timed)
@@ -229,8 +238,9 @@ def closing_line(found: PageLinks) -> str:
     return "Pipeline completed successfully!"
 
 
+@capability()
 def plan(project: Project, options: RunOptions, progress: Progress) -> Plan:
-    """Return what a run with these options would fetch, embed and write; nothing is spent or written.
+    """Return what a run would fetch, embed and cost, as `run --dry-run` does; nothing is spent or written.
 
     Raises:
         InternalLinkerError: the run could not be done.
@@ -240,8 +250,12 @@ def plan(project: Project, options: RunOptions, progress: Progress) -> Plan:
         return plan_run(context, rules, choice, progress)
 
 
+@capability(tables=("links", "queries"))
 def lookup(project: Project, options: LookupOptions, progress: Progress) -> PageLinks:
-    """Find the links of one page or of any query, or the best sources for a page; nothing is delivered.
+    """Find the best links for one page, by its URL, or for any query, as the command `lookup` does.
+
+    Returns:
+        `.links` and the DataFrame `.to_frame()`.
 
     Raises:
         InternalLinkerError: it could not be done.
@@ -265,18 +279,18 @@ def looked_up(project: Project, context: RunContext, options: LookupOptions, pro
     return PageLinks(Run(context, rules, choice, progress).execute(new_run_id()))
 
 
+@capability()
 def content_brief(
     project: Project,
     options: BriefOptions,
     progress: Progress,
     *,
-    stdin: Callable[[], BinaryIO] = io.BytesIO,
+    stdin: Callable[[], BinaryIO] = io.BytesIO,  # opens standard input, for the draft "-"
 ) -> BriefLinks:
-    """Find what a page that does not exist yet should link to, and what should link to it.
+    """Find the links of a page that does not exist yet, to it and from it, as the command `content-brief` does.
 
-    Args:
-        options: the page as far as it is known.
-        stdin: opens standard input, for the draft "-".
+    Returns:
+        `.links_to`, `.links_from` and `.like`, each a DataFrame in `.frames`, too.
 
     Raises:
         InternalLinkerError: it could not be done.
@@ -329,4 +343,6 @@ def _page_link(recommendation: Recommendation, at: int, report: Report, *, rank:
         anchor=anchor.text,
         sentence=anchor.sentence,
         verbatim=bool(anchor.text) and anchor.verbatim,
+        anchor_model=anchor.model,
+        anchor_confidence=anchor.confidence,
     )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from internal_linker.core.results import Columns, Result
 from internal_linker.core.search_data import SearchTable
+from internal_linker.usecases.capabilities import capability
+from internal_linker.usecases.options.imports import SearchDataOptions
 from internal_linker.usecases.project import Project
 
 if TYPE_CHECKING:
@@ -34,20 +36,20 @@ class SearchData(Result):
         return {table.value: getattr(self, table.value) for table in SearchTable}
 
 
-def search_data(
-    project: Project, since: date | None = None, until: date | None = None, source: str = ""
-) -> SearchData:
-    """Read the stored search data from `since` to `until`, both included.
+@capability()
+def search_data(project: Project, options: SearchDataOptions) -> SearchData:
+    """Read the search data that imports stored.
 
-    Without a source, each table is of the source with the most days.
+    Returns:
+        The DataFrames `.queries`, `.pages`, `.totals` and `.sessions`, which are in `.frames`, too, and `.sources`.
 
     Raises:
         ConfigurationError: the store can't be read.
     """
-    with project.search_data(source) as store:
-        frames = {table.value: store.read(table, since, until) for table in SearchTable}
+    with project.search_data(options.source) as store:
+        frames = {table.value: store.read(table, options.since, options.until) for table in SearchTable}
         known = {table.value: store.sources(table) for table in SearchTable}
-        sources = {name: source or next(iter(found)) for name, found in known.items() if found}
+        sources = {name: options.source or next(iter(found)) for name, found in known.items() if found}
         sources = {name: one for name, one in sources.items() if one in known[name]}
         return SearchData(**frames, sources=sources, damaged=store.damaged)
 

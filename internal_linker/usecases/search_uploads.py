@@ -15,7 +15,7 @@ from internal_linker.ingest.search.exports import SearchExports, read_exports
 from internal_linker.usecases.import_analytics import import_analytics
 from internal_linker.usecases.import_search_console import import_search_console
 from internal_linker.usecases.import_search_exports import SearchDataImported, place_of, store_exports
-from internal_linker.usecases.options.imports import SearchConsoleOptions
+from internal_linker.usecases.options.imports import AnalyticsOptions, SearchConsoleOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.uploads import Upload, delete_uploads, path_of, uploads
 
@@ -64,7 +64,9 @@ def import_search_data(
         counts += [(str(name), int(count)) for name, count in zip(*table.values(), strict=True) if count]
         gaps += fetched.gaps
     if analytics:
-        _add(import_analytics(project, analytics, stoppable), counts, remarks, gaps)
+        _add(
+            import_analytics(project, AnalyticsOptions(property=analytics), stoppable), counts, remarks, gaps
+        )
     return SearchImport(counts, remarks, gaps)
 
 

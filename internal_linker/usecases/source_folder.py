@@ -21,7 +21,7 @@ from internal_linker.core.applied_links import PageWrite
 from internal_linker.core.errors import ConfigurationError, InputError, OutputError
 from internal_linker.core.records import Collected
 from internal_linker.core.sequences import counted
-from internal_linker.core.source_files import SourceFile, SourceText, SourceTree
+from internal_linker.core.source_files import SourceFile, SourceTree, StoredSource
 from internal_linker.usecases.edit_settings import change_settings
 from internal_linker.usecases.log import LOGGER
 from internal_linker.usecases.project import Project
@@ -59,7 +59,7 @@ class FolderHome:
         except OSError:
             return TextState.GONE
 
-    def write(self, text: SourceText, new: str) -> Unwritten | None:
+    def write(self, text: StoredSource, new: str) -> Unwritten | None:
         """Replace the text of a file that was read from the folder."""
         assert isinstance(text, SourceFile)
         try:
@@ -145,21 +145,21 @@ class SourceFolder:
             )
         return remarks
 
-    def find(self, url: str) -> SourceText | Left:
+    def find(self, url: str) -> StoredSource | Left:
         """Return the file of a page, or why it has none."""
         if path := self.pages.file_of(url):
             return self.tree.files[path]
         return Left.UNSURE if url in self.unsure else Left.NO_FILE
 
-    def href(self, text: SourceText, target: str) -> str:
+    def href(self, text: StoredSource, target: str) -> str:
         """Return how a file writes a link to a page."""
         return self.style.href(text.path, self.pages.file_of(target), target)
 
-    def leads_to(self, text: SourceText, href: str) -> str | None:
+    def leads_to(self, text: StoredSource, href: str) -> str | None:
         """Return the key of the page that a link in a file leads to."""
         return self.style.leads_to(text.path, href)
 
-    def held(self, text: SourceText, new: str) -> Left | None:
+    def held(self, text: StoredSource, new: str) -> Left | None:
         """Return why a file must not be written: it has changes that are in no commit."""
         return Left.DIRTY if text.path in self.dirty else None
 

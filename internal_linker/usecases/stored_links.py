@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from internal_linker.adapters.database.engine import file_of
 from internal_linker.core.applied_links import LinkState, link_states
 from internal_linker.core.edges import Edge, is_link
 from internal_linker.core.errors import InputError
@@ -25,7 +24,13 @@ from internal_linker.usecases.link_lists import (
     predicate,
 )
 from internal_linker.usecases.project import Project, open_project
-from internal_linker.usecases.site_texts import Passage, SiteTexts, TextReader
+from internal_linker.usecases.site_texts import (
+    MOST_SHOWN,
+    Paragraph,
+    SentenceInContext,
+    SiteTexts,
+    TextReader,
+)
 
 # Links of a page that are listed one by one.
 MOST_OF_A_PAGE = 200
@@ -80,7 +85,6 @@ class LinkDetail:
         why: the reason for it.
         warning: why its anchor can't be linked where it stands; "" if it can.
         passage: the sentence in its paragraph.
-        in_text: whether the page's text contains the anchor; else it is new text.
         others: other anchors, best first.
         target_lines: the first words of the target.
         source_links: how many links the source's text has.
@@ -90,8 +94,7 @@ class LinkDetail:
     row: LinkRow
     why: str
     warning: str
-    passage: Passage
-    in_text: bool
+    passage: SentenceInContext
     others: Sequence[OtherAnchor]
     target_lines: str
     source_links: int
@@ -100,20 +103,51 @@ class LinkDetail:
 
 @dataclass(frozen=True, slots=True)
 class PlacedAnchor:
-    """Whether words can be linked in a page: `warning` says why not, `passage` where they stand."""
+    """Whether words can be linked in a page: `warning` says why not, `passage`, `start` and `end` where they stand."""
 
     text: str
     warning: str
-    passage: Passage
+    passage: SentenceInContext
+    start: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPlace:
+    """A link of a page, and `start` and `end` of its anchor in the page's text, as `SiteTexts.span` has them."""
+
+    row: LinkRow
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
 class ExistingEnd:
-    """The other end of a link that the site has: its page, and the anchor."""
+    """The other end of a link that the site has: its page, and the anchor with its place in a text that is read."""
 
     url: str
     title: str
     anchor: str
+    start: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """The text of a page with the places of its links.
+
+    Attributes:
+        paragraphs: the text's lines.
+        is_cut: whether the text goes on after them.
+        links: stored links from the page, the best first and rejected ones last; withdrawn ones are left out.
+        linked: the links that the page has, wherever their anchors stand if nobody knows which place is the link; in
+            the order of the text, without overlaps.
+    """
+
+    paragraphs: Sequence[Paragraph]
+    is_cut: bool
+    links: Sequence[LinkPlace]
+    linked: Sequence[ExistingEnd]
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,15 +312,30 @@ class StoredLinks:
             shown.why,
             shown.warning,
             texts.passage(edge.source, chosen),
-            bool(chosen.text) and chosen.verbatim,
             others,
             texts.first_lines(edge.target),
             links.get(edge.source, 0),
             texts.inbound[edge.target],
         )
 
-    def place(self, link: str, text: str) -> PlacedAnchor:
-        """Return whether words can be linked in a link's page, and where they stand.
+    def reading(self, source: str) -> PageReading:
+        """Return the text of a page, named by its key, with the places of its links."""
+        with self._lock:
+            table, texts = self._fresh(), self.texts()
+            rows = best_first(table.rows[each] for each in table.by_source.get(source, ()))
+        rows = sorted(rows, key=lambda row: row.status == "rejected")[:MOST_OF_A_PAGE]
+        edges = self._edges([row.id for row in rows])
+        links = [LinkPlace(row, *texts.span(source, edges[row.id].chosen)) for row in rows if row.id in edges]
+        page = texts.page(source)
+        is_cut = page is not None and len(str(page.content)) > MOST_SHOWN
+        spans, linked = texts.linked(source), list[ExistingEnd]()
+        for (start, end), link in sorted(spans.items(), key=lambda each: (each[0][0], -each[0][1])):
+            if not linked or start >= linked[-1].end:
+                linked.append(_existing(texts, link.target, link.anchor, start, end))
+        return PageReading([*texts.paragraphs(source, spans)], is_cut, links, linked)
+
+    def place(self, link: str, text: str, near: int = 0) -> PlacedAnchor:
+        """Return whether words can be linked in a link's page, and where they stand; nearest to the character `near`.
 
         Raises:
             LinkNotFound: no link has this id.
@@ -295,10 +344,12 @@ class StoredLinks:
         if edge is None:
             raise LinkNotFound("This link is no longer stored: reload the list.")
         words = " ".join(text.split())
-        placed = self.texts().placed(edge.source, words)
+        texts = self.texts()
+        placed = texts.placed(edge.source, words, near)
         if placed is None:
-            return PlacedAnchor(words, "", Passage())
-        return PlacedAnchor(words, warning_of(placed), self.texts().passage(edge.source, placed))
+            return PlacedAnchor(words, "", SentenceInContext())
+        passage = texts.passage(edge.source, placed)
+        return PlacedAnchor(words, warning_of(placed), passage, *texts.span(edge.source, placed))
 
     def page(self, address: str) -> PageDetail:
         """Return a page with its links in both directions.
@@ -326,11 +377,6 @@ class StoredLinks:
         urls = {row.source: row.source_url for row in outbound} | {
             row.target: row.target_url for row in inbound
         }
-
-        def end(of: str, anchor: str) -> ExistingEnd:
-            other = texts.page(of)
-            return ExistingEnd(other.url if other else of, texts.title(of), anchor)
-
         return PageDetail(
             key,
             page.url if page else urls.get(key, key),
@@ -338,8 +384,8 @@ class StoredLinks:
             outbound[:MOST_OF_A_PAGE],
             inbound[:MOST_OF_A_PAGE],
             reasons,
-            [end(link.target, link.anchor) for link in out[:MOST_OF_A_PAGE]],
-            [end(link.source, link.anchor) for link in incoming[:MOST_OF_A_PAGE]],
+            [_existing(texts, link.target, link.anchor) for link in out[:MOST_OF_A_PAGE]],
+            [_existing(texts, link.source, link.anchor) for link in incoming[:MOST_OF_A_PAGE]],
             len(out),
             len(incoming),
             tree,
@@ -376,9 +422,14 @@ class StoredLinks:
         return table
 
 
+def _existing(texts: SiteTexts, key: str, anchor: str, *place: int) -> ExistingEnd:
+    page = texts.page(key)
+    return ExistingEnd(page.url if page else key, texts.title(key), anchor, *place)
+
+
 def _mark(project: Project) -> object:
     """Return what changes whenever the store's file does; None for a server."""
-    path = file_of(project.settings.store_url, project.root)
+    path = project.databases.file
     if path is None:
         return None
     found = []

@@ -7,7 +7,7 @@ from enum import Enum, StrEnum
 from typing import Protocol
 
 from internal_linker.core.applied_links import PageWrite, content_hash
-from internal_linker.core.source_files import SourceText
+from internal_linker.core.source_files import StoredSource
 from internal_linker.core.urls import keys_meant, normal_form
 
 
@@ -90,14 +90,14 @@ class Home(Protocol):
     def state(self, write: PageWrite) -> TextState:
         """Return how a text is now, compared with a write of it."""
 
-    def write(self, text: SourceText, new: str) -> Unwritten | None:
+    def write(self, text: StoredSource, new: str) -> Unwritten | None:
         """Replace a text that is still as it was read; return why it was not replaced, None if it was."""
 
     def restore(self, write: PageWrite, former: bytes) -> Kept | None:
         """Replace a text that is still as a write left it by its former content; return why not, None if it was."""
 
 
-class PageTexts(Protocol):
+class SourceTexts(Protocol):
     """The texts of a site's pages, as they were read from their home."""
 
     @property
@@ -116,16 +116,16 @@ class PageTexts(Protocol):
     def remarks(self) -> Sequence[str]:
         """What was unusual, one sentence each."""
 
-    def find(self, url: str) -> SourceText | Left:
+    def find(self, url: str) -> StoredSource | Left:
         """Return the text of a page, or why it has none that links can be put into."""
 
-    def href(self, text: SourceText, target: str) -> str:
+    def href(self, text: StoredSource, target: str) -> str:
         """Return how a text writes a link to a page, given by its URL."""
 
-    def leads_to(self, text: SourceText, href: str) -> str | None:
+    def leads_to(self, text: StoredSource, href: str) -> str | None:
         """Return the key of the page that a link in a text leads to; None if that can't be known."""
 
-    def held(self, text: SourceText, new: str) -> Left | None:
+    def held(self, text: StoredSource, new: str) -> Left | None:
         """Return why a text must not be replaced by a new one; None if it may."""
 
 

@@ -6,12 +6,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from internal_linker.adapters.database.applied_links import AppliedLinks
 from internal_linker.core.applied_links import PageWrite, link_states
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import counted
+from internal_linker.store.applied_links import AppliedLinks
+from internal_linker.usecases.capabilities import capability
 from internal_linker.usecases.import_wordpress import editing_client, has_account
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options.decisions import UndoOptions
@@ -101,8 +102,16 @@ class ApplicationsResult(Result):
         return {"applications": columns_of(self.applications, *Application.__dataclass_fields__)}
 
 
+@capability()
 def applications(project: Project) -> ApplicationsResult:
-    """List the applications of links, and how many of their links are live."""
+    """List the applications of links and how many of their links are live, as `undo` does without an argument.
+
+    Returns:
+        `.applications`, the oldest first.
+
+    Raises:
+        InternalLinkerError: the store can't be read.
+    """
     with project.applications() as (edges, applied):
         writes = applied.writes()
         live = [edge.id for edge in edges.each("live")] if writes else []
@@ -113,8 +122,12 @@ def applications(project: Project) -> ApplicationsResult:
     return ApplicationsResult([_application(some, states) for some in by_application.values()])
 
 
+@capability(positional=("what",))
 def undo(project: Project, options: UndoOptions, progress: Progress) -> UndoResult:
-    """Take applied links back; what changed since is listed and stays as it is.
+    """Take applied links back, as the command `undo` does.
+
+    Returns:
+        `.restored` and `.kept`: the texts that are as they were, and those that changed since.
 
     Raises:
         ConfigurationError: nothing is named, or the folder must be.

@@ -35,6 +35,7 @@ from internal_linker.web.routes import (
     settings,
     similar,
 )
+from internal_linker.web.routes.derived import derived_routes
 
 STATIC = Path(__file__).parent / "static"
 _ABOUT = (
@@ -81,6 +82,7 @@ def create_app(access: Access, known: KnownProjects) -> ASGIApp:
         history.router,
         settings.router,
         projects.tasks_router,
+        derived_routes(),
     ):
         app.include_router(router, prefix="/api", responses=_FAILURES)
     app.include_router(pages.router)

@@ -10,14 +10,16 @@ from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import Depends, HTTPException, Request
 from fastapi import Path as PathParameter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, create_model
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from internal_linker.core.progress import Tracker
 from internal_linker.usecases.known_projects import KnownProjects
 from internal_linker.usecases.link_decisions import Decisions
+from internal_linker.usecases.option_records import Options
 from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.remote_options import remote_fields
 from internal_linker.usecases.stored_links import StoredLinks
 from internal_linker.web.access import Access
 from internal_linker.web.tasks import Tasks
@@ -127,13 +129,6 @@ def require_known_encoder(state: Shared, project: Project, encoder: str) -> None
         require_own_computer(state)
 
 
-EncoderName = Annotated[
-    str,
-    Field(
-        max_length=500,
-        description="As embedding_provider; empty: the setting. Names with a colon not where others can reach the app.",
-    ),
-]
 SharedState = Annotated[Shared, Depends(shared)]
 Key = Annotated[str, PathParameter(pattern="^[0-9a-f]{10}$", description="The project's key, from its list.")]
 
@@ -170,3 +165,18 @@ Folder = Annotated[Path, Depends(folder)]
 LinksOfProject = Annotated[StoredLinks, Depends(links)]
 DecisionsOfProject = Annotated[Decisions, Depends(decisions)]
 OpenedProject = Annotated[Project, Depends(project)]
+
+
+def given(record: type[Options], *left_out: str) -> Any:
+    """Return the dependency that takes a record of options from a request's body, except those that are left out."""
+    fields: dict[str, Any] = {**remote_fields(record, *left_out)}
+    model = create_model(record.__name__, __base__=Body, __doc__=record.__doc__, **fields)
+
+    def options(body: Any, state: SharedState, project: OpenedProject) -> Options:
+        values = body.model_dump()
+        if "encoder" in values:
+            require_known_encoder(state, project, values["encoder"])
+        return record(**values)
+
+    options.__annotations__["body"] = model
+    return Depends(options)

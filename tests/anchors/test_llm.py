@@ -2,21 +2,31 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
+from hashlib import blake2b
 from math import nan
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.anchors.finder import LEAST_QUALITY, Anchoring
-from internal_linker.anchors.llm import PATIENCE, TASK, Rephrased, choices
+from internal_linker.anchors.counted_site import CountedSite
+from internal_linker.anchors.finder import Anchoring
+from internal_linker.anchors.llm import PATIENCE, PROMPT, TASK, WORDING_TASK, Rephrased, choices
 from internal_linker.core.edges import Anchor
 from internal_linker.core.errors import BudgetReached, CredentialsRefused, ServiceError
+from internal_linker.core.house_rules import LinkRule
 from internal_linker.core.ports import Anchors
-from internal_linker.core.records import ExistingLink, Page
+from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.core.wordings import bracketed
+from internal_linker.pipeline.site_places import SitePlaces
+from internal_linker.ranking.rules import BALANCED
 from tests.support.builders import collected, page, url
-from tests.support.chats import Answers, Model
+from tests.support.chats import Model
+from tests.support.wordings import FITS, OTHERS
+from tests.support.wordings import site as worded_site
 
 POTS = "Clay pots keep the water hot while black tea leaves draw for long. A lid helps, too."
 TEA = "We drink green tea from small cups at home. Stoneware cups keep green tea leaves warm, said Ann Lee."
@@ -24,6 +34,7 @@ SITE = (
     page("home", f"{TEA}\n\n{POTS}", title="Home", lang="en"),
     page("green", "Green tea is steamed.", title="Green tea", lang="en"),
     page("black", "Black tea leaves are oxidised.", title="Black tea", lang="en"),
+    *(page(f"other{number}", f"{number} nothing of the kind", lang="en") for number in range(12)),
 )
 TARGETS = [url("green"), url("black")]
 
@@ -32,12 +43,19 @@ def rephrased(
     says: Callable[[str], str],
     pages: Sequence[Page] = SITE,
     links: Sequence[ExistingLink] = (),
-    cache: Answers | None = None,
+    cache: dict[str, str] | None = None,
 ) -> tuple[Rephrased, Model]:
     """Return the anchors of a site, rephrased by a model."""
     whole, model = collected(pages, links), Model(says)
-    site = Anchoring(whole)
-    return Rephrased(site.variety(), whole, model, cache or Answers()), model
+    places = SitePlaces(whole, Anchoring(CountedSite(whole)), lambda *_: nullcontext(), print, BALANCED)
+    return rephrasing(places.variety(), whole, model, cache), model
+
+
+def rephrasing(
+    anchors: Anchors, site: Collected, model: Model, cache: dict[str, str] | None = None
+) -> Rephrased:
+    answers = {} if cache is None else cache
+    return Rephrased(anchors, site, model, recall=answers.get, keep=answers.__setitem__)
 
 
 def answering(**words: str) -> Callable[[str], str]:
@@ -66,9 +84,13 @@ def test_words_of_the_sentence_come_first_and_the_old_ones_stay_behind() -> None
     green, black = proposed(asked)
     content = str(SITE[0].content)
     assert replace(black[0], quality=nan) == Anchor(
-        "black tea leaves", PLAIN[1].sentence, content.index("black tea"), asked=True
+        "black tea leaves",
+        PLAIN[1].sentence,
+        content.index("black tea"),
+        asked=True,
+        model=f"openai/model, prompt {PROMPT}",
     )
-    assert black[0].quality >= LEAST_QUALITY
+    assert black[0].quality >= BALANCED
     assert PLAIN[1].text in [one.text for one in black[1:]]
     assert green[0] == PLAIN[0]
     assert (asked.asked, asked.chosen, asked.tokens, asked.gap) == (2, 1, 7, "")
@@ -120,10 +142,118 @@ def test_whatever_it_answers_anchors_stand_in_the_text(answer: str) -> None:
         assert best.text in best.sentence and 2 <= len(best.text.split()) <= 8
 
 
+def reworded(answer: object, rules: Sequence[LinkRule] = ()) -> tuple[Anchor, Model]:
+    """Return the best anchor of a link for which a wording is suggested, and the model that answers."""
+    whole, model = (
+        collected(worded_site(OTHERS[0], FITS, OTHERS[1])),
+        Model(lambda data: json.dumps({"1": answer})),
+    )
+    anchoring = Anchoring(CountedSite(whole))
+    anchoring.house = rules
+    places = SitePlaces(whole, anchoring, lambda *_: nullcontext(), print, BALANCED)
+    (found,) = rephrasing(places.variety(), whole, model).propose_each([(url("a"), [url("b")], ())])
+    ((best,),) = found
+    return best, model
+
+
+CLAUSE = f"{FITS[:-1]}[ (see Limescale in boilers)]."
+
+
+def test_a_wording_of_the_model_replaces_the_clause() -> None:
+    """It is the sentence with a few words at one place and the anchor in them; only sentence and title are sent."""
+    best, model = reworded(FITS.replace("the boiler", "[[limescale out of the boiler]] and the boiler"))
+    assert bracketed(best.sentence, best.wording) == FITS.replace(
+        "the boiler", "[limescale out of the boiler and ]the boiler"
+    )
+    assert (best.text, best.asked, best.verbatim, best.quality) == (
+        "limescale out of the boiler",
+        True,
+        False,
+        0,
+    )
+    ((task, data),) = model.heard
+    assert task == WORDING_TASK
+    assert json.loads(data) == [{"link": 1, "title": "Limescale in boilers", "sentence": FITS}]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        FITS,
+        "Take [[boilers]].",
+        FITS.replace("Water from", "Water for [[boilers]]"),
+        FITS.replace("Water", "[[Boiler]] water"),
+        FITS.replace("the boiler", "the [[boiler]]"),
+        FITS.replace("the boiler", "the tall [[boiler]]"),
+        FITS.replace("the boiler", "the [[tall]] boiler"),
+        FITS.replace("the boiler", "the [[ boiler]] and the boiler"),
+        FITS.replace("the boiler", "one of the many good and tall [[boilers]], the boiler"),
+        FITS.replace("soft", "very soft").replace("any", "[[boilers]] of any"),
+        FITS.replace("the boiler", "[[boilers]], [[limescale]] and the boiler"),
+        f"{FITS} See [[Limescale in boilers]].",
+    ],
+    ids=[
+        *(
+            "nothing",
+            "no link",
+            "other text",
+            "a word less",
+            "a word changed",
+            "no new word",
+            "the anchor is old",
+        ),
+        *(
+            "no word of the title",
+            "a space in the anchor",
+            "many words",
+            "two places",
+            "two anchors",
+            "a new sentence",
+        ),
+    ],
+)
+def test_other_wordings_leave_the_clause(answer: str) -> None:
+    best, _ = reworded(answer)
+    assert bracketed(best.sentence, best.wording) == CLAUSE and best.asked
+
+
+def test_a_wording_is_asked_for_once() -> None:
+    """A model that was set later is asked about the clauses that there are; its answer stays, whatever it was."""
+    best, model = reworded("")
+    whole = collected(worded_site(OTHERS[0], FITS, OTHERS[1]))
+    asked = rephrasing(Anchoring(CountedSite(whole)).variety(lambda _: iter(())), whole, model)
+    assert asked.settled(url("a"), url("b"), (best,))
+    assert not asked.settled(url("a"), url("b"), (replace(best, asked=False),))
+
+
+def test_a_wording_obeys_the_rules_of_the_house() -> None:
+    answer = FITS.replace("the boiler", "[[boilers]] and the boiler")
+    assert reworded(answer)[0].text == "boilers"
+    assert reworded(answer, [LinkRule(2, "boilers", "", "never")])[0].text == "Limescale in boilers"
+
+
+@pytest.mark.parametrize("sure", [0.8, 1, 0, 1.2, -1, "0.8", None])
+def test_a_wording_has_its_model_prompt_and_confidence(sure: object) -> None:
+    """What is no share of 1 is no confidence; a clause has none of the three."""
+    said = FITS.replace("the boiler", "[[boilers]] and the boiler")
+    best, _ = reworded([said, sure] if sure is not None else said)
+    assert (best.text, best.model) == ("boilers", f"openai/model, prompt {PROMPT}")
+    assert best.confidence == (sure if sure in (0.8, 1, 0) else None)
+    assert reworded("")[0].model == ""
+
+
+def test_changed_prompts_have_another_version() -> None:
+    told = blake2b(f"{TASK}{WORDING_TASK}".encode(), digest_size=4).hexdigest()
+    assert (PROMPT, told) == ("v1", "a0d2dd31"), (
+        "Raise PROMPT, which links keep, and write the new digest here."
+    )
+
+
 @given(st.text())
 def test_words_around_the_json_do_no_harm(around: str) -> None:
     before = around.replace("{", "").replace("}", "")
-    assert choices(f'{before}```json\n{{"1": "black tea"}}\n```') == {"1": "black tea"}
+    assert choices(f'{before}```json\n{{"1": "black tea"}}\n```') == {"1": ("black tea", None)}
 
 
 def test_only_sentences_anchors_and_titles_are_sent() -> None:
@@ -132,15 +262,14 @@ def test_only_sentences_anchors_and_titles_are_sent() -> None:
     ((task, data),) = model.heard
     assert task == TASK
     told = [(link["title"], link["sentence"], link["words"]) for link in json.loads(data)]
-    assert told == [(to.title, one.sentence, one.text) for to, one in zip(SITE[1:], PLAIN, strict=True)]
+    assert told == [(to.title, one.sentence, one.text) for to, one in zip(SITE[1:3], PLAIN, strict=True)]
     assert "A lid helps" not in data and "https" not in data
 
 
 def test_a_question_is_asked_once() -> None:
-    cache = Answers()
-    for tokens, model_name in ((7, "model"), (0, "model"), (7, "other")):
-        asked, model = rephrased(answering(Black="black tea leaves draw"), cache=cache)
-        model.model = model_name
+    cache = dict[str, str]()
+    for tokens in (7, 0):
+        asked, _ = rephrased(answering(Black="black tea leaves draw"), cache=cache)
         assert proposed(asked)[1][0].text == "black tea leaves draw"
         assert asked.tokens == tokens
 
@@ -150,10 +279,12 @@ def test_links_that_were_not_asked_about_are_open() -> None:
         raise BudgetReached("Anchors", "the cap is reached.")
 
     asked, _ = rephrased(fails)
-    assert not any(map(asked.settled, proposed(asked)))
-    assert asked.settled(()) and asked.settled((Anchor("Green tea", "A paragraph.", verbatim=False),))
+    settled = partial(asked.settled, url("home"), TARGETS[0])
+    assert not any(map(settled, proposed(asked)))
+    assert settled(()) and settled((Anchor("Green tea", "A paragraph.", verbatim=False, quality=0.0),))
     answered, _ = rephrased(lambda data: "I'd rather not.")
-    assert all(map(answered.settled, proposed(answered)))
+    settled = partial(answered.settled, url("home"), TARGETS[0])
+    assert all(map(settled, proposed(answered)))
 
 
 @pytest.mark.parametrize(

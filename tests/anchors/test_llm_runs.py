@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from internal_linker.adapters.database.answers import StoredAnswers
-from internal_linker.adapters.database.edges import EdgeStore
-from internal_linker.adapters.database.engine import open_database
+from internal_linker.anchors.llm import PROMPT
 from internal_linker.core.edges import is_link
+from internal_linker.store.answers import StoredAnswers
+from internal_linker.store.edges import EdgeStore
+from internal_linker.store.engine import open_database
 from tests.standins import OpenAIStandIn, Reply
 from tests.standins.openai import CHAT
 from tests.support.chats import Model
@@ -91,8 +92,10 @@ def test_its_words_are_the_anchors_and_are_paid_once(
     before, calls = anchors(project), len(openai.ledger)
     # Without the index, nobody knows that nothing changed.
     shutil.rmtree(project / "files/index")
-    assert run(project) == 0
+    assert command("run", "--figures", "--project", str(project)) == 0
     assert anchors(project) == before and len(openai.ledger) == calls
+    models = {row["Anchor Model"] for row in read_csv(project / "files/links.csv")}
+    assert models == {"", f"openai/gpt-4.1-mini, prompt {PROMPT}"}
     assert summary(project)["Anchors by the model / tokens"] == "0 of 0 requested / 0"
     assert "tokens for anchors" not in capsys.readouterr().out
 
@@ -218,11 +221,12 @@ def test_answers_move_with_the_cache(
 
 def test_any_answer_is_kept(store_url: str, tmp_path: Path) -> None:
     """Both databases return an answer without the characters they can't store, and none for another model."""
-    cache, asked = StoredAnswers(open_database(store_url, tmp_path)), Model(str, model="m" * 500)
-    assert cache.get(asked, "p") is None
+    asked = Model(str, model="m" * 500)
+    cache = StoredAnswers(open_database(store_url, tmp_path), asked)
+    assert cache.get("p") is None
     for answer in ("old", "", "plain", "چای سبز", "a\0b", "half \ud800 pair", "x" * 100_000):
-        cache.put(asked, "p", answer)
-        assert cache.get(asked, "p") == answer.replace("\0", "").replace("\ud800", "?")
-    assert cache.get(asked, "q") is None
+        cache.put("p", answer)
+        assert cache.get("p") == answer.replace("\0", "").replace("\ud800", "?")
+    assert cache.get("q") is None
     asked.model = "other"
-    assert cache.get(asked, "p") is None
+    assert cache.get("p") is None

@@ -62,7 +62,7 @@ def test_pages_counted_together_count_as_each_alone() -> None:
     pages = [reader.read(text, "en") for text in TEXTS * 3]
     together, alone = SiteWords.of(pages), [SiteWords.of([page]) for page in pages]
     assert together.n == len(pages)
-    for name in ("pages", "total", "opened", "closed", "verbal", "nominal", "together"):
+    for name in ("pages", "total", "verbal", "nominal", "together"):
         assert np.array_equal(getattr(together, name), sum(getattr(one, name) for one in alone)), name
     # Each text is there three times.
     names = {reader.stem_set(name, "en"): 3 * n for name, n in NAMES.items()}

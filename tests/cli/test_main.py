@@ -117,7 +117,10 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (("run", "--limit", "x"), "'--limit': it must be a whole number"),
         (("run", "--limit", "-1"), "'--limit': it must be 0 or more"),
         (("pairs", "--min-similarity", "2"), "'--min-similarity': it must be 1 or less"),
-        (("calibrate", "--precision", "x"), "'--precision': it must be a number, with a point as in 0.5"),
+        (
+            ("calibrate", "--sidebar-precision", "x"),
+            "'--sidebar-precision': it must be a number, with a point as in 0.5",
+        ),
         (("evaluate", "--anchors", "--hide", "half"), "--anchors measures the anchors of all links"),
         (("audit", "--path", "a", "b", "--no-report"), "--path prints a path and writes nothing"),
         (("lookup",), "Missing argument"),

@@ -36,6 +36,13 @@ BODY = [
     ("# pet food\r\n\r\nThe pet food\r\n", "# pet food\r\n\r\nThe [pet food](/x)\r\n"),
     ("\ufeff---\ntitle: pet food\n---\npet food", "\ufeff---\ntitle: pet food\n---\n[pet food](/x)"),
     ("<section>\n\npet food\n\n</section>", "<section>\n\n[pet food](/x)\n\n</section>"),
+    # Admonitions, tabs and definitions, whose text is indented, and not their titles and terms.
+    ('!!! note "pet food"\n\n    a\n\n    pet food\n', '!!! note "pet food"\n\n    a\n\n    [pet food](/x)\n'),
+    ("??? tip\r\n    a\r\n\r\n    - pet food\r\n", "??? tip\r\n    a\r\n\r\n    - [pet food](/x)\r\n"),
+    ('=== "pet food"\n\n    pet food\n', '=== "pet food"\n\n    [pet food](/x)\n'),
+    ("- a\n\n    !!! note\n\n        pet food\n", "- a\n\n    !!! note\n\n        [pet food](/x)\n"),
+    ("pet food\n:   a\n\n    pet food\n", "pet food\n:   a\n\n    [pet food](/x)\n"),
+    ("pet food\r\n: pet food\r\n", "pet food\r\n: [pet food](/x)\r\n"),
     ("Some **pet food** here", "Some **[pet food](/x)** here"),
     ("Some **pet** food", "Some [**pet** food](/x)"),
     ("Some **dry pet** food", Refusal.UNSAFE),

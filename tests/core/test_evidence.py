@@ -100,6 +100,9 @@ def test_words_of_the_target_in_the_text_and_a_reservation_are_told() -> None:
         "Similar topic. 2 of its 15 nearest pages link there; the text mentions “steam wand”."
     )
     nowhere = "2 of its 15 nearest pages link there; no page of this section does yet."
+    assert sentences(some, mentions="steam wand", mentions_query=True) == (
+        "Similar topic. The text says “steam wand”, a search query of the target; 2 of its 15 nearest pages link there."
+    )
     assert sentences(some._replace(section_inlinks=0), mentions="steam wand") == f"Similar topic. {nowhere}"
     assert sentences(some._replace(last_resort=1), mentions="steam wand") == (
         "Similar topic. 2 of its 15 nearest pages link there; the target is very short, full of links or deprecated."

@@ -17,7 +17,7 @@ from internal_linker.matching.candidates import SERVED
 from internal_linker.matching.neighbours.knn_join import EXACT_ROWS
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings
 from internal_linker.usecases.settings.template import allowed, render_settings
-from tests.docs.ranker import ranker_features, ranker_figures, ranker_figures_with_vectors, ranker_sites
+from tests.docs.ranker import ranker_figures, ranker_figures_with_vectors, ranker_sites
 
 _PLACE = re.compile(r"(<!-- generated: ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 # Every command has this option; the page says so once.
@@ -122,20 +122,19 @@ TABLES: dict[str, Callable[[], str]] = {
     "ranker figures": ranker_figures,
     "ranker figures with vectors": ranker_figures_with_vectors,
     "ranker sites": ranker_sites,
-    "ranker features": ranker_features,
 }
 
 
 def options_table(command: Any) -> str:
     """Return the arguments and options of a command, as in its --help."""
     rows = [
-        _row(_usage(each), _default(each), str(each.help))
+        _row(_usage(each), f"{each.help}{_default(each)}")
         for each in command.params
         if COMMON not in each.opts
     ]
     if not rows:
         return "No options of its own."
-    return "\n".join([*_head("option", "default", "meaning"), *rows])
+    return "\n".join([*_head("option", "meaning"), *rows])
 
 
 def _commands(command: Any, *path: str) -> Iterator[tuple[str, Any]]:
@@ -160,8 +159,8 @@ def _usage(parameter: Any) -> str:
 
 def _default(parameter: Any) -> str:
     if parameter.required:
-        return "required"
-    return f"`{parameter.default}`" if parameter.default else ""
+        return " Required."
+    return f" Default: `{parameter.default}`." if parameter.default else ""
 
 
 def _head(*names: str) -> list[str]:
@@ -170,7 +169,7 @@ def _head(*names: str) -> list[str]:
 
 def _row(*cells: str) -> str:
     escaped = (cell.replace("|", r"\|") for cell in cells)
-    return f"| {' | '.join(escaped)} |".replace("|  |", "| |")
+    return f"| {' | '.join(escaped)} |"
 
 
 def _time(operations: float, cores: int) -> str:

@@ -6,8 +6,6 @@ from importlib import resources
 from typing import Any
 
 from internal_linker.ranking.learned import PACKAGED
-from internal_linker.ranking.list_scales import SCALES
-from internal_linker.ranking.pair_features import PAIR_FEATURES
 
 
 def ranker_figures() -> str:
@@ -28,15 +26,6 @@ def ranker_sites() -> str:
         for site in _packaged()["sites"]
     )
     return "\n".join([*_head("site", "repositories and commits", "earlier dates"), *rows])
-
-
-def ranker_features() -> str:
-    """Return the weights of each feature, those with the most weight first."""
-    weights = {row["name"]: row["weight"] for row in _packaged()["columns"]}
-    features = {name: [weights[f"{scale} {name}"] for scale in SCALES] for name in PAIR_FEATURES}
-    order = sorted(features, key=lambda name: -sum(map(abs, features[name])))
-    rows = (_row(name, *(f"{weight:+.2f}" for weight in features[name])) for name in order)
-    return "\n".join([*_head("feature", "value", "z-score", "rank"), *rows])
 
 
 def _figures(lists: str) -> Iterator[str]:

@@ -1,21 +1,20 @@
 """The pages name what exists: tables match the code, links and paths lead somewhere, and options exist."""
 
-import ast
 import re
 import tomllib
-from importlib import import_module
-from inspect import getsourcefile, isfunction, signature
+from inspect import isfunction, signature
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 import internal_linker
-from internal_linker.adapters.database.page_vectors import PAGE_VECTORS
 from internal_linker.assistants.server import Tools
 from internal_linker.core.errors import ExitCode
+from internal_linker.store.page_vectors import PAGE_VECTORS
 from internal_linker.usecases.run import PageLink
 from internal_linker.usecases.settings.accounts import site_accesses
+from internal_linker.usecases.settings.link_rules import LINK_RULES_FILE, LINK_TARGETS_FILE
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings
 from tests.docs.generated import COMMANDS, COMMON, places, renewed
 from tests.docs.pages import PAGES, README, Page, doc
@@ -44,24 +43,8 @@ TABLE_NAMES = {PAGE_VECTORS.name, *PAGE_VECTORS.c.keys()}
 FUNCTIONS = {name: getattr(internal_linker, name) for name in internal_linker.__all__}
 FUNCTIONS = {name: each for name, each in FUNCTIONS.items() if isfunction(each)}
 ARGUMENTS = {name for each in FUNCTIONS.values() for name in signature(each).parameters}
-
-
-def attributes_of_results() -> dict[str, set[str]]:
-    """Return the attributes of each public function's result; api/ imports these types for type checkers only."""
-    sources = {Path(str(getsourcefile(each))) for each in FUNCTIONS.values()}
-    trees = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
-    nodes = (node for tree in trees for node in ast.walk(tree))
-    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
-    modules = {alias.name: str(node.module) for node in imports for alias in node.names}
-    found: dict[str, set[str]] = {}
-    for name, function in FUNCTIONS.items():
-        type_name = str(signature(function).return_annotation)
-        result = getattr(import_module(modules[type_name]), type_name) if type_name in modules else None
-        found[name] = {*dir(result), *getattr(result, "__dataclass_fields__", ())}
-    return found
-
-
-RESULTS = attributes_of_results()
+RETURNED = {name: signature(each).return_annotation for name, each in FUNCTIONS.items()}
+RESULTS = {name: {*dir(each), *getattr(each, "__dataclass_fields__", ())} for name, each in RETURNED.items()}
 PYTHON_NAMES = {"internal_linker", "exit_code", *internal_linker.__all__} | ARGUMENTS.union(*RESULTS.values())
 PYTHON_NAMES |= {*PageLink.__dataclass_fields__}
 # What assistants call.
@@ -102,9 +85,9 @@ def test_paths_exist(page: Page) -> None:
         text for text in page.code if re.match(r"(internal_linker|tests|config|docs|\.ci|\.github)/", text)
     ]
     missing = [text for text in paths if not (REPOSITORY / text).exists()]
-    # The key files, and the former paths of two pages.
-    keys = {path.as_posix() for path, _ in KEY_FILES.values()}
-    assert sorted({*missing} - keys - {".github/SCALING.md"}) == []
+    # Files that a project may have, and the former path of a page.
+    optional = [*(path for path, _ in KEY_FILES.values()), LINK_RULES_FILE, LINK_TARGETS_FILE]
+    assert sorted({*missing} - {path.as_posix() for path in optional} - {".github/SCALING.md"}) == []
 
 
 @EVERY_PAGE

@@ -25,7 +25,13 @@ def folder(tmp_path: Path) -> Path:
     folder = make_project(tmp_path)
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *LINKS])
     with (folder / "files/urls_rawdata.csv").open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerow((f"{SITE}/guests/", "Guests", "Many guests like white tea in the evening."))
+        csv.writer(file).writerow(
+            (
+                f"{SITE}/guests/",
+                "Guests",
+                "Many guests like white tea in the evening, and they talk about their garden.",
+            )
+        )
     return folder
 
 

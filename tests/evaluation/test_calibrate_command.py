@@ -84,18 +84,16 @@ def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]
     calibrate(folder, "--pairs", "80")
     label(folder, 0.75, 0.6)
     capsys.readouterr()
-    assert calibrate(folder, "--pairs", "0", "--precision", "0.99", "--sidebar-precision", "0.98") == 0
+    assert calibrate(folder, "--pairs", "0", "--sidebar-precision", "0.98") == 0
     out = capsys.readouterr().out
     assert "80 of them labelled; none were added" in out
-    assert "tier_inline = 0.75\n" in out and "tier_sidebar = 0.6\n" in out
+    assert "tier_sidebar = 0.6\n" in out
     precision = {threshold: share for threshold, _, share in ROWS.findall(out)}
     assert precision["75"] == "1.000" and precision["70"] != "1.000"
     assert len(precision) == 19
-    label(folder, 2, 0.5)
+    label(folder, 2, 2)
     assert calibrate(folder, "--pairs", "0") == ExitCode.SUCCESS
-    out = capsys.readouterr().out
-    assert re.search(r"^# tier_inline: no score .* Label more pairs", out, re.M)
-    assert re.search(r"^tier_sidebar = 0\.\d+$", out, re.M)
+    assert re.search(r"^# tier_sidebar: no score .* Label more pairs", capsys.readouterr().out, re.M)
 
 
 def test_existing_links_serve_until_there_are_labels(
@@ -104,13 +102,12 @@ def test_existing_links_serve_until_there_are_labels(
     calibrate(folder, "--pairs", str(LEAST_LABELS))
     out = capsys.readouterr().out
     assert f"of {LEAST_LABELS} more rows, and start `" in out and "existing links" not in out
-    assert "keep tier_inline = 0.7 and tier_sidebar = 0.7." in out and "precision" not in out
+    assert "keep tier_sidebar = 0.7." in out and "precision" not in out
     pages = read_csv(folder / "files/urls_rawdata.csv")
     pairs = [(pages[at]["URL"], pages[at + 1]["URL"]) for at in range(0, 28, 2)]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *pairs])
     assert calibrate(folder) == ExitCode.SUCCESS
     out = capsys.readouterr().out
-    assert re.search(r"^  \d+% have a score of at least 70 \(tier_inline\)$", out, re.M)
     assert re.search(r"^  \d+% have a score of at least 70 \(tier_sidebar\)$", out, re.M)
     label(folder, 0.75, 0.6)
     assert calibrate(folder) == ExitCode.SUCCESS
@@ -194,7 +191,7 @@ def test_a_file_of_a_spreadsheet_program_or_an_earlier_version_is_read(
 
 
 def test_precisions_that_make_no_sense_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for inline, sidebar in (("1.2", "0.5"), ("0.5", "0.6"), ("0.8", "0"), ("nan", "0.5")):
-        assert calibrate(folder, "--precision", inline, "--sidebar-precision", sidebar) == 2
-        assert "both must be above 0 and below 1" in capsys.readouterr().err
+    for share in ("1.2", "0", "nan"):
+        assert calibrate(folder, "--sidebar-precision", share) == 2
+        assert "it must be above 0 and below 1" in capsys.readouterr().err
     assert not (folder / "files/labels.csv").exists()

@@ -20,15 +20,15 @@ from internal_linker.evaluation.calibration import (
     threshold_for,
     weights,
 )
-from internal_linker.evaluation.labels import Pair
+from internal_linker.evaluation.labels import LabelRow
 from tests.support.builders import url
 
 SHARES = st.floats(0, 1)
 
 
-def pair(name: str, strength: float = 0.5) -> Pair:
+def pair(name: str, strength: float = 0.5) -> LabelRow:
     ends = url(name), url("target")
-    return Pair(ends, *ends, strength=strength)
+    return LabelRow(ends, *ends, strength=strength)
 
 
 PAIRS = st.lists(
@@ -51,7 +51,7 @@ JUDGED = st.lists(st.tuples(SHARES, st.floats(0.25, 500), st.booleans()), max_si
 
 
 @given(PAIRS, st.data())
-def test_a_pair_is_drawn_once_and_no_more_than_asked_for(pairs: list[Pair], data: st.DataObject) -> None:
+def test_a_pair_is_drawn_once_and_no_more_than_asked_for(pairs: list[LabelRow], data: st.DataObject) -> None:
     drawn = data.draw(st.lists(st.sampled_from(pairs), unique_by=lambda each: each.ends)) if pairs else []
     count = data.draw(st.integers(-5, 70))
     found = draw(pairs, drawn, count)
@@ -61,14 +61,14 @@ def test_a_pair_is_drawn_once_and_no_more_than_asked_for(pairs: list[Pair], data
 
 
 @given(PAIRS)
-def test_every_stratum_is_covered(pairs: list[Pair]) -> None:
+def test_every_stratum_is_covered(pairs: list[LabelRow]) -> None:
     some = [each for each in pairs if each.section in ("/a", "/b", "/c")]
     strata = {(each.band, each.section) for each in some}
     assert {(each.band, each.section) for each in draw(some, [], len(strata))} == strata
 
 
 @given(PAIRS, st.integers(0, 30), st.integers(0, 30))
-def test_a_larger_choice_holds_the_smaller_in_any_order(pairs: list[Pair], one: int, more: int) -> None:
+def test_a_larger_choice_holds_the_smaller_in_any_order(pairs: list[LabelRow], one: int, more: int) -> None:
     first = draw(pairs, [], one)
     whole = draw(pairs, [], one + more)
     assert whole == draw(pairs[::-1], [], one + more)
@@ -89,7 +89,7 @@ def test_large_strata_get_more_by_the_root_of_their_size() -> None:
 
 
 @given(PAIRS, st.integers(1, 60))
-def test_labelled_pairs_stand_for_all(pairs: list[Pair], count: int) -> None:
+def test_labelled_pairs_stand_for_all(pairs: list[LabelRow], count: int) -> None:
     labelled = draw(pairs, [], count)
     found = weights(pairs, labelled)
     assert (found >= 1 - 1e-9).all()
@@ -109,11 +109,11 @@ def test_intervals_contain_their_share_and_recall_falls(judged: Judged) -> None:
     assert [point.threshold for point in points] == sorted(THRESHOLDS)
     for point in points:
         for share in (point.precision, point.recall):
-            assert isnan(share.value) or 0 <= share.low <= share.value <= share.high <= 1
-        assert isnan(point.precision.value) == (point.pairs == 0)
+            assert isnan(share.mean) or 0 <= share.low <= share.mean <= share.high <= 1
+        assert isnan(point.precision.mean) == (point.pairs == 0)
     for lower, higher in pairwise(points):
         assert lower.pairs >= higher.pairs
-        assert isnan(higher.recall.value) or lower.recall.value >= higher.recall.value - 1e-12
+        assert isnan(higher.recall.mean) or lower.recall.mean >= higher.recall.mean - 1e-12
 
 
 @given(JUDGED, SHARES, SHARES)
@@ -123,7 +123,7 @@ def test_more_precision_never_takes_a_lower_threshold(judged: Judged, one: float
     assert isnan(high) or low <= high
     for point in points:
         if point.threshold == high:
-            assert point.precision.value >= max(one, other) and point.pairs >= LEAST_PAIRS
+            assert point.precision.mean >= max(one, other) and point.pairs >= LEAST_PAIRS
 
 
 @given(JUDGED, st.lists(st.booleans(), min_size=40, max_size=40), SHARES)
@@ -139,7 +139,7 @@ def test_figures_of_a_plain_sample() -> None:
     judged = Judged(np.array([row[0] for row in rows]), np.ones(30), np.array([row[1] for row in rows]))
     point = next(each for each in curve(judged) if each.threshold == 0.5)
     assert point.pairs == 10
-    assert point.precision.value == pytest.approx(0.8) and point.recall.value == pytest.approx(8 / 12)
+    assert point.precision.mean == pytest.approx(0.8) and point.recall.mean == pytest.approx(8 / 12)
     assert point.precision.low == pytest.approx(0.490, abs=1e-3)
     assert point.precision.high == pytest.approx(0.943, abs=1e-3)
     assert threshold_for(curve(judged), 0.8) == 0.15

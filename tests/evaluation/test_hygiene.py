@@ -6,7 +6,7 @@ import pytest
 
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.evaluation.hygiene import EXAMPLES, Flaw, Hygiene, Proposed, hygiene
+from internal_linker.evaluation.hygiene import EXAMPLES, Flaw, Hygiene, ProposedAnchor, hygiene
 from internal_linker.evaluation.page_text import cuts, word_length
 
 SITE = "https://www.tiny.example"
@@ -26,11 +26,11 @@ def site(content: str, *links: ExistingLink, headings: Sequence[int] = (), lang:
     return Collected(tuple(pages), (), (), 0, tuple(links))
 
 
-def proposed(content: str, text: str, target: str = TARGET) -> Proposed:
-    return Proposed(SOURCE, target, Anchor(text, start=content.index(text)))
+def proposed(content: str, text: str, target: str = TARGET) -> ProposedAnchor:
+    return ProposedAnchor(SOURCE, target, Anchor(text, start=content.index(text)))
 
 
-def looked_at(site: Collected, *some: Proposed) -> Hygiene:
+def looked_at(site: Collected, *some: ProposedAnchor) -> Hygiene:
     return hygiene(site, some, {"en": ["Slow Kettle"]})
 
 
@@ -77,10 +77,10 @@ def test_each_flaw_is_found(content: str, anchor: str, flaws: set[str]) -> None:
 def test_brand_and_whole_name_may_name_their_page_and_a_wrong_place_is_found() -> None:
     assert found("Slow Kettle is our shop.", "Slow Kettle", HOME) == set()
     assert found("Read about choosing a kettle now.", "choosing a kettle", OTHER) == set()
-    moved = Proposed(SOURCE, TARGET, Anchor("water", start=0))
+    moved = ProposedAnchor(SOURCE, TARGET, Anchor("water", start=0))
     assert looked_at(site("Soft water is best."), moved).counts[Flaw.MISPLACED] == 1
     # A title that an editor would write into the text has no place that could be wrong.
-    title = Proposed(SOURCE, TARGET, Anchor("Water temperature | Slow Kettle", verbatim=False))
+    title = ProposedAnchor(SOURCE, TARGET, Anchor("Water temperature | Slow Kettle", verbatim=False))
     counts = looked_at(site("Some text."), title).counts
     assert {flaw for flaw, count in counts.items() if count} == {Flaw.BRAND}
 
@@ -99,7 +99,10 @@ def test_a_name_in_code_may_be_an_anchor_of_the_page_that_has_this_name() -> Non
     assert looked_at(site(content, known), one).counts[Flaw.CODE] == 0
 
 
-def test_anchors_of_one_page_are_compared_with_each_other_and_with_its_links() -> None:
+def test_anchors_of_one_page_are_compared_with_each_other_and_with_its_links(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("internal_linker.evaluation.hygiene._PER_SENTENCE", 1)
     content = "Soft water makes a kettle last. The kettle is hot. A kettle boils."
     soft, makes = proposed(content, "Soft water"), proposed(content, "water makes a kettle", OTHER)
     counts = looked_at(site(content), soft, makes).counts
@@ -108,9 +111,9 @@ def test_anchors_of_one_page_are_compared_with_each_other_and_with_its_links() -
     counts = looked_at(site(content), soft, apart).counts
     assert (counts[Flaw.OVERLAP], counts[Flaw.SENTENCE]) == (0, 2)
     linked = ExistingLink(SOURCE, OTHER, "kettle is", content.index("kettle is"))
-    hot = Proposed(SOURCE, OTHER, Anchor("kettle", start=content.index("kettle is")))
+    hot = ProposedAnchor(SOURCE, OTHER, Anchor("kettle", start=content.index("kettle is")))
     assert looked_at(site(content, linked), hot).counts[Flaw.LINKED] == 1
-    last = Proposed(SOURCE, TARGET, Anchor("kettle", start=content.index("kettle boils")))
+    last = ProposedAnchor(SOURCE, TARGET, Anchor("kettle", start=content.index("kettle boils")))
     assert looked_at(site(content), hot, last).counts[Flaw.SEVERAL_TARGETS] == 2
 
 
@@ -120,7 +123,7 @@ def test_text_that_many_pages_repeat_is_a_templates() -> None:
         Page(f"{SITE}/{at}", f"{SITE}/{at}", content=f"Page {at}. {template}, say {at}.") for at in range(7)
     ]
     target = Page(TARGET, TARGET, "Water")
-    one = Proposed(
+    one = ProposedAnchor(
         pages[0].key, TARGET, Anchor("soft water", start=str(pages[0].content).index("soft water"))
     )
     for count, expected in ((4, 0), (5, 1)):
@@ -129,9 +132,10 @@ def test_text_that_many_pages_repeat_is_a_templates() -> None:
 
 
 def test_examples_name_page_anchor_and_target() -> None:
-    content = "The light tea of the morning is best. " * 7
-    starts = [at for at in range(len(content)) if content.startswith("light tea of the morning is", at)]
-    some = [Proposed(SOURCE, TARGET, Anchor("light tea of the morning is best", start=at)) for at in starts]
+    phrase = "light tea of the morning is best"
+    content = f"The {phrase}. " * 7
+    starts = [at for at in range(len(content)) if content.startswith(phrase, at)]
+    some = [ProposedAnchor(SOURCE, TARGET, Anchor(phrase, start=at)) for at in starts]
     result = looked_at(site(content), *some)
     assert result.long == len(some) == 7
     assert result.counts[Flaw.UNRELATED] == 7

@@ -236,7 +236,7 @@ def wordpress(folder: Path, openai: OpenAIStandIn) -> str:
     # The host is that of the pages, which the port is a part of.
     settings = {
         "search_query_template": "site:yoursite.com {main_query}",
-        "tier_inline": 0.3,
+        "anchors": "broad",
         "tier_sidebar": 0.2,
     }
     use_standins(folder, openai=openai, settings=settings)

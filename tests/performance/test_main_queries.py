@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import pytest
 
-from internal_linker.performance.main_queries import is_home, main_queries, site_names
+from internal_linker.performance.main_queries import is_home, main_queries, page_queries, site_names
 
 SITE = "https://www.slowkettle.example"
 HOME, TEA, POTS = f"{SITE}/", f"{SITE}/tea", f"{SITE}/pots"
@@ -213,3 +213,19 @@ def test_names_come_from_hosts_and_titles() -> None:
 def test_home_pages_are_roots(page: str, home: bool) -> None:
     """The root and a language's root are home pages; other pages are not."""
     assert is_home(page) is home
+
+
+def test_a_page_is_called_by_the_queries_that_bring_most_clicks() -> None:
+    """Up to five queries a page, each of the page with most clicks from it; none for the site's name."""
+    rows = [(TEA, f"tea {number}", 10 + number, 90, 2.0) for number in range(6)]
+    rows += [
+        (POTS, "Tea 5", 14, 900, 1.0),
+        (POTS, "tea pots", 2, 90, 2.0),
+        (POTS, "Tea Pots", 2, 90, 2.0),
+        (POTS, "pots", 2, 900, 2.0),
+        (POTS, "slow kettle pots", 50, 90, 1.0),
+    ]
+    assert page_queries(frame(*rows), ["slowkettle"]) == {
+        TEA: ["tea 5", "tea 4", "tea 3", "tea 2", "tea 1"],
+        POTS: ["tea pots"],
+    }

@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from internal_linker.core.edges import beside, score_for, strengths
+from internal_linker.ranking.rules import LEAST_PLACE
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.review import LinkDecision, decide
 from tests.standins import OpenAIStandIn, SerperStandIn
@@ -139,8 +142,12 @@ def test_pages_near_to_it_should_link_to_it(brief: Ask, folder: Path, draft: Pat
     found = brief(folder, draft, "--url", "/milk/oat-latte-art/".join([COFFEE, ""]))
     contents = {page["URL"]: page["Main Content"] for page in sample_pages(50)}
     assert f"{COFFEE}/milk/oat-milk-for-coffee/" in sources(found)[:3]
-    scores = [link["blend"] for link in found["links_from"]]
-    assert scores == sorted(scores, reverse=True) and scores[-1] > 0
+    for links in (found["links_from"], found["links_to"]):
+        scores = [link["score"] for link in links]
+        assert scores == sorted(scores, reverse=True) and scores[-1] > 0
+        assert [link["rank"] for link in links] == [*range(1, len(links) + 1)]
+        inside = [link["score"] >= 33 for link in links]
+        assert inside == [link["verbatim"] for link in links] and any(inside) and not all(inside)
     for link in found["links_from"]:
         assert link["target"] == f"{COFFEE}/milk/oat-latte-art/" and link["place"] >= 1
         shown = [(link["anchor"], link["sentence"])] * link["verbatim"]
@@ -148,19 +155,31 @@ def test_pages_near_to_it_should_link_to_it(brief: Ask, folder: Path, draft: Pat
         assert all(text in sentence and text in contents[link["source"]] for text, sentence in shown)
 
 
-def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, tmp_path: Path) -> None:
-    folder = make_project(tmp_path / "site", 25, {"embedding_provider": "lsa"})
+def test_it_is_ranked_among_what_a_page_could_link_to(
+    brief: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A planned page and others are ranked by the pages alone; so is a run where no place is good enough.
+    monkeypatch.setitem(LEAST_PLACE, "strict", 0.99)
+    settings = {"embedding_provider": "lsa", "anchors": "strict", "short_page_words": 0}
+    folder = make_project(tmp_path / "site", 25, settings)
     page = sample_pages(1)[0]
     write_text(folder / "draft.txt", page["Main Content"])
     options = ("--title", page["Title"], "--url", page["URL"], "--lang", page["Lang"], "--limit", "50")
     found = brief(folder, folder / "draft.txt", *options)
-    free = {"links_per_page": 24, "min_inlinks": 0, "max_inlinks": 0, "both_directions": 0}
-    write_settings(folder, {"embedding_provider": "lsa", **free})
-    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    free = {
+        "links_per_page": 24,
+        "min_inlinks": 0,
+        "max_inlinks": 0,
+        "max_new_inlinks": 0,
+        "both_directions": 0,
+    }
+    write_settings(folder, {**settings, **free})
+    assert command("run", "--figures", "--no-serp", "--project", str(folder)) == 0
     run = {row["Source"]: row for row in read_csv(folder / "files/links.csv") if row["Target"] == page["URL"]}
     assert len(found["links_from"]) > 10
     for link in found["links_from"]:
-        assert link["blend"] == pytest.approx(float(run[link["source"]]["Blend"]), abs=1e-3)
+        pages = beside(LEAST_PLACE["strict"]) * strengths(np.array(link["blend"]))
+        assert score_for(pages) == pytest.approx(float(run[link["source"]]["Blend"]), abs=1e-3)
         assert link["place"] == int(run[link["source"]]["Rank"])
 
 

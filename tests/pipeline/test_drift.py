@@ -173,6 +173,6 @@ def test_a_shrunken_site_fires() -> None:
 
 
 def test_other_thresholds_are_no_drift() -> None:
-    """Links that change tiers because a person changed tier_inline aren't drift."""
+    """Links that change tiers because a person changed `anchors` aren't drift."""
     assert drift(run(), run(inline=0.95)) == []
     assert "have the tier “in the text”" in " ".join(drift(run(), replace(run(inline=0.95), inline=0.8)))

@@ -13,7 +13,7 @@ import pytest
 import internal_linker
 from internal_linker.adapters.files.index_folder import ARRAYS
 from internal_linker.core.arrays import Ints
-from internal_linker.matching.candidates import Comparison, Pool
+from internal_linker.matching.candidates import ComparisonArrays, Pool
 from internal_linker.matching.neighbours.knn_join import Joined, join
 from internal_linker.pipeline import site_ranking
 from internal_linker.text.words import words as words_of
@@ -94,13 +94,13 @@ def without_index(folder: Path, capsys: pytest.CaptureFixture[str], *words: str)
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> dict[int, Ints]:
     """The nearest pages by vectors that each compared text began with, by its row."""
-    found, pools = dict[int, Ints](), Comparison.pools
+    found, pools = dict[int, Ints](), ComparisonArrays.pools
 
-    def recorded(comparison: Comparison, texts: Ints, near: Ints) -> list[Pool]:
+    def recorded(comparison: ComparisonArrays, texts: Ints, near: Ints) -> list[Pool]:
         found.update(zip(texts.tolist(), near, strict=True))
         return pools(comparison, texts, near)
 
-    monkeypatch.setattr(Comparison, "pools", recorded)
+    monkeypatch.setattr(ComparisonArrays, "pools", recorded)
     return found
 
 

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def after_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of 50 pages after a run, whose links are those of lookups."""
-    settings = {"embedding_provider": "lsa", "min_inlinks": 0, "max_inlinks": 0}
+    settings = {"embedding_provider": "lsa", "min_inlinks": 0, "max_inlinks": 0, "max_new_inlinks": 0}
     made = make_project(tmp_path_factory.mktemp("lookup") / "site", 50, settings)
     assert command("run", "--no-serp", "--project", str(made)) == 0
     return made
@@ -190,9 +190,10 @@ def test_the_best_sources_have_the_scores_of_a_run(
     assert lookup(page, folder, to=True, limit=20).to_frame()["source"].tolist() == [
         link["source"] for link in links
     ]
-    settings = {"embedding_provider": "lsa", "links_per_page": 15, "min_inlinks": 0, "max_inlinks": 0}
+    limits = {"min_inlinks": 0, "max_inlinks": 0, "max_new_inlinks": 0}
+    settings = {"embedding_provider": "lsa", "links_per_page": 15, **limits}
     write_settings(folder, settings)
-    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    assert command("run", "--figures", "--no-serp", "--project", str(folder)) == 0
     run = {row["Source"]: row for row in read_csv(folder / "files/links.csv") if row["Target"] == page}
     for link in links:
         assert link["source_title"] == pages[link["source"]]["Title"]

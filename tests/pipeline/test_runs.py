@@ -1,6 +1,7 @@
 """Whole runs through the command line against real local servers, once for each combination of providers."""
 
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -14,6 +15,8 @@ from tests.support.small_project import command, write_csv
 
 PAGES = 12
 URLS = [page["URL"] for page in sample_pages(PAGES)]
+# The least score of a link in the text, by `anchors`.
+LEAST = {"balanced": 33, "broad": 20}
 COMBINATIONS = list(product(("csv", "sheet"), ("none", "serper"), ("lsa", "local", "openai")))
 # Each provider is in one of them, alone or with others.
 QUICK = [("csv", "none", "lsa"), ("csv", "serper", "local"), ("sheet", "serper", "openai")]
@@ -67,7 +70,7 @@ def test_every_combination_of_providers_links_every_page_and_a_rerun_costs_nothi
         openai=openai if encoder == "openai" else None,
         settings={"embedding_provider": encoder},
     )
-    assert command("run", "--project", str(project)) == 0
+    assert command("run", "--figures", "--project", str(project)) == 0
     assert "Pipeline completed successfully!" in capsys.readouterr().out
     output = read_csv(project / "files/Output.csv")
     links = read_csv(project / "files/links.csv")
@@ -125,7 +128,7 @@ def test_a_site_in_a_language_that_the_packaged_model_does_not_know_is_told_so(
     rows = [(f"https://a.example/{name}", name, 3 * f"{text} ") for name, text in texts.items()]
     write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *rows])
     (project / "files/main_queries.csv").unlink()
-    assert command("run", "--project", str(project)) == 0
+    assert command("run", "--figures", "--project", str(project)) == 0
     told = capsys.readouterr()
     note = (
         "Note: 3 pages are in a language that local/all-MiniLM-L6-v2-int8 does not support: "
@@ -178,12 +181,12 @@ def test_a_failing_encoder_leaves_links_by_words_and_a_second_run_heals(
     project = make_project(tmp_path, PAGES)
     use_standins(project, openai=openai)
     openai.quota_tokens = 10
-    assert command("run", "--project", str(project)) == 6
+    assert command("run", "--figures", "--project", str(project)) == 6
     links = read_csv(project / "files/links.csv")
     assert len(links) == 5 * PAGES
     assert all(link["Embedding Similarity"] == "" and link["Lexical Score"] for link in links)
     openai.quota_tokens = None
-    assert command("run", "--project", str(project)) == 0
+    assert command("run", "--figures", "--project", str(project)) == 0
     assert all(link["Embedding Similarity"] for link in read_csv(project / "files/links.csv"))
 
 
@@ -199,3 +202,54 @@ def test_a_sheet_that_refuses_writing_keeps_the_links_in_the_files(
     assert google.grid("Main") == before
     assert all(row["Link 5"] for row in read_csv(project / "files/Output.csv"))
     assert "Editor" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("anchors", ["balanced", "broad"])
+def test_rank_score_and_tier_agree_in_all_files(anchors: str, tmp_path: Path) -> None:
+    """A page's links are in the order of their scores: links in its text, then the related box, then weak ones."""
+    project = make_project(tmp_path, 40, {"embedding_provider": "lsa", "anchors": anchors})
+    assert command("run", "--no-serp", "--project", str(project)) == 0
+    output = read_csv(project / "files/Output.csv")
+    by_page = {row["URL"]: list[dict[str, str]]() for row in output}
+    for link in read_csv(project / "files/links.csv"):
+        by_page[link["Source"]].append(link)
+    for row in output:
+        links = by_page[row["URL"]]
+        assert [row[f"Link {rank}"] for rank in range(1, 6)] == [link["Target"] for link in links]
+        scores = [int(link["Score"]) for link in links]
+        assert scores == sorted(scores, reverse=True)
+        tiers = [("inline", "sidebar", "review").index(link["Tier"]) for link in links]
+        assert tiers == sorted(tiers)
+        inside = [score for score, tier in zip(scores, tiers, strict=True) if tier == 0]
+        assert all(score >= LEAST[anchors] for score in inside)
+        assert all(score < LEAST[anchors] for score in scores[len(inside) :])
+    counts = Counter(link["Tier"] for links in by_page.values() for link in links)
+    assert min(counts[tier] for tier in ("inline", "sidebar", "review")) > 5
+
+
+def test_a_nearly_empty_page_gets_no_links_in_its_text(tmp_path: Path) -> None:
+    """A stub of 11 words gets its links for a related box; one word more, and they stand in its text."""
+    project = make_project(tmp_path, 25, {"embedding_provider": "lsa"})
+    rows = read_csv(project / "files/urls_rawdata.csv")
+    named = next(row for row in rows if "French Press" in row["Title"])
+    text = "Until then we brew French press coffee without the mud"
+    host = named["URL"].split("/")[2]
+    stubs = [
+        {
+            **named,
+            "URL": f"https://{host}/{words}/",
+            "Title": f"Soon {words}",
+            "H1": "",
+            "Main Content": content,
+        }
+        for words, content in ((11, f"Soon. {text}."), (12, f"Coming soon. {text}."))
+    ]
+    assert [len(stub["Main Content"].split()) for stub in stubs] == [11, 12]
+    write_csv(project / "files/urls_rawdata.csv", [[*named], *([*row.values()] for row in [*rows, *stubs])])
+    assert command("run", "--no-serp", "--project", str(project)) == 0
+    links = read_csv(project / "files/links.csv")
+    inside = [
+        {link["Source"] for link in links if link["Tier"] == "inline"} & {stub["URL"]} for stub in stubs
+    ]
+    assert inside == [set(), {stubs[1]["URL"]}]
+    assert len([link for link in links if link["Source"] == stubs[0]["URL"]]) == 5

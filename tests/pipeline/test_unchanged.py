@@ -63,6 +63,12 @@ def repeats(root: Path, options: RunOptions | None = None) -> bool:
         return bool(steps._repetition and steps._repetition.last())
 
 
+def test_a_run_that_writes_other_columns_does_its_work(root: Path) -> None:
+    for options, figures in ((("--figures",), True), (("--figures",), True), ((), False)):
+        assert command("run", *options, "--project", str(root)) == 0
+        assert ("Blend" in read_csv(root / "files/links.csv")[0]) == figures
+
+
 def test_a_run_after_which_nothing_changed_says_so_and_ends(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,7 +142,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "Output.csv sorted": _rows("Output.csv", lambda rows: rows.reverse()),
     "links.csv deleted": lambda root: (root / "files/links.csv").unlink(),
     "orphans.csv emptied": lambda root: (root / "files/orphans.csv").write_bytes(b""),
-    "setting": lambda root: write_settings(root, {"min_inlinks": 1, "tier_inline": 0.9}),
+    "setting": lambda root: write_settings(root, {"min_inlinks": 1, "anchors": "strict"}),
     "pattern": lambda root: (root / "config/excluded_urls.txt").write_text(f"{SITE}/1/1/"),
     "text": _rows("urls_rawdata.csv", lambda rows: rows[3].__setitem__(2, "other words")),
     "page gone": _rows("urls_rawdata.csv", lambda rows: rows.pop(12)),

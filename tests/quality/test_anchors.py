@@ -1,8 +1,7 @@
 """Proposed anchors compared with editors' anchors, and looked at in the text: floors must hold, flaws there are none.
 
-The floors are slightly below the measured figures. The shipped model learned from both sites, too: ANCHORS.md has the
-figures without them. A floor is only ever lowered on purpose: change FLOORS together with its copy in
-LOWERED_ON_PURPOSE, and say why in the commit.
+The floors are slightly below the measured figures. The shipped judge learned from both sites, too. A floor is only ever
+lowered on purpose: change FLOORS together with its copy in LOWERED_ON_PURPOSE, and say why in the commit.
 """
 
 from pathlib import Path
@@ -14,13 +13,13 @@ from internal_linker.evaluation.anchors import agreement
 from tests.support.corpora import ABSENT, make_project, present, whole_site
 
 # Means over linked pairs: token F1 of the first anchor, and the share that is the editors' own.
-FLOORS = {"18f-blog": (0.39, 0.165), "vue-fa-ar": (0.54, 0.36)}
-LOWERED_ON_PURPOSE = {"18f-blog": (0.39, 0.165), "vue-fa-ar": (0.54, 0.36)}
+FLOORS = {"18f-blog": (0.365, 0.165), "vue-fa-ar": (0.48, 0.3)}
+LOWERED_ON_PURPOSE = {"18f-blog": (0.365, 0.165), "vue-fa-ar": (0.48, 0.3)}
 PAIRS = {"18f-blog": 497, "vue-fa-ar": 644}
 # How much larger the share of anchors of six words and more may be than the editors'.
 MOST_LONG = {"18f-blog": 0.0, "vue-fa-ar": 0.0}
 # The least share of a run's links that have an anchor in the text: most texts have no words that name the target.
-LEAST_IN_TEXT = {"18f-blog": 0.095, "vue-fa-ar": 0.16}
+LEAST_IN_TEXT = {"18f-blog": 0.15, "vue-fa-ar": 0.21}
 
 
 def test_no_floor_was_lowered_by_the_way() -> None:

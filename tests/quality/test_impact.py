@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from internal_linker.performance.impact.analysis import click_effect
-from internal_linker.performance.impact.records import Verdict
+from internal_linker.performance.impact.records import Conclusion
 from tests.support.impact_sites import Kind, simulated
 from tests.support.small_project import REPOSITORY
 
@@ -14,7 +14,7 @@ def test_few_sites_without_effect_are_called_significant() -> None:
     sites = [simulated(seed, Kind(), 0.0) for seed in range(60)]
     found = [click_effect(site.panel, site.treated, site.strata).clicks for site in sites]
     assert sum(one is not None for one in found) > 50
-    alarms = [one.verdict is not Verdict.UNCLEAR for one in found if one]
+    alarms = [one.verdict is not Conclusion.UNCLEAR for one in found if one]
     assert np.mean(alarms) <= 0.15  # 5% of 60 sites are 3, and more than 9 one time in 5,000
     assert abs(np.mean([one.effect for one in found if one])) < 0.03
 

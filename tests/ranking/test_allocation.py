@@ -211,6 +211,14 @@ def test_a_cap_sends_links_elsewhere_or_leaves_places_empty() -> None:
     assert Site(edges, 5, 1, count=3, least=1, most=2).spread().tolist() == [False] * 3 + [True] * 2
 
 
+def test_each_target_may_have_its_own_limits() -> None:
+    """Of three targets, one may have one link, one has no cap, and one needs two."""
+    edges = edges_of(*((s, t, 9.0 - t - 0.1 * s) for s in range(4) for t in range(3)))
+    least, most = np.array([0, 0, 2]), np.array([1, 0, 2])
+    chosen = spread(edges, 4, 3, count=1, min_inlinks=least, max_inlinks=most, floor=-1e9)
+    assert inlinks(edges, chosen, 3, floor=-1e9).tolist() == [1, 1, 2]
+
+
 @pytest.mark.parametrize("n", [0, 3])
 def test_without_edges_nothing_is_chosen(n: int) -> None:
     site = Site(edges_of(), n, n)

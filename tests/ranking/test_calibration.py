@@ -3,7 +3,7 @@
 import numpy as np
 
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.ranking.calibration import LEAST, Calibration, Range, reliability
+from internal_linker.ranking.calibration import LEAST, LinkProbability, Range, reliability
 from internal_linker.ranking.learned import packaged_ranker
 
 
@@ -13,10 +13,10 @@ def lists(count: int, length: int, seed: int = 0) -> tuple[Vectors, Ints]:
 
 def test_probabilities_without_calibration_are_shares() -> None:
     scores, of = lists(3, 40)
-    found = Calibration().probability(scores, of).reshape(3, 40)
+    found = LinkProbability().probability(scores, of).reshape(3, 40)
     raised = np.exp(scores.reshape(3, 40))
     np.testing.assert_allclose(found, raised / raised.sum(axis=1, keepdims=True))
-    assert Calibration().probability(np.zeros(0), np.zeros(0, np.int64)).shape == (0,)
+    assert LinkProbability().probability(np.zeros(0), np.zeros(0, np.int64)).shape == (0,)
 
 
 def test_probabilities_rise_with_the_score_within_a_list() -> None:

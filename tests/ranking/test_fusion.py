@@ -20,9 +20,10 @@ FOUND = st.lists(st.sampled_from(NUMBERS), unique=True).map(lambda found: np.arr
 
 def ranked(scores: dict[int, float]) -> Ranked:
     n = len(scores)
-    signals = (np.full(n, value) for value in (0.5, 0.25, 0.1))
-    none = np.zeros(n, np.int64)
-    return Ranked(none, np.array([*scores], np.int64), none, np.array([*scores.values()], float), *signals)
+    none, score = np.zeros(n, np.int64), np.array([*scores.values()], float)
+    similarity, lexical, probability = (np.full(n, value) for value in (0.5, 0.25, 0.1))
+    targets = np.array([*scores], np.int64)
+    return Ranked(none, targets, none, score, similarity, lexical, probability, score)
 
 
 MATCHES = st.dictionaries(st.sampled_from(NUMBERS), SCORES).map(ranked)

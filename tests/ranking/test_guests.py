@@ -8,6 +8,7 @@ import pytest
 
 from internal_linker.core.records import Candidate, Collected, Page, Searched, Source, Text
 from internal_linker.embeddings.embed import page_text
+from internal_linker.matching.grown import GrownArray
 from internal_linker.matching.site_index import Guests
 from internal_linker.matching.tfidf import index_terms
 from internal_linker.matching.tokens import tokenize
@@ -49,6 +50,15 @@ def test_a_guest_gets_the_same_links_in_any_company() -> None:
     )
     assert repr(ranked(late.with_guests(guests(page_text(page(QUERY, QUERY)))), range(1))) == repr([first])
     assert first and all(np.isfinite(each.lexical) for each in first)
+
+
+def test_ranking_for_a_guest_copies_no_array_of_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a large site the copies would take longer than all the rest."""
+    made = ranking(PAGES, LINKS)
+    late = made.proposing([Source("", "", QUERY, None, in_sheet=False)], made.targets, Searched())
+    monkeypatch.setattr(GrownArray, "__array__", lambda *_, **__: pytest.fail("an array was copied"))
+    (found,) = ranked(late.with_guests(guests(page_text(page(QUERY, QUERY)))), range(1))
+    assert found
 
 
 def test_a_pickled_ranking_takes_guests() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from internal_linker.ranking.calibration import Calibration
+from internal_linker.ranking.calibration import LinkProbability
 from internal_linker.ranking.learned import (
     COLUMNS,
     LearnedRanker,
@@ -64,12 +64,12 @@ def test_unknown_values_count_as_the_mean() -> None:
 
 
 def test_a_ranker_is_read_as_it_was_written() -> None:
-    made = replace(ranker(raw_words=0.25, z_match=-1.5), bonus=0.1, calibration=Calibration(1.5, 0.9))
+    made = replace(ranker(raw_words=0.25, z_match=-1.5), bonus=0.1, calibration=LinkProbability(1.5, 0.9))
     text = written_ranker(made, {"sites": ["one", "other"]})
     again = read_ranker(text)
     for name in ("means", "deviations", "weights"):
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
-    assert (again.bonus, again.calibration) == (0.1, Calibration(1.5, 0.9))
+    assert (again.bonus, again.calibration) == (0.1, LinkProbability(1.5, 0.9))
     assert json.loads(text)["sites"] == ["one", "other"]
     assert text.count("\n") == len(COLUMNS) + 8
     text = written_ranker(ranker(), {}).replace('"raw words"', '"raw letters"')

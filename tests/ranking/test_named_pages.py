@@ -8,7 +8,7 @@ import pytest
 from internal_linker.core.records import Collected, ExistingLink, Text
 from internal_linker.matching.tokens import tokenize
 from internal_linker.ranking.named_pages import NamedPages
-from internal_linker.ranking.site_words import SiteWords
+from internal_linker.ranking.site_words import SiteTerms
 from tests.support.builders import page, source, url
 
 TITLES = ("Cold brew ratio", "Grinders", "Water filters | Slow Kettle", "Cold brew")
@@ -26,7 +26,7 @@ def site(
 
 
 def read(collected: Collected) -> NamedPages:
-    return SiteWords(
+    return SiteTerms(
         collected, tokenize([Text("", str(page.content)) for page in collected.pages]).tokens
     ).named
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from internal_linker.core.arrays import NO_PAIRS, pairs_of
-from internal_linker.ranking.place_features import PLACE_FEATURES, Lift, Places
+from internal_linker.ranking.place_features import PLACE_FEATURES, Lift, PagePositions
 
 SITE = "https://shop.example"
 KEYS = [
@@ -37,13 +37,13 @@ KEYS = [
     ],
 )
 def test_places_are_compared_by_their_folders(own: int, other: int, values: dict[str, float]) -> None:
-    found = Places(KEYS).of(np.array([own]), np.array([other]))
+    found = PagePositions(KEYS).of(np.array([own]), np.array([other]))
     assert tuple(found) == PLACE_FEATURES
     assert {name: float(value[0]) for name, value in found.items() if value[0]} == pytest.approx(values)
 
 
 def test_sections_are_first_folders() -> None:
-    made = Places(KEYS[:7])
+    made = PagePositions(KEYS[:7])
     assert made.sections.tolist() == [0, 0, 1, 1, 0, 2, 2]
     assert made.folders.tolist() == [0, 0, 1, 1, 0, 2, 2]
 
@@ -55,6 +55,6 @@ def test_lift_compares_links_with_those_expected() -> None:
     expected = [log(2.5 / 2), log(1.5 / 2), 0]
     assert Lift(sections, links).of(own, others).tolist() == pytest.approx(expected)
     assert Lift(sections, NO_PAIRS).of(own, others).tolist() == [0, 0, 0]
-    made, none = Places([]), np.empty(0, np.int64)
+    made, none = PagePositions([]), np.empty(0, np.int64)
     assert [len(value) for value in made.of(none, none).values()] == [0] * len(PLACE_FEATURES)
     assert Lift(made.sections, NO_PAIRS).of(none, none).tolist() == []

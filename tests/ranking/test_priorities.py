@@ -76,7 +76,7 @@ def marked(
 ) -> Bools:
     """Return which of one source's candidates stand there by need, of two links."""
     n = len(scores)
-    ranked = Ranked(np.zeros(n, np.int64), np.arange(n), np.zeros(n, np.int64), *[np.array(scores)] * 4)
+    ranked = Ranked(np.zeros(n, np.int64), np.arange(n), np.zeros(n, np.int64), *[np.array(scores)] * 5)
     is_chosen, comes_last = (np.isin(np.arange(n), each) for each in (chosen, last))
     added: Vectors = np.array(bonus)
     return by_need(ranked, is_chosen, comes_last, added, 2)

@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 
 from internal_linker.adapters.compute.processes import Processes
-from internal_linker.core.arrays import Bools, Ints
+from internal_linker.core.arrays import Bools, Ints, Pairs, ranks
+from internal_linker.core.house_rules import TargetGoal
 from internal_linker.core.ports import Workers
+from internal_linker.core.reasons import FewLinks
 from internal_linker.core.records import Candidate, Page, Recommendation, Searched, SerpTarget
+from internal_linker.ranking.choice import Chooser
 from internal_linker.ranking.fusion import Ranked
-from internal_linker.ranking.recommend import recommend
+from internal_linker.ranking.recommend import all_ranked, counting, recommend
 from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.stability import preferences
 from tests.support import link_sites
 
 
@@ -74,6 +78,81 @@ def test_no_page_gets_more_than_its_share() -> None:
         Page(f"https://a.example/{n}", f"https://a.example/{n}", content="same words") for n in range(120)
     )
     assert all(len(one.links) == 3 for one in links(alike, 2, most=1.5))
+
+
+def capped(most: int, searched: Searched | None = None, least: int = 0) -> list[Recommendation]:
+    rules, searched = LinkRules(3, "fill", 0.65, least, max_new_inlinks=most), searched or Searched()
+    return list(recommend(link_sites.ranked_site(PAGES, searched=searched, rules=rules), searched, rules))
+
+
+def test_no_page_gets_more_new_links_than_allowed() -> None:
+    """With room for all links, lists stay full: a source whose favourite is full takes the next."""
+    found = capped(4)
+    assert max(inlinks(found).values()) == 4
+    assert all(len(one.links) == 3 for one in found)
+    free, loose = links(PAGES, 0), capped(15)
+    assert [[link.target.key for link in one.links] for one in loose] == [
+        [link.target.key for link in one.links] for one in free
+    ]
+
+
+def test_lists_are_short_where_all_targets_are_full() -> None:
+    found = capped(2, least=3)
+    assert set(inlinks(found).values()) == {2}
+    short = [one.shortage for one in found if one.shortage]
+    assert short and {one.reason.kind for one in short} == {FewLinks.TARGETS_FULL}
+
+
+def test_accepted_links_are_no_new_ones() -> None:
+    rules = LinkRules(3, "fill", 0.65, max_new_inlinks=2)
+    ranking = link_sites.ranked_site(PAGES, rules=rules)
+    counts = counting(ranking.sources)
+    ranked, _ = all_ranked(ranking, counts, offering=False)
+    hub = int(np.bincount(ranked.targets).argmax())
+    accepted = Pairs(ranked.of[ranked.targets == hub][:6], np.full(6, hub))
+    chooser = Chooser(
+        ranked, ranking, counts, rules, preferences(ranked, None), bonus=np.zeros(len(ranked.of))
+    )
+    first = chooser.chosen_first(accepted)
+    first = first.at(ranks(first.of) < 3)
+    found = Counter(first.targets.tolist())
+    assert found.pop(hub) == 6 + 2
+    assert max(found.values()) == 2
+
+
+def test_goals_replace_the_limits_of_their_pages() -> None:
+    free = inlinks(links(PAGES, 1))
+    (hub, _), (lonely, _) = free.most_common(1)[0], free.most_common()[-1]
+    goals = (TargetGoal(2, hub, 0, 2), TargetGoal(3, lonely, 6), TargetGoal(4, "https://a.example/gone", 1))
+    rules = LinkRules(3, "fill", 0.65, 1, goals=goals)
+    found = inlinks(list(recommend(link_sites.ranked_site(PAGES, rules=rules), Searched(), rules)))
+    assert free[hub] > 6 and free[lonely] < 3
+    assert (found[hub], found[lonely]) == (2, 6)
+    rules = replace(rules, max_new_inlinks=5)
+    found = inlinks(list(recommend(link_sites.ranked_site(PAGES, rules=rules), Searched(), rules)))
+    assert (found[hub], found[lonely]) == (2, 5)
+
+
+def test_links_that_rules_ask_for_come_first() -> None:
+    """They do so though the pages have nothing in common, and each source still has its number of links."""
+    far, further = 40, 80
+    ranking = link_sites.ranked_site(PAGES, rules=(rules := LinkRules(3, "fill", 0.65, 2)))
+    ruled = Pairs(np.array([0, 0, 1]), np.array([far, further, far]))
+    found = list(recommend(ranking, Searched(), rules, ruled=ruled))
+    assert {link.target.key for link in found[0].links[:2]} == {PAGES[far].key, PAGES[further].key}
+    assert [link.origin for link in found[0].links] == ["rule", "rule", "semantic"]
+    assert [link.origin for link in found[1].links] == ["rule", "semantic", "semantic"]
+    assert all(link.origin == "semantic" for one in found[2:] for link in one.links)
+
+
+def test_search_results_come_first_up_to_the_limit() -> None:
+    first = PAGES[0]
+    hits: tuple[SerpTarget, ...] = (SerpTarget(first.key, first.url, 1),)
+    serp = dict.fromkeys(range(20, 40), hits)
+    found = capped(5, Searched(targets=serp))
+    assert inlinks(found)[first.key] == 5
+    assert max(inlinks(found).values()) == 5
+    assert all(len(one.links) == 3 for one in found)
 
 
 def test_search_results_stay_where_the_search_comes_first() -> None:

@@ -10,7 +10,7 @@ from internal_linker.matching import tfidf
 from internal_linker.matching.tfidf import TermIndex, index_terms
 from internal_linker.matching.tokens import tokenize
 from internal_linker.ranking import site_words
-from internal_linker.ranking.site_words import SiteWords
+from internal_linker.ranking.site_words import SiteTerms
 from tests.support.builders import page
 
 _dice = random.Random(5)
@@ -25,8 +25,8 @@ PAGES = tuple(
 )
 
 
-def read() -> tuple[SiteWords, TermIndex]:
-    return SiteWords(Collected(PAGES, (), (), 0), TOKENS), index_terms(TOKENS)
+def read() -> tuple[SiteTerms, TermIndex]:
+    return SiteTerms(Collected(PAGES, (), (), 0), TOKENS), index_terms(TOKENS)
 
 
 def test_texts_may_be_read_in_any_number_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

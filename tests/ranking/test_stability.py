@@ -12,7 +12,7 @@ def ranked(*scores: list[float]) -> Ranked:
     of = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
     targets = np.concatenate([np.arange(len(each)) for each in scores])
     known, none = np.concatenate(scores).astype(np.float32), np.zeros(len(of), np.float32)
-    return Ranked(of, targets, np.zeros(len(of), np.int32), known, none, none, none)
+    return Ranked(of, targets, np.zeros(len(of), np.int32), known, none, none, none, known)
 
 
 def earlier(lists: list[list[int]], changed: list[int] = [], unsettled: list[int] = []) -> Earlier:  # noqa: B006
@@ -71,7 +71,7 @@ def test_pages_beyond_the_known_ones_can_be_candidates() -> None:
 def test_a_needier_page_competes_without_the_margin() -> None:
     none, two = np.zeros(0, np.bool_), np.array([False, False])
     score = np.array([2.0, 1.0, 0.9])
-    found = Ranked(np.zeros(3, np.int64), np.arange(3), np.zeros(3, np.int64), *[score] * 4)
+    found = Ranked(np.zeros(3, np.int64), np.arange(3), np.zeros(3, np.int64), *[score] * 5)
     links = Pairs(np.array([0, 0]), np.array([0, 1]))
     bonus = np.array([0.0, 0.0, 0.2])
     changed, rose = np.array([False, False, True]), np.array([False, False, True])

@@ -34,8 +34,10 @@ STUMP = {
         ((2, np.nan, -1), 14),
     ],
 )
-def test_the_leaves_of_all_trees_are_summed(values: tuple[float, ...], sums: float) -> None:
-    assert read_trees([TREE, STUMP]).of(np.array([values, (0, 0, 0)], np.float32)).tolist() == [sums, 10.5]
+@pytest.mark.parametrize("others", [1, 1000])
+def test_the_leaves_of_all_trees_are_summed(values: tuple[float, ...], sums: float, others: int) -> None:
+    candidates = np.array([values, *[(0, 0, 0)] * others], np.float32)
+    assert read_trees([TREE, STUMP]).of(candidates).tolist() == [sums, *[10.5] * others]
 
 
 def test_without_trees_the_sum_is_0() -> None:

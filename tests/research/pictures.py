@@ -47,7 +47,7 @@ COMPLETE = {
     "run": "Pipeline completed",
     "links": "250 links",
     "links-page": "Links from this page",
-    "review": "Around this link",
+    "review": "Links in the text",
     "apply": "Changes, page by page",
     "similar": "Off-topic pages",
     "clusters": "pages",
@@ -120,7 +120,7 @@ def main(wanted: Sequence[str] = ()) -> None:
                 if name in PRESSED:
                     page.get_by_role("button", name=PRESSED[name]).click()
                 if name == "review":
-                    page.locator("#passage mark").wait_for()
+                    page.locator("#page-text .spot").first.wait_for()
                     page.locator("#which").evaluate("each => { each.open = false; }")
                 else:
                     page.get_by_text(complete).locator("visible=true").first.wait_for(timeout=60_000)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from internal_linker.core.edges import ReviewRow
+from internal_linker.core.edges import TIER_NAMES, ReviewRow
 from internal_linker.core.errors import CredentialsRefused, InputError, OutputError, ServiceError
 from internal_linker.core.ports import ReviewDesk
 from internal_linker.review.merge import COLUMNS
@@ -13,6 +13,17 @@ from tests.standins.google_token import EMAIL
 from tests.support.reviews import APPEND, cells, ids, put, rearrange, review_tab, row, shown, verdict
 
 A, B, C, D = (row(name) for name in "abcd")
+
+
+def colours(google: GoogleStandIn) -> list[tuple[int, str]]:
+    """Return column and value of each rule that colours cells of the tab."""
+    return [
+        (
+            rule["ranges"][0]["startColumnIndex"],
+            rule["booleanRule"]["condition"]["values"][0]["userEnteredValue"],
+        )
+        for rule in google.tab("Review").looks.rules
+    ]
 
 
 def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> None:
@@ -24,15 +35,14 @@ def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> No
     assert review_tab(google).write([A, B]) == []
     assert shown(google) == [list(COLUMNS), cells(A), cells(B)]
     kinds = [[next(iter(each)) for each in call.body["requests"]] for call in google.calls(APPEND)]
-    assert [len(each) for each in kinds] == [len(kinds[0]), 6]
+    assert [len(each) for each in kinds[:2]] == [len(kinds[0]), 6] and kinds[2:] == [["addFilterView"]]
     tab = google.tab("Review")
     assert (tab.frozen_rows, tab.frozen_columns, tab.looks.hidden) == (1, 2, {12, 13, 14, 15})
     box, rule = tab.looks.validations[0]
     listed = [value["userEnteredValue"] for value in rule["condition"]["values"]]
     assert listed == ["proposed", "accepted", "rejected", "edited", "live", "withdrawn"]
     assert (box["startRowIndex"], box["startColumnIndex"], box["endColumnIndex"]) == (1, 0, 1)
-    bounds = [each["booleanRule"]["condition"]["values"][0]["userEnteredValue"] for each in tab.looks.rules]
-    assert bounds == ["80", "65", "65"]
+    assert colours(google) == [(7, "in the text"), (7, "related box"), (7, "needs a look")]
     assert all(each["warningOnly"] for each in tab.looks.protected)
     guarded = {each["range"]["startColumnIndex"] for each in tab.looks.protected[1:]}
     assert [COLUMNS[at] for at in range(len(COLUMNS)) if at not in guarded] == ["Status", "Anchor", "Notes"]
@@ -197,6 +207,28 @@ def test_a_filter_in_use_is_left_as_it_is(google: GoogleStandIn) -> None:
     assert google.tab("Review").looks.filter == mine
 
 
+def test_a_view_begins_with_the_links_in_the_text(google: GoogleStandIn) -> None:
+    """It is added once, also to an older tab and if the answer got lost, moves no row, and takes in new rows.
+
+    From then on it is the editors'.
+    """
+    review_tab(google).write([A, B])
+    tab = google.tab("Review")
+    (view,) = tab.looks.views
+    order = [COLUMNS[each["dimensionIndex"]] + each["sortOrder"] for each in view["sortSpecs"]]
+    assert order == ["TierASCENDING", "ScoreDESCENDING"] and min(TIER_NAMES.values()) == TIER_NAMES["inline"]
+    tab.looks.views.clear()
+    google.script(Reset(after_work=True), on=APPEND)
+    assert review_tab(google).write([A, B]) == []
+    assert [each["title"] for each in google.tab("Review").looks.views] == [view["title"]]
+    mine = google.tab("Review").looks.views[0]
+    mine |= {"sortSpecs": [{"dimensionIndex": 3}], "range": {**view["range"], "endRowIndex": 3}}
+    assert review_tab(google).write([A, B, row("c", tier="inline")]) == []
+    assert ids(shown(google)) == [A.id, B.id, C.id]
+    (grown,) = google.tab("Review").looks.views
+    assert (grown["sortSpecs"], grown["range"]["endRowIndex"]) == ([{"dimensionIndex": 3}], 1000)
+
+
 def test_visible_columns_that_were_sorted_alone(google: GoogleStandIn) -> None:
     links = [row(name) for name in "abcdef"]
     review_tab(google).write(links)
@@ -272,13 +304,23 @@ def test_rows_that_move_before_the_bold_part_cost_no_run(google: GoogleStandIn) 
     put(google, B, "Anchor", "stands")
     google.script(Reply(400, {"error": {"code": 400, "message": "startIndex"}}), on=APPEND)
     (said,) = review_tab(google).write([A, B])
-    assert said.startswith("Not all anchors of the tab Review are in bold")
+    assert said.startswith("The format of the tab Review is not complete")
     assert review_tab(google).write([A, B]) == []
     assert bold(google, B) == ["stands"]
 
 
-def test_an_older_tab_gets_the_new_columns(google: GoogleStandIn) -> None:
-    """A tab of an earlier version gets titles, section, bold anchors, and colours for scores from 0 to 100."""
+ABOVE, BELOW = "NUMBER_GREATER_THAN_EQ", "NUMBER_LESS"
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        [(ABOVE, "=80/100"), (ABOVE, "=65/100"), (BELOW, "=65/100")],
+        [(ABOVE, "80"), (ABOVE, "65"), (BELOW, "65")],
+    ],
+)
+def test_an_older_tab_gets_the_new_columns(google: GoogleStandIn, bounds: list[tuple[str, str]]) -> None:
+    """A tab of an earlier version gets titles, section, bold anchors, and colours for tiers instead of scores."""
     review_tab(google).write([A, B])
     put(google, A, "Status", "accepted")
     put(google, B, "Notes", "mine")
@@ -291,8 +333,13 @@ def test_an_older_tab_gets_the_new_columns(google: GoogleStandIn) -> None:
     rearrange(google, older)()
     looks = google.tab("Review").looks
     looks.hidden = {9, 10, 11, 12}
-    for rule, bound in zip(looks.rules, ("=80/100", "=65/100", "=65/100"), strict=True):
-        rule["booleanRule"]["condition"]["values"] = [{"userEnteredValue": bound}]
+    for rule, (kind, bound) in zip(looks.rules, bounds, strict=True):
+        rule["booleanRule"]["condition"] = {"type": kind, "values": [{"userEnteredValue": bound}]}
+    own = {
+        **looks.rules[0],
+        "booleanRule": {"condition": {"type": "NUMBER_EQ", "values": [{"userEnteredValue": "80"}]}},
+    }
+    looks.rules.insert(1, own)
     assert review_tab(google).write([row("a", source_title="All teas"), C]) == []
     grid = shown(google)
     assert grid[0] == [*COLUMNS[:6], "Source", "Target", *COLUMNS[6:10], *COLUMNS[12:], "Due"]
@@ -303,8 +350,8 @@ def test_an_older_tab_gets_the_new_columns(google: GoogleStandIn) -> None:
     ]
     assert [bold(google, each) for each in (A, B, C)] == [["a anchor"], ["b anchor"], ["c anchor"]]
     looks = google.tab("Review").looks
-    bounds = [each["booleanRule"]["condition"]["values"][0]["userEnteredValue"] for each in looks.rules]
-    assert (bounds, looks.hidden) == (["80", "65", "65"], {12, 13, 14, 15})
+    assert [name for _, name in colours(google)] == ["in the text", "related box", "needs a look", "80"]
+    assert {grid[0][at] for at, _ in colours(google)[:3]} == {"Tier"} and looks.hidden == {12, 13, 14, 15}
     assert "0 to 100" in google.cell_notes("Review")["I1"]
     google.forget()
     assert review_tab(google).write([A, C]) == []

@@ -5,14 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from internal_linker.adapters.database.edges import EdgeStore
-from internal_linker.adapters.database.engine import open_database
-from internal_linker.core.edges import Anchor, Edge, Status, edge_id
+from internal_linker.core.edges import Anchor, Edge, Status, edge_id, score_for, score_of
 from internal_linker.core.ports import Wanted
 from internal_linker.core.records import Candidate, Link, Page, Recommendation, Source, Targets
 from internal_linker.review.link_memory import EdgeRules, Memory
+from internal_linker.store.edges import EdgeStore
+from internal_linker.store.engine import open_database
 from tests.support.builders import Told, page, source, targets, url
 
 
@@ -32,7 +33,7 @@ class Names:
     def quality(self, source: str, target: str, anchor: Anchor) -> float:
         return 1.0
 
-    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
+    def settled(self, source: str, target: str, anchors: tuple[Anchor, ...]) -> bool:
         return bool(anchors)
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
@@ -108,16 +109,75 @@ def test_each_link_has_the_edge_that_the_store_keeps(store: EdgeStore) -> None:
     assert {edge.kind for edge in kept.values()} == {"contextual", "recommendation"}
 
 
+class Qualities(Names):
+    """An `Anchors` that proposes an anchor of this quality for each target, and none below 0.33.
+
+    Args:
+        given: the quality for each target's letter.
+    """
+
+    def __init__(self, given: Mapping[str, float]) -> None:
+        self._given = given
+
+    def of(self, targets: Sequence[str]) -> Sequence[tuple[Anchor, ...]]:
+        each = ((one[-1], self._given[one[-1]]) for one in targets)
+        return [
+            (
+                Anchor(name, name, quality=quality)
+                if quality >= 0.33
+                else Anchor(name, verbatim=False, quality=0),
+            )
+            for name, quality in each
+        ]
+
+
+@pytest.mark.parametrize(
+    ("rules", "origins", "found", "expected"),
+    [
+        ({}, {}, {}, "dbac"),
+        ({"searched_first": True}, {}, {"c": 1}, "dbca"),
+        ({"searched_first": True}, {}, {"a": 1, "c": 2}, "adcb"),
+        ({}, {}, {"a": 1}, "dbac"),
+        ({}, {"a": "rule"}, {}, "adbc"),
+    ],
+)
+def test_rank_score_and_tier_of_a_pages_links_agree(
+    store: EdgeStore, rules: Any, origins: Mapping[str, Any], found: Mapping[str, int], expected: str
+) -> None:
+    """Whatever the pages promised, what people read decides; only rules and search results keep their places."""
+    links = [
+        replace(
+            one,
+            origin=origins.get(name, "semantic"),
+            target=replace(one.target, serp_rank=found.get(name, 0)),
+        )
+        for name, one in zip("abcd", item(source(of=PAGES["x"]), "abcd", score=9.0).links, strict=True)
+    ]
+    rows = [Recommendation(source(of=PAGES["x"]), tuple(links))]
+    memory = Memory(store, EdgeRules(0.33, 0.23, **rules), "1", "local/x")
+    memory.recall(None, Told())
+    anchors = Qualities({"a": 0.1, "b": 0.5, "c": 0.2, "d": 0.9})
+    memory.keep(rows, targets(*"abcd"), anchors, (), Told(), gone=lambda _: True)
+    (shown_to_people,) = map(memory.shown, rows)
+    assert "".join(one.target.key[-1] for one in shown_to_people.links) == expected
+    edges = [memory.edge_of(rows[0].source, one) for one in shown_to_people.links]
+    assert [edge.rank for edge in edges] == [1, 2, 3, 4] == [one.rank for one in shown_to_people.links]
+    stored = [store.by_id([edge.id])[edge.id] for edge in edges]
+    assert [(each.rank, shown(each)) for each in stored] == [(each.rank, shown(each)) for each in edges]
+    scores = {edge.target[-1]: (score_of(edge.strength), edge.tier) for edge in edges}
+    assert scores == {"a": (32, "sidebar"), "b": (50, "inline"), "c": (32, "sidebar"), "d": (90, "inline")}
+
+
 @pytest.mark.parametrize(
     ("words", "links", "inline"),
-    [(60, 0, "abcde"), (60, 3, "ab"), (60, 9, ""), (160, 3, "abcde"), (0, 9, "abcdefg")],
+    [(60, 0, "abcde"), (60, 3, "ab"), (60, 9, ""), (1600, 3, "abcde"), (400, 19, "a"), (0, 9, "abcdefg")],
 )
 def test_a_text_gets_no_more_links_than_it_can_carry(
     store: EdgeStore, words: int, links: int, inline: str
 ) -> None:
-    """Strong links beyond five, or five per 100 words, belong beside the text; accepted ones come first."""
-    of = source(of=page("x", "word " * words))
-    memory = Memory(store, EdgeRules(), "1", "local/x", text_links={url("x"): links})
+    """Links beyond five, five per 1,000 words or five per 100 belong beside the text; accepted ones come first."""
+    of, rules = source(of=page("x", "word " * words)), EdgeRules(0.33, 0.23)
+    memory = Memory(store, rules, "1", "local/x", text_links={url("x"): links})
     memory.recall(None, Told())
     items = [item(of, "abcdefg", score=12.0)]
     memory.keep(items, targets(*"abcdefg"), Everywhere(), (), Told(), gone=lambda _: True)
@@ -125,13 +185,70 @@ def test_a_text_gets_no_more_links_than_it_can_carry(
     assert "".join(name for name, tier in sorted(tiers.items()) if tier == "inline") == inline
     assert set(tiers.values()) <= {"inline", "sidebar"}
     assert {one.target.key[-1]: memory.edge_of(of, one).tier for one in items[0].links} == tiers
+    assert all(edge.strength < rules.inline for edge in store.each() if edge.tier != "inline")
     last = edge_id(url("x"), url("g"))
     store.put([replace(store.by_id([last])[last], verdict="accepted", status="accepted")])
-    memory = Memory(store, EdgeRules(), "2", "local/x", text_links={url("x"): links})
+    memory = Memory(store, rules, "2", "local/x", text_links={url("x"): links})
     memory.recall(None, Told())
     memory.keep(items, targets(*"abcdefg"), Everywhere(), (), Told(), gone=lambda _: True)
     assert store.by_id([last])[last].tier == "inline"
     assert memory.tiers["inline"] == max(1, len(inline))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "usual", "words", "links", "inline"),
+    [
+        (None, 2.0, 3000, 2, "abcd"),
+        (None, 2.0, 3000, 6, "abc"),
+        (None, 2.0, 299, 6, "ab"),
+        (None, 2.0, 99, 6, ""),
+        (None, 2.0, 100, 1, "abcd"),
+        (2.0, 5.0, 3000, 2, "abcd"),
+        (2.0, 5.0, 3000, 6, ""),
+        (2.0, 5.0, 100, 0, "a"),
+        (0.0, 5.0, 3000, 0, ""),
+        (40.0, 5.0, 200, 1, "abcdefg"),
+    ],
+)
+def test_a_text_gets_as_many_links_as_wanted_or_usual(
+    store: EdgeStore, wanted: float | None, usual: float, words: int, links: int, inline: str
+) -> None:
+    """Those that it has count; with the site's usual number, a text gets some new ones at any rate."""
+    rules, of = EdgeRules(per_1000_words=wanted), source(of=page("x", "word " * words))
+    memory = Memory(store, rules, "1", "local/x", text_links={url("x"): links}, usual=lambda: usual)
+    memory.recall(None, Told())
+    items, known = [item(of, "abcdefg", score=12.0)], targets(*"abcdefg")
+    memory.keep(items, known, Everywhere(), (), Told(), gone=lambda _: True)
+    tiers = {edge.target[-1]: edge.tier for edge in store.each()}
+    assert "".join(name for name, tier in sorted(tiers.items()) if tier == "inline") == inline
+    assert len(tiers) == 7
+
+
+@pytest.mark.parametrize(
+    ("later", "strengths", "order"),
+    [
+        (0.27, [0.25, 0.26], "ba"),
+        (0.3, [0.3, 0.26], "ab"),
+        (0.5, [0.25, 0.26], "ba"),
+        (0.1, [0.1, 0.26], "ba"),
+    ],
+)
+def test_a_score_that_hardly_moves_stays(
+    store: EdgeStore, later: float, strengths: list[float], order: str
+) -> None:
+    """So the list keeps its order; nobody knows how well pages fit whose link was to get a place and got none."""
+    for run, fits in (("1", 0.25), ("2", later)):
+        one, other = item(source(of=PAGES["x"]), "ab").links
+        scores = zip((one, other), score_for(np.array([fits, 0.26])).tolist(), strict=True)
+        links = tuple(replace(each, target=replace(each.target, score=score)) for each, score in scores)
+        row = Recommendation(source(of=PAGES["x"]), links)
+        memory = Memory(store, EdgeRules(0.33, 0.23), run, "local/x")
+        memory.recall(None, Told())
+        memory.keep([row], targets(*"ab"), Names(), (), Told(), gone=lambda _: True)
+    assert "".join(each.target.key[-1] for each in memory.shown(row).links) == order
+    stored = {edge.target: edge.strength for edge in store.each()}
+    told = [memory.edge_of(row.source, each).strength for each in links]
+    assert told == [stored[url(name)] for name in "ab"] == pytest.approx(strengths)
 
 
 def test_plain_links_take_no_room(store: EdgeStore) -> None:

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from internal_linker.adapters.database.edges import EdgeStore
-from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.edges import Anchor, Cells, Edge, Verdict
+from internal_linker.core.evidence import Evidence
 from internal_linker.core.sections import Sections
 from internal_linker.review.rows import review_row
-from internal_linker.review.session import EdgeQueue, LinkFilter
+from internal_linker.review.session import EdgeQueue, ReviewFilter
 from internal_linker.review.transitions import heard
+from internal_linker.store.edges import EdgeStore
+from internal_linker.store.engine import open_database
 
 LINK = Edge("s", "t", "S", "T", rank=1, strength=0.5, anchors=(Anchor("tea", "Tea draws."),))
 
@@ -23,13 +24,23 @@ def store(tmp_path: Path) -> EdgeStore:
 
 
 def test_what_waits_for_approval_comes_first_then_the_strongest(store: EdgeStore) -> None:
-    """Held links come first, then the strongest; decided links, live links and near-duplicates are not offered."""
-    names = {"strong": {"strength": 0.9}, "none": {"strength": float("nan")}, "held": {"rank": 0}}
+    """Held links come first, then links in the text, then the others; of each, the strongest, and poor pages last.
+
+    Decided links, live links and near-duplicates are not offered.
+    """
+    late = {"evidence": Evidence(last_resort=2)}
+    names = {
+        **{"strong": {"strength": 0.9}, "none": {"strength": float("nan")}, "held": {"rank": 0}},
+        **{"late": {"strength": 0.95, **late}, "in late text": {"tier": "inline", "strength": 0.4, **late}},
+        "in text": {"tier": "inline", "strength": 0.3},
+    }
     others = {"live": {"status": "live"}, "copy": {"kind": "canonical"}}
     store.put([replace(LINK, target=name, **more) for name, more in {**names, **others}.items()])  # type: ignore[arg-type]
     store.put([LINK])
     ids = {replace(LINK, target=name).id: name for name in [*names, *others, "t"]}
-    assert [ids[row.id] for row in EdgeQueue(store).pending()] == ["held", "strong", "t", "none"]
+    assert [ids[row.id] for row in EdgeQueue(store).pending()] == [
+        *("held", "in text", "in late text", "strong", "t", "none", "late"),
+    ]
 
 
 def test_a_word_at_the_terminal_is_kept(store: EdgeStore) -> None:
@@ -97,7 +108,7 @@ def test_only_some_links_are_reviewed(store: EdgeStore) -> None:
     store.put(links)
 
     def taken(**only: Any) -> set[tuple[str, str]]:
-        found = EdgeQueue(store, only=LinkFilter(**only)).pending()
+        found = EdgeQueue(store, only=ReviewFilter(**only)).pending()
         known = store.by_id(row.id for row in found)
         return {(edge.source, edge.target) for edge in known.values()}
 

@@ -2,14 +2,24 @@
 
 import pytest
 
-from internal_linker.core.edges import Edge, Status
+from internal_linker.core.edges import Edge, Status, Tier
+from internal_linker.core.evidence import Evidence
 from internal_linker.review.rows import anchor_span, by_page
 
 
-def edge(name: str, strength: float, status: Status = "proposed") -> Edge:
-    """Return a link named by the last letters of its pages, such as "ab"."""
+def edge(
+    name: str, strength: float, status: Status = "proposed", *, tier: Tier = "review", reservation: int = 0
+) -> Edge:
+    """Return a link named by the last letters of its pages, such as "ab".
+
+    Args:
+        reservation: the place in `evidence.RESERVATIONS`.
+    """
     source, target = (f"https://shop.com/{letter}" for letter in name)
-    return Edge(source, target, source, target, strength=strength, status=status)
+    evidence = Evidence(last_resort=reservation)
+    return Edge(
+        source, target, source, target, strength=strength, status=status, tier=tier, evidence=evidence
+    )
 
 
 def test_pages_with_strong_waiting_links_come_first() -> None:
@@ -25,6 +35,22 @@ def test_pages_with_strong_waiting_links_come_first() -> None:
     ]
     names = [one.source[-1] + one.target[-1] for one in by_page(edges)]
     assert names == ["bd", "bc", "ad", "ab", "ac", "da", "ca"]
+
+
+def test_links_in_the_text_come_first_and_those_of_poor_pages_last() -> None:
+    """The related box is a list of its own, behind all links in the text, whatever its pages have there."""
+    edges = [
+        edge("ax", 0.3, tier="sidebar"),
+        edge("ay", 0.4, tier="inline"),
+        edge("az", 0.5, "accepted", tier="inline"),
+        edge("bx", 0.2, tier="review"),
+        edge("dy", 0.9, tier="inline", reservation=2),
+        edge("dz", 0.31, tier="sidebar", reservation=2),
+        edge("cx", 0.6, tier="inline", reservation=1),
+        edge("cy", 0.32, tier="sidebar", reservation=3),
+    ]
+    names = [one.source[-1] + one.target[-1] for one in by_page(edges)]
+    assert names == ["cx", "ay", "az", "dy", "cy", "ax", "bx", "dz"]
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,12 @@ def test_a_new_workbook_has_all_that_an_editor_needs(path: Path) -> None:
     assert rules["A2:A3"].formula1 == '"' + ",".join(STATUSES) + '"'
     assert "0 to 100" in str(rules["G1"].prompt)
     (coloured,) = sheet.conditional_formatting
-    assert str(coloured.sqref) == "G2:G3"
-    assert [each.formula for each in coloured.rules[1:]] == [["80"], ["65"], ["65"]]
+    assert str(coloured.sqref) == "H2:H3"
+    assert [each.formula for each in coloured.rules] == [
+        ['"in the text"'],
+        ['"related box"'],
+        ['"needs a look"'],
+    ]
     assert (sheet["B3"].value, sheet["B3"].data_type, sheet["K3"].hyperlink) == ("=1+1", "s", None)
     assert sheet["B2"].number_format == "@"
 

@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from internal_linker.adapters.database.answers import SerpResultCache
-from internal_linker.adapters.database.engine import open_database
 from internal_linker.adapters.http.limits import ATTEMPTS
 from internal_linker.core.errors import (
     BudgetReached,
@@ -25,6 +23,8 @@ from internal_linker.core.errors import (
 )
 from internal_linker.core.records import SerpMarket, SerpPage
 from internal_linker.serp.search import SearchRules, search_all
+from internal_linker.store.answers import SerpResultCache
+from internal_linker.store.engine import open_database
 from tests.standins import CutOff, Drip, Fault, Reply, Reset, SerpApiStandIn, SerperStandIn, Stall, Twist
 from tests.standins.serpapi import INVALID_KEY, NO_RESULTS, RUN_OUT
 from tests.support.builders import SITE, TEMPLATE, Told, nothing_excluded, source, targets, url

@@ -74,6 +74,31 @@ def set_filter(find: Find, args: Args) -> None:
     tab.looks.filter = given
 
 
+def add_view(find: Find, args: Args) -> Args:
+    """Add a filter view, whose sort order moves no cells; open ends become the grid's."""
+    made = {
+        "filterViewId": len(find(args["filter"]["range"].get("sheetId")).looks.views) + 1,
+        **args["filter"],
+    }
+    tab = _ranged(find, made["range"])
+    if any(each["filterViewId"] == made["filterViewId"] for each in tab.looks.views):
+        raise invalid(f"Invalid request: Filter view with id {made['filterViewId']} already exists.")
+    made["range"] = {"endRowIndex": tab.rows, "endColumnIndex": tab.columns, **made["range"]}
+    tab.looks.views.append(made)
+    return {"addFilterView": {"filter": made}}
+
+
+def update_view(find: Find, args: Args) -> None:
+    """Change fields of a filter view; this stand-in looks for it in the tab of the new range."""
+    given, mask = args["filter"], _mask(args)
+    tab = _ranged(find, given["range"])
+    view = next((each for each in tab.looks.views if each["filterViewId"] == given["filterViewId"]), None)
+    if view is None:
+        raise invalid(f"Invalid request: No filter view with id: {given['filterViewId']}")
+    view |= {name: given[name] for name in mask}
+    view["range"] = {"endRowIndex": tab.rows, "endColumnIndex": tab.columns, **view["range"]}
+
+
 def update_dimension(find: Find, args: Args) -> None:
     """Set column widths, and hide or show columns."""
     span = args["range"]
@@ -105,6 +130,7 @@ def shown(looks: Looks) -> Args:
     """Return what a tab's metadata says of its appearance, without empty entries."""
     found = {
         "basicFilter": looks.filter,
+        "filterViews": looks.views,
         "conditionalFormats": looks.rules,
         "protectedRanges": [
             {**each, "requestingUserCanEdit": may_edit(each, EMAIL)} for each in looks.protected
@@ -167,6 +193,8 @@ KINDS: dict[str, Callable[[Find, Args], Args | None]] = {
     "deleteConditionalFormatRule": delete_rule,
     "addProtectedRange": protect,
     "setBasicFilter": set_filter,
+    "addFilterView": add_view,
+    "updateFilterView": update_view,
     "updateDimensionProperties": update_dimension,
     "createDeveloperMetadata": create_metadata,
 }

@@ -50,6 +50,10 @@ TYPES: dict[str, dict[str, Any]] = {
     "FilterCriteria": {"hiddenValues": [str], "condition": "BooleanCondition"},
     "FilterSpec": {"columnIndex": int, "filterCriteria": "FilterCriteria"},
     "BasicFilter": {"range": "GridRange", "sortSpecs": ["SortSpec"], "filterSpecs": ["FilterSpec"]},
+    "FilterView": {
+        **{"filterViewId": int, "title": str, "range": "GridRange", "sortSpecs": ["SortSpec"]},
+        "filterSpecs": ["FilterSpec"],
+    },
     "DimensionProperties": {"pixelSize": int, "hiddenByUser": bool},
     "DeveloperMetadataLocation": {"sheetId": int, "spreadsheet": bool, "dimensionRange": "DimensionRange"},
     "DeveloperMetadata": {
@@ -78,6 +82,8 @@ TYPES: dict[str, dict[str, Any]] = {
     "DeleteConditionalFormatRuleRequest": {"sheetId": int, "index": int},
     "AddProtectedRangeRequest": {"protectedRange": "ProtectedRange"},
     "SetBasicFilterRequest": {"filter": "BasicFilter"},
+    "AddFilterViewRequest": {"filter": "FilterView"},
+    "UpdateFilterViewRequest": {"filter": "FilterView", "fields": str},
     "UpdateDimensionPropertiesRequest": {
         **{"range": "DimensionRange", "properties": "DimensionProperties", "fields": str}
     },

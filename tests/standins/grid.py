@@ -44,6 +44,7 @@ class Looks:
     protected: list[dict[str, Any]] = field(default_factory=list)
     metadata: list[dict[str, Any]] = field(default_factory=list)
     filter: dict[str, Any] | None = None
+    views: list[dict[str, Any]] = field(default_factory=list)
     hidden: set[int] = field(default_factory=set)
 
     def copy(self) -> Looks:

@@ -148,6 +148,9 @@ def test_google_requests(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> N
             {"requests": [{"setBasicFilter": {"filter": {"range": COLUMN}}}, {"frobnicate": {}}]}
         )
     assert set(sheet.fetch_sheet_metadata()["sheets"][0]) == {"properties"}
+    sheet.batch_update({"requests": [{"addFilterView": {"filter": {"filterViewId": 5, "range": COLUMN}}}]})
+    (view,) = sheet.fetch_sheet_metadata()["sheets"][0]["filterViews"]
+    assert (view["filterViewId"], view["range"]["endRowIndex"]) == (5, 1000)
     for kind, args, words in (
         (
             "setDataValidation",
@@ -158,6 +161,8 @@ def test_google_requests(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> N
         ("setDataValidation", {"range": {**COLUMN, "endColumnIndex": 27}}, "is not within the grid"),
         ("repeatCell", {"range": COLUMN, "cell": {}}, "At least one field must be listed"),
         ("appendCells", {"sheetId": 7, "rows": [], "fields": "*"}, "No grid with id: 7"),
+        ("addFilterView", {"filter": {"filterViewId": 5, "range": COLUMN}}, "with id 5 already exists"),
+        ("updateFilterView", {"filter": {"filterViewId": 6, "range": COLUMN}, "fields": "range"}, "id: 6"),
     ):
         with pytest.raises(APIError, match=words):
             sheet.batch_update({"requests": [{kind: args}]})

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
+from internal_linker.core.arrays import Ints, JoinTask, Nearest, Vectors
 from internal_linker.core.ports import Compute
 from tests.support.dask_work import KILL, watched_block
 from tests.support.join_stores import MemoryStore
@@ -41,11 +41,11 @@ class Watched:
 
     def run(
         self,
-        work: Callable[[Vectors, Ints, Block], Nearest],
+        work: Callable[[Vectors, Ints, JoinTask], Nearest],
         vectors: Vectors,
         languages: Ints,
-        blocks: Sequence[Block],
-    ) -> Iterator[tuple[Block, Nearest]]:
+        blocks: Sequence[JoinTask],
+    ) -> Iterator[tuple[JoinTask, Nearest]]:
         watched = partial(watched_block, work, self.folder, self.seconds, self.deadly)
         return self.compute.run(watched, vectors, languages, blocks)
 

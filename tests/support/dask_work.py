@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
+from internal_linker.core.arrays import Ints, JoinTask, Nearest, Vectors
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Encoder
 from internal_linker.core.records import EncodedBatch, Text
@@ -18,13 +18,13 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # ends a process as abruptly 
 
 
 def watched_block(
-    work: Callable[[Vectors, Ints, Block], Nearest],
+    work: Callable[[Vectors, Ints, JoinTask], Nearest],
     folder: Path,
     seconds: float,
     deadly: str,
     vectors: Vectors,
     languages: Ints,
-    block: Block,
+    block: JoinTask,
 ) -> Nearest:
     """Leave a file named by the block and this process, wait, exit if the block is the deadly one, else do the work."""
     (folder / f"{block.name}.{os.getpid()}.{uuid4().hex}").touch()

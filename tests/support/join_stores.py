@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from internal_linker.core.arrays import Block, Ints, Nearest, Neighbourhood, Vectors
+from internal_linker.core.arrays import Ints, JoinTask, Nearest, Neighbourhood, Vectors
 
 
 class MemoryStore:
@@ -34,15 +34,15 @@ class Counting:
     """A `Compute` that runs the blocks one after another and records them."""
 
     def __init__(self) -> None:
-        self.done: list[Block] = []
+        self.done: list[JoinTask] = []
 
     def run(
         self,
-        work: Callable[[Vectors, Ints, Block], Nearest],
+        work: Callable[[Vectors, Ints, JoinTask], Nearest],
         vectors: Vectors,
         languages: Ints,
-        blocks: Sequence[Block],
-    ) -> Iterator[tuple[Block, Nearest]]:
+        blocks: Sequence[JoinTask],
+    ) -> Iterator[tuple[JoinTask, Nearest]]:
         for block in blocks:
             self.done.append(block)
             yield block, work(vectors, languages, block)

@@ -14,18 +14,18 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Engine
 
-from internal_linker.adapters.database.answers import SerpResultCache, StoredAnswers
-from internal_linker.adapters.database.edges import EdgeStore
-from internal_linker.adapters.database.embeddings import EmbeddingCache
-from internal_linker.adapters.database.engine import open_database
-from internal_linker.adapters.database.neighbours import StoredJoins
-from internal_linker.adapters.database.runs import RunStore
-from internal_linker.adapters.database.search_days import SearchDays
 from internal_linker.core.arrays import Nearest, Neighbourhood, Vectors
 from internal_linker.core.edges import Anchor, Cells, Edge
 from internal_linker.core.records import Candidate, Link, Recommendation, SerpMarket, SerpPage, Source
 from internal_linker.core.runs import Version, VersionRow
 from internal_linker.core.search_data import SearchTable, typed
+from internal_linker.store.answers import SerpResultCache, StoredAnswers
+from internal_linker.store.edges import EdgeStore
+from internal_linker.store.embeddings import EmbeddingCache
+from internal_linker.store.engine import open_database
+from internal_linker.store.neighbours import StoredJoins
+from internal_linker.store.runs import RunStore
+from internal_linker.store.search_days import SearchDays
 from tests.support.builders import Letters
 from tests.support.chats import Model
 
@@ -81,7 +81,7 @@ def vectors() -> dict[str, Vectors]:
 def fill(engine: Engine) -> None:
     EmbeddingCache(engine, "float16").put(Letters(), vectors())
     SerpResultCache(engine, 7).put(QUERY, 1, MARKET, SerpPage(("https://a.example/t",), 1))
-    StoredAnswers(engine).put(Model(str), PROMPT, '{"1": "green tea"}')
+    StoredAnswers(engine, Model(str)).put(PROMPT, '{"1": "green tea"}')
     StoredJoins(engine).put("join", joined())
     StoredJoins(engine).put_block("other", "block", joined().nearest)
     EdgeStore(engine, SITE).put([EDGE])
@@ -99,7 +99,7 @@ def check(engine: Engine) -> None:
     }
     kept = SerpResultCache(engine, 365_000).get([QUERY], MARKET)
     assert kept == {(QUERY, 1): SerpPage(("https://a.example/t",), 0)}
-    assert StoredAnswers(engine).get(Model(str), PROMPT) == '{"1": "green tea"}'
+    assert StoredAnswers(engine, Model(str)).get(PROMPT) == '{"1": "green tea"}'
     whole = StoredJoins(engine).get("join")
     assert whole is not None and whole.nearest.rows.tolist() == joined().nearest.rows.tolist()
     blocks = StoredJoins(engine).blocks("other")

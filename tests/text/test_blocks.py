@@ -193,6 +193,22 @@ def test_tables_are_closed(lines: list[str]) -> None:
     assert kinds(*lines) == ["table"] * len(lines)
 
 
+def test_links_whose_markup_is_text_are_closed() -> None:
+    """So they are where a line ends within their words, but not over the end of a paragraph."""
+    text = "A [burr grinder][topic\ngrinders] cuts [evenly](/cut) and [quietly], see [1] (below)."
+    text += "\n\nA [pot\n\nor two](/pot)."
+    assert [each for each in closed(text) if each[0] == "list of links"] == [
+        ("list of links", "[burr grinder][topic\ngrinders]"),
+        ("list of links", "[evenly](/cut)"),
+    ]
+
+
+def test_html_and_footnotes_in_markdown_are_closed() -> None:
+    assert kinds("<div class=x>", "Tea is good.", "", "Tea is new.", "[^1]: Tea is old.") == [
+        *("code", "structure", "", "", "structure")
+    ]
+
+
 def test_quotes_are_closed() -> None:
     assert kinds("> The grinder matters most.", ">and the beans.") == ["quote", "quote"]
 

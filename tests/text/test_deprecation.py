@@ -17,6 +17,16 @@ PAGE = "https://www.example.com/guide/"
         "The service was retired.",
         "This guide is obsolete.",
         "The project is outdated.",
+        "This page is being deleted.",
+        "This help article will soon be removed.",
+        "This guide is scheduled for deletion.",
+        "This service will be shut down in May.",
+        "Diese Seite wird bald gelöscht.",
+        "Cette page sera bientôt supprimée.",
+        "Esta página será eliminada.",
+        "Questa pagina verrà rimossa.",
+        "Esta página será removida.",
+        "Deze pagina wordt binnenkort verwijderd.",
         "Das Paket wird nicht mehr gepflegt.",
         "Es wird nicht länger unterstützt.",
         "Diese Seite ist veraltet.",
@@ -51,7 +61,12 @@ def test_a_notice_in_the_first_lines_says_so_in_any_of_these_languages(notice: s
 
 
 @pytest.mark.parametrize(
-    "text", ["", "We retired to the country.", "It no longer rains.", "Nicht mehr lange!"]
+    "text",
+    [
+        *("", "We retired to the country.", "It no longer rains.", "Nicht mehr lange!"),
+        *("Your files will be deleted.", "This means that the page is being deleted from the cache."),
+        "A function was deprecated: use the other one.",
+    ],
 )
 def test_similar_words_are_no_notice(text: str) -> None:
     assert not is_deprecated(PAGE, ("Modernizing legacy systems", ""), text)
@@ -61,4 +76,6 @@ def test_a_label_of_the_title_or_a_folder_says_so() -> None:
     """A label stands in brackets or beside a colon; a folder of the URL has the word as its name."""
     assert is_deprecated(PAGE, ("Guide (deprecated)", ""), "")
     assert is_deprecated(PAGE, ("", "Veraltet: Guide"), "")
+    assert is_deprecated(PAGE, ("Guide (being deleted)", ""), "")
+    assert is_deprecated(PAGE, ("Guide", ""), "**Deprecated:** use the other guide.")
     assert is_deprecated("https://www.example.com/archived/guide/", ("Guide", ""), "")

@@ -75,6 +75,17 @@ def test_lines_that_hold_no_anchor_are_told_from_others() -> None:
     ]
 
 
+def test_links_and_code_in_sentences_are_taken() -> None:
+    """Their places are known, also in a part of a word and in two lines; those in closed lines don't count again."""
+    found = read_html(
+        "<h2><a href=/h/>Head</a></h2><p>Turn <a href='#x'> the <code>collar</code></a> or re<kbd>set</kbd> it."
+        "<a href=/y/><p>Two</p><p>lines</p></a><pre><code>x</code></pre><p>End <a id=y></a>"
+    )
+    assert found.text == "Head\nTurn the collar or reset it.\nTwo\nlines\nx\nEnd"
+    ends = zip(found.taken[::2], found.taken[1::2], strict=True)
+    assert "".join(f"[{found.text[start:end]}]" for start, end in ends) == "[the ][collar][set][Two][lines]"
+
+
 def test_a_table_that_is_the_layout_of_a_page_is_open() -> None:
     """A table with a cell as long as a page's text, or with a table inside, closes nothing; the inner table does."""
     found = read_html(f"<table><tr><td>Menu<td>{'Green tea is steamed. ' * 30}</table><p>End")

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.adapters.database.applied_links import APPLIED_LINKS
-from internal_linker.adapters.database.engine import transact
 from internal_linker.cms.insertion import Held, Refusal
 from internal_linker.core.applied_links import PageWrite, content_hash
 from internal_linker.core.edges import Edge
 from internal_linker.core.errors import ConfigurationError, InputError, RunActive
 from internal_linker.core.progress import Tracker as Notes
-from internal_linker.usecases.apply import AppliedLink, ApplyResult, Outcome, apply
+from internal_linker.store.applied_links import APPLIED_LINKS
+from internal_linker.store.engine import transact
+from internal_linker.usecases.apply import AppliedLink, ApplyOutcome, ApplyResult, apply
 from internal_linker.usecases.options.decisions import ApplyOptions, UndoOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.settings.sources import ENV_PREFIX
@@ -62,7 +62,7 @@ def by_link(result: ApplyResult) -> dict[str, AppliedLink]:
 
 
 def new_links(result: ApplyResult) -> set[str]:
-    done = (Outcome.PLANNED, Outcome.APPLIED)
+    done = (ApplyOutcome.PLANNED, ApplyOutcome.APPLIED)
     return {link.link_id for link in result.links if link.outcome in done}
 
 
@@ -79,7 +79,7 @@ def test_a_dry_run_changes_nothing(folders: tuple[Path, Path]) -> None:
         in result.diff
     )
     links = by_link(result)
-    assert links[MISSING.id].reason is Refusal.NO_ANCHOR and links[BOX.id].outcome is Outcome.FOR_BOX
+    assert links[MISSING.id].reason is Refusal.NO_ANCHOR and links[BOX.id].outcome is ApplyOutcome.FOR_BOX
     assert (links[POT.id].file, links[POT.id].line) == ("blog/green.md", 5)
     assert len(links) == 6  # a rejected link is in no list
 
@@ -93,7 +93,7 @@ def test_what_the_dry_run_shows_is_written(folders: tuple[Path, Path]) -> None:
     assert text.count("](") == 3 and "A [clay pot](/shop/pot/) keeps it warm for an hour" in text
     again = applied(folders, write=True)
     assert (again.files, again.application, again.diff) == (0, "", "")
-    assert by_link(again)[POT.id].outcome is Outcome.IN_PLACE
+    assert by_link(again)[POT.id].outcome is ApplyOutcome.IN_PLACE
 
 
 SHAPES = {
@@ -333,7 +333,8 @@ def test_an_anchor_that_was_accepted_where_it_stands_goes_into_the_text(folders:
     with open_project(folders[0]).graph(read_only=False) as (edges, _):
         edges.put([replace(WATER, tier="sidebar")])
     assert (
-        WATER.chosen.verbatim and by_link(applied(folders, write=True))[WATER.id].outcome is Outcome.APPLIED
+        WATER.chosen.verbatim
+        and by_link(applied(folders, write=True))[WATER.id].outcome is ApplyOutcome.APPLIED
     )
 
 
@@ -343,7 +344,7 @@ def test_links_for_boxes_are_written_for_a_template(folders: tuple[Path, Path], 
     result = applied(folders, links_json=box)
     target = {"url": url("blog/green"), "title": "Green tea at home"}
     assert json.loads(box.read_text(encoding="utf-8")) == {"/shop/tin/": [target]}
-    assert by_link(result)[BOX.id].outcome is Outcome.IN_BOX
+    assert by_link(result)[BOX.id].outcome is ApplyOutcome.IN_BOX
 
 
 def test_a_page_without_a_file_is_named(folders: tuple[Path, Path]) -> None:
@@ -443,7 +444,7 @@ def test_a_patch_holds_the_same_changes(repository: tuple[Path, Path], tmp_path:
     before, patch = contents(repository[1]), tmp_path / "links.patch"
     result = applied(repository, patch=patch)
     assert contents(repository[1]) == before and result.application == ""
-    assert by_link(result)[POT.id].outcome is Outcome.IN_PATCH
+    assert by_link(result)[POT.id].outcome is ApplyOutcome.IN_PATCH
     git(repository[1], "apply", str(patch))
     patched = contents(repository[1])
     git(repository[1], "checkout", "-q", ".")
@@ -457,7 +458,7 @@ def test_a_branch_has_a_commit_per_section(repository: tuple[Path, Path]) -> Non
     before = contents(repository[1])
     result = applied(repository, branch="links")
     assert contents(repository[1]) == before and git(repository[1], "status", "--porcelain") == ""
-    assert by_link(result)[POT.id].outcome is Outcome.IN_BRANCH
+    assert by_link(result)[POT.id].outcome is ApplyOutcome.IN_BRANCH
     assert git(repository[1], "log", "--format=%s", "main..links").splitlines() == [
         "Add 4 internal links in /blog"
     ]
@@ -500,7 +501,7 @@ def test_a_killed_application_is_continued(folders: tuple[Path, Path], tmp_path:
     assert changed == ["blog/black.md"]
     result = applied(folders, write=True)
     assert new_links(result) == {POT.id, TIN.id, WATER.id}
-    assert by_link(result)[BLACK_POT.id].outcome is Outcome.IN_PLACE
+    assert by_link(result)[BLACK_POT.id].outcome is ApplyOutcome.IN_PLACE
     assert "was interrupted: it wrote 1 of 2 files" in " ".join(result.remarks)
     assert all(
         b"](/shop/pot/)" in (folders[1] / f"blog/{name}.md").read_bytes() for name in ("black", "green")

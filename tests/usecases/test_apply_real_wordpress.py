@@ -12,7 +12,7 @@ import pytest
 
 from internal_linker.cms.insertion import Refusal
 from internal_linker.core.edges import Edge
-from internal_linker.usecases.apply import ApplyResult, Outcome
+from internal_linker.usecases.apply import ApplyOutcome, ApplyResult
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.targets import Left
 from internal_linker.usecases.undo_links import applications
@@ -88,12 +88,14 @@ def test_links_of_120_posts_are_exact_and_taken_back_exactly(project: Path, word
     assert {slug: now[slug] for slug in ("draft", "private", "protected")} == {
         slug: before[slug] for slug in ("draft", "private", "protected")
     }
-    assert sum(link.outcome is Outcome.APPLIED for result in results for link in result.links) == 2 * COUNT
+    assert (
+        sum(link.outcome is ApplyOutcome.APPLIED for result in results for link in result.links) == 2 * COUNT
+    )
     found = Counter(str(link.reason or link.outcome) for link in results[-1].links)
     in_code = sum(number // 3 % 2 for number in range(0, COUNT, 7))
     assert found == {
-        Outcome.IN_PLACE: 200,
-        Outcome.APPLIED: 40,
+        ApplyOutcome.IN_PLACE: 200,
+        ApplyOutcome.APPLIED: 40,
         Refusal.LINKED: COUNT,
         Refusal.NOT_BODY: in_code,
         Refusal.NO_ANCHOR: len(range(0, COUNT, 5)) + len(range(0, COUNT, 7)) - in_code,
@@ -165,7 +167,7 @@ def test_what_editors_change_meanwhile_stays(few: Path, wordpress: WordPress) ->
     (wordpress.folder / "mu-plugins/test.php").unlink()
     assert result.files == SOME - 2 and result.gaps == [f"4 links not applied: {Left.CHANGED}."]
     assert [wordpress.content(number) for number in edited] == ["An editor's text"] * 2
-    assert reasons(wordpress, result, 0) == {Outcome.APPLIED}
+    assert reasons(wordpress, result, 0) == {ApplyOutcome.APPLIED}
     # One that is changed after the write stays, too, and is listed.
     changed = wordpress.posts[slug_of(2)]
     wordpress.edit(changed, content=wordpress.content(changed) + "<p>More</p>")
@@ -239,7 +241,7 @@ def test_an_author_changes_own_posts_only(few: Path, wordpress: WordPress) -> No
     assert found[0] == found[4] == {Left.CLOSED}  # the administrator's
     assert {Left.FILTERED} in found.values() and len(result.gaps) == 2
     changed = {slug for slug, text in contents(wordpress).items() if text != before[slug]}
-    assert changed == {slug_of(number) for number in found if found[number] == {Outcome.APPLIED}}
+    assert changed == {slug_of(number) for number in found if found[number] == {ApplyOutcome.APPLIED}}
     assert not undone(few).kept and contents(wordpress) == before
 
 

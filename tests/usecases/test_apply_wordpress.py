@@ -9,15 +9,15 @@ import pytest
 
 from internal_linker.cms.insertion import Refusal
 from internal_linker.core.applied_links import PageWrite, content_hash
-from internal_linker.core.edges import Edge
+from internal_linker.core.edges import Anchor, Edge
 from internal_linker.core.errors import ConfigurationError, ExitCode
-from internal_linker.usecases.apply import Outcome
+from internal_linker.usecases.apply import ApplyOutcome
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.targets import Kept, Left
 from internal_linker.usecases.undo_links import applications
 from tests.standins import Answer, Request, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
-from tests.support.post_site import accepted, applied, by_link, make_project, sign_in, undone
+from tests.support.post_site import accepted, applied, by_link, make_project, put_links, sign_in, undone
 from tests.support.small_project import command, snapshot
 
 TEXTS = {
@@ -77,13 +77,13 @@ def test_a_dry_run_sends_nothing_but_questions(project: Path, site: WordPressSta
     assert (snapshot(project), contents(site), site.saved) == (*before, [])
     found = by_link(result)
     assert {name: found[link.id].reason or found[link.id].outcome for name, link in made.items()} == {
-        "green-pot": Outcome.PLANNED,
-        "black-pot": Outcome.PLANNED,
-        "black-tin": Outcome.PLANNED,
+        "green-pot": ApplyOutcome.PLANNED,
+        "black-pot": ApplyOutcome.PLANNED,
+        "black-tin": ApplyOutcome.PLANNED,
         "built-pot": Left.BUILDER,
         "elsewhere-pot": Left.NO_POST,
         "tin-missing": Refusal.NO_ANCHOR,
-        "pot-box": Outcome.FOR_BOX,
+        "pot-box": ApplyOutcome.FOR_BOX,
     }
     assert f'+<p>A <a href="{url(site, "pot")}">clay pot</a> keeps green tea' in result.diff
     assert result.remarks == ["1 post left alone, made with a page builder: 1 with Divi."]
@@ -104,10 +104,22 @@ def test_what_is_written_is_taken_back(project: Path, site: WordPressStandIn) ->
     )
     again = applied(project, site.url, write=True)
     assert (again.files, again.application) == (0, "") and len(site.saved) == 2
-    assert by_link(again)[links(site)["green-pot"].id].outcome is Outcome.IN_PLACE
+    assert by_link(again)[links(site)["green-pot"].id].outcome is ApplyOutcome.IN_PLACE
     done = undone(project)
     assert done.summary == "2 posts restored, 3 links taken back." and not done.kept
     assert contents(site) == before
+
+
+def test_an_accepted_wording_goes_into_a_post_and_comes_out(project: Path, site: WordPressStandIn) -> None:
+    before, sentence = contents(site), "It likes a dark tin, too."
+    wording = "It likes a dark tin, too (see Green & fresh)."
+    new = Anchor("Green & fresh", sentence, verbatim=False, quality=0.0, wording=wording)
+    link = accepted(url(site, "black"), url(site, "green"), "", wording=wording, rank=0)
+    put_links(project, [replace(link, anchors=(new,), tier="sidebar")])
+    applied(project, site.url, write=True, only=[link.id])
+    href = f'<a href="{url(site, "green")}">Green &amp; fresh</a>'
+    assert site.posts[2].content == before[2].replace("too.", f"too (see {href}).")
+    assert not undone(project).kept and contents(site) == before
 
 
 def test_links_are_written_as_the_posts_write_theirs(project: Path, site: WordPressStandIn) -> None:
@@ -172,7 +184,7 @@ def test_a_site_that_stops_answering_gets_no_more_writes(project: Path, site: Wo
 
     site.reply = reply  # type: ignore[method-assign]
     result = applied(project, site.url, write=True)
-    reasons = {link.reason for link in result.links if link.outcome is Outcome.REFUSED} & {*Left}
+    reasons = {link.reason for link in result.links if link.outcome is ApplyOutcome.REFUSED} & {*Left}
     assert {Left.UNKNOWN, Left.STOPPED} < reasons and len(set(posts)) == 1 and result.files == 0
     assert any("maintenance" in remark for remark in result.remarks)
     site.reply = answer  # type: ignore[method-assign]
@@ -211,7 +223,7 @@ def test_a_user_whose_html_is_filtered_is_told_before(project: Path, site: WordP
     result = applied(project, site.url)
     found = by_link(result)
     assert found[links(site)["green-pot"].id].reason is Left.FILTERED
-    assert found[links(site)["black-pot"].id].outcome is Outcome.PLANNED
+    assert found[links(site)["black-pot"].id].outcome is ApplyOutcome.PLANNED
 
 
 @pytest.mark.parametrize(

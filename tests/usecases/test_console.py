@@ -59,7 +59,7 @@ def test_piped_output_has_whole_plain_lines(
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     monkeypatch.setenv("COLUMNS", "40")
-    assert command("run", "--project", "../my site") == 0
+    assert command("run", "--figures", "--project", "../my site") == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert err == "" and SKIPPED in lines and "\x1b" not in out and out.isascii()

@@ -118,7 +118,6 @@ def test_none_restores_the_default(tmp_path: Path) -> None:
         ({"links_per_page": True}, "it can't be true or false"),
         ({"links_per_pages": 5}, "Did you mean links_per_page?"),
         ({"serper_api_key": SECRET}, "does not belong in this file"),
-        ({"tier_inline": 0.2}, "tier_inline (0.2) must not be below tier_sidebar (0.7)"),
         ({"search_query_template": "no site"}, "it must contain {main_query}"),
         ({"schedule_cron": "0 3 * * XYZ"}, "schedule_cron"),
         ({"schedule_timezone": "Berlin"}, "Europe/Berlin"),

@@ -21,8 +21,8 @@ from internal_linker.core.errors import ConfigurationError, ExitCode, InputError
 from internal_linker.core.progress import Tracker as Notes
 from internal_linker.core.search_data import SearchTable
 from internal_linker.ingest.search.exports import period_source
-from internal_linker.performance.impact.records import Verdict
-from internal_linker.usecases.apply import Outcome, accepted_links, apply
+from internal_linker.performance.impact.records import Conclusion
+from internal_linker.usecases.apply import ApplyOutcome, accepted_links, apply
 from internal_linker.usecases.experiments import (
     PlanResult,
     PlanStatus,
@@ -90,7 +90,7 @@ def put_live(folder: Path, pages: Iterable[str], at: datetime) -> None:
 def test_the_project_gives_what_the_arrays_give(made: Path, site: Simulated) -> None:
     result, expected = found(made), site.findings()
     assert result.links == len(site.treated)
-    assert result.verdict is Verdict.GAIN
+    assert result.verdict is Conclusion.GAIN
     assert result.sentence == expected.sentence
     assert [one.week for one in result.findings.events] == [one.week for one in expected.events]
     effects = [[one.effect for one in some.events] for some in (result.findings, expected)]
@@ -182,7 +182,7 @@ def test_without_search_data_nothing_is_said(tmp_path: Path, site: Simulated) ->
     """A sentence tells what is needed; it is no error, and the report says it, too."""
     folder = make_impact_project(tmp_path, site, days=[date(1999, 1, 1)])
     result = found(folder)
-    assert result.verdict is Verdict.THIN
+    assert result.verdict is Conclusion.THIN
     assert "no search data were imported" in result.sentence
     assert "no search data were imported" in (folder / "files/impact.html").read_text("utf-8")
 
@@ -209,7 +209,7 @@ def test_an_experiment_holds_links_back(tmp_path: Path) -> None:
         assert len(held) == 1
         assert len(planned.links) == next(one.links for one in planned.drawn if one.held)
         result = apply(project, ApplyOptions(files=sources), Notes())
-        waiting = {link.link_id for link in result.links if link.outcome is Outcome.HELD_BACK}
+        waiting = {link.link_id for link in result.links if link.outcome is ApplyOutcome.HELD_BACK}
         with project.graph() as (edges, _):
             links = accepted_links(edges)
         assert waiting == {edge.id for edge in links if edge.target in held}
@@ -218,7 +218,7 @@ def test_an_experiment_holds_links_back(tmp_path: Path) -> None:
         assert told.result == "held back until 2026-08-14 for the experiment"
     with time_machine.travel("2026-08-14 10:00 +0000", tick=False):
         later = apply(project, ApplyOptions(files=sources), Notes())
-        assert not [link for link in later.links if link.outcome is Outcome.HELD_BACK]
+        assert not [link for link in later.links if link.outcome is ApplyOutcome.HELD_BACK]
 
 
 def test_an_experiment_can_be_ended(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_an_experiment_can_be_ended(tmp_path: Path) -> None:
     assert end_experiment(project).sentence == "Links to 1 page are no longer held back."
     assert end_experiment(project).sentence == "No links are held back."
     result = apply(project, ApplyOptions(files=sources), Notes())
-    assert not [link for link in result.links if link.outcome is Outcome.HELD_BACK]
+    assert not [link for link in result.links if link.outcome is ApplyOutcome.HELD_BACK]
     assert plan_experiment(project, fewest=2).status is PlanStatus.BEGUN
 
 
@@ -347,7 +347,7 @@ def test_sums_of_a_period_are_not_enough(tmp_path: Path, site: Simulated) -> Non
     with open_project(folder).search_data(source, read_only=False) as store:
         store.put(SearchTable.PAGES, day, rows)
     result = found(folder)
-    assert result.verdict is Verdict.THIN
+    assert result.verdict is Conclusion.THIN
     assert "sums over a period" in result.sentence and "Import the data of each day" in result.sentence
 
 

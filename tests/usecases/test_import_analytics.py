@@ -11,6 +11,7 @@ from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.search_data import SearchTable, first_kept_day
 from internal_linker.usecases.import_analytics import import_analytics, source_of
 from internal_linker.usecases.import_search_exports import SearchDataImported
+from internal_linker.usecases.options.imports import AnalyticsOptions
 from internal_linker.usecases.project import Project, open_project
 from tests.standins import GoogleAnalyticsStandIn, RateLimit
 from tests.support.builders import Told
@@ -46,7 +47,7 @@ def project(tmp_path: Path, google: GoogleAnalyticsStandIn) -> Project:
 
 
 def imported(project: Project, today: date = TODAY) -> SearchDataImported:
-    return import_analytics(project, "123", Told(), today=today)
+    return import_analytics(project, AnalyticsOptions(property="123"), Told(), today=today)
 
 
 def test_days_are_stored(project: Project) -> None:

@@ -124,8 +124,7 @@ def test_the_audit_lists_opportunities(project: Project, capsys: pytest.CaptureF
     store(project, pd.concat([searched(), earning([4], 900)]))
     result = audit(project, AuditOptions(), Told())
     every = result.audit.opportunities
-    gains = [one.gain for one in every]
-    assert gains == sorted(gains, reverse=True)
+    assert every and [*every.values["gain"]] == sorted(every.values["gain"], reverse=True)
     top = result.frames["opportunities"].iloc[0]
     assert (top["page"], top["query"]) == (site()[4][0], "how to brew it")
     assert top["impressions"] == pytest.approx(900 * 28)

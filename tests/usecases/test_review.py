@@ -47,7 +47,7 @@ def test_waiting_links_are_a_table(project: Project) -> None:
     result = waiting_links(project)
     frame = result.to_frame()
     assert list(frame.columns) == [
-        *("link_id", "source", "target", "anchor", "sentence"),
+        *("link_id", "source", "target", "anchor", "sentence", "wording"),
         *("score", "tier", "status", "why", "notes", "warning"),
     ]
     assert frame["link_id"].tolist() == [LINK.id, OTHER.id]

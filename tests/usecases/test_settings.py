@@ -10,7 +10,13 @@ import pytest
 from pydantic import ValidationError
 
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.usecases.settings.settings import ENV_PREFIX, KEY_FILES, Settings, load_settings
+from internal_linker.usecases.settings.settings import (
+    ENV_PREFIX,
+    KEY_FILES,
+    Settings,
+    former_settings,
+    load_settings,
+)
 from tests.support.small_project import write_text
 
 KEY = "key-0123456789abcdef"
@@ -107,7 +113,7 @@ def test_all_mistyped_names_are_told_at_once(tmp_path: Path, monkeypatch: pytest
         ('schedule_timezone = "berlin"', "it must be a time zone such as Europe/Berlin (it is 'berlin')"),
         ("max_serp_pages = two", "can't be read: "),
         ("serp_requests_per_second = 0", "it must be above 0 (it is 0)"),
-        ("tier_inline = 0.5", "tier_inline (0.5) must not be below tier_sidebar (0.7)"),
+        ('anchors = "some"', "anchors: it must be 'strict', 'balanced' or 'broad' (it is 'some')"),
         ('store_url = "sqlite:///C:\\data"', "with / instead of \\"),
     ],
 )
@@ -305,3 +311,10 @@ def test_only_switches_are_true_or_false(tmp_path: Path) -> None:
     assert "notify_not_live_days: it can't be true or false" in refusal(
         tmp_path, "notify_not_live_days = true"
     )
+
+
+def test_a_setting_of_an_earlier_version_no_longer_counts(tmp_path: Path) -> None:
+    toml(tmp_path, "tier_inline = 0.7")
+    load_settings(tmp_path)
+    (said,) = former_settings(tmp_path)
+    assert "tier_inline no longer counts: anchors = " in said and "Remove the line." in said

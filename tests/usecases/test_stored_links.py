@@ -8,9 +8,13 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from internal_linker.core.edges import Anchor
+from internal_linker.core.evidence import Evidence
 from internal_linker.core.progress import Tracker as Notes
+from internal_linker.review.rows import by_page
 from internal_linker.usecases.link_lists import LinkFilter, write_links
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.site_texts import MOST_SHOWN
 from internal_linker.usecases.stored_links import LinkNotFound, StoredLinks
 from tests.support.linked_site import EDGES, PERSIAN, SCRIPT, key, make_linked, url
 from tests.support.small_project import write_csv
@@ -49,10 +53,16 @@ def test_filters_take_their_links(links: StoredLinks, wanted: LinkFilter, count:
 
 
 def test_a_list_is_cut_after_it_is_sorted(links: StoredLinks) -> None:
-    """Parts of a list follow each other in one order; page by page, the strongest page comes first."""
+    """Parts of a list follow each other in one order; by default in that of the review."""
     whole = [row.id for row in links.part(LinkFilter()).rows]
     assert [row.id for at in range(0, 7, 3) for row in links.part(LinkFilter(), at, 3).rows] == whole
-    assert [row.score for row in links.part(LinkFilter()).rows][:2] == [90, 30]
+    assert whole == [edge.id for edge in by_page(EDGES)]
+    late = [
+        replace(edge, evidence=Evidence(last_resort=2)) for edge in EDGES if edge.source == EDGES[0].source
+    ]
+    put(links, *late)
+    now = [next((each for each in late if each.id == edge.id), edge) for edge in EDGES]
+    assert [row.id for row in links.part(LinkFilter()).rows] == [edge.id for edge in by_page(now)] != whole
     best = links.part(LinkFilter(order="score", descending=True)).rows
     assert [row.score for row in best] == [90, 80, 80, 70, 60, 50, 30]
 
@@ -83,12 +93,12 @@ def test_a_link_has_its_place(links: StoredLinks) -> None:
         "clay pot",
     )
     assert (passage.rest, passage.after) == (" keeps it warm.", " Enjoy.")
-    assert detail.in_text and not detail.warning and detail.others[0].warning == "not in the text"
+    assert not detail.warning and detail.others[0].warning == "not in the text"
     assert detail.target_lines.startswith("A clay pot keeps the water hot. Ours")
     assert (detail.source_links, detail.target_links) == (1, 0)
     persian = links.detail(EDGES[4].id)
     assert persian.passage.anchor == "قوری سفالی" and persian.row.source_title == PERSIAN
-    assert not links.detail(EDGES[1].id).in_text and links.detail(EDGES[1].id).row.target_title == SCRIPT
+    assert links.detail(EDGES[1].id).row.target_title == SCRIPT
 
 
 def test_words_are_looked_for_in_the_page(links: StoredLinks) -> None:
@@ -97,6 +107,47 @@ def test_words_are_looked_for_in_the_page(links: StoredLinks) -> None:
     assert "not in the text" in links.place(EDGES[0].id, "no such words").warning
     with pytest.raises(LinkNotFound):
         links.place("0" * 20, "water")
+
+
+def test_words_are_looked_for_where_they_were_selected(links: StoredLinks) -> None:
+    first, second = (links.place(EDGES[0].id, "it", near) for near in (0, 55))
+    text = "All about it.\nSteep green tea in soft water. A clay pot keeps it warm. Enjoy."
+    assert (first.start, second.start) == (text.index("it"), text.rindex("it"))
+    assert second.end == second.start + 2 and second.passage.rest == " warm."
+
+
+def test_a_page_is_read_with_the_places_of_its_links(links: StoredLinks) -> None:
+    """Its text comes by paragraphs, with where links stand and where new text fits; rejected links are last.
+
+    Links that it has are known by all places that may be theirs, the longer of two that overlap.
+    """
+    has = [(url("blog/green"), url("shop/tin"), words) for words in ("pot", "clay pot", "it")]
+    write_csv(links.root / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *has])
+    put(
+        links,
+        replace(EDGES[0], status="rejected", verdict="rejected"),
+        replace(EDGES[1], anchors=(Anchor("Black tea", "All about it.", 0, verbatim=False, quality=0.0),)),
+    )
+    found = links.reading(key("blog/green"))
+    text = "All about it.\nSteep green tea in soft water. A clay pot keeps it warm. Enjoy."
+    assert [text[each.start :].startswith(each.text) for each in found.paragraphs] == [True, True]
+    assert not found.is_cut and not any(each.is_heading for each in found.paragraphs)
+    assert [(each.row.id, each.start, each.end) for each in found.links] == [
+        (EDGES[1].id, 0, 0),
+        (EDGES[0].id, text.index("clay pot"), text.index("clay pot") + 8),
+    ]
+    assert [text[each.start : each.end] for each in found.linked] == ["it", "clay pot", "it"]
+    assert {(each.url, each.title[:7]) for each in found.linked} == {(url("shop/tin"), "Tea Tea")}
+    assert links.reading("unknown").paragraphs == []
+
+
+def test_a_long_page_is_cut_and_its_headings_are_known(links: StoredLinks) -> None:
+    body = "# Pots\n" + "Clay keeps the water hot for a long time.\n" * 8_000
+    pages = [("URL", "Title", "Main Content"), (url("shop/pot"), "Pots", body)]
+    write_csv(links.root / "files/urls_rawdata.csv", pages)
+    found = links.reading(key("shop/pot"))
+    assert found.is_cut and found.paragraphs[0].is_heading and not found.paragraphs[1].is_heading
+    assert sum(len(each.text) + 1 for each in found.paragraphs) == MOST_SHOWN + 1
 
 
 def test_a_page_has_links_in_both_directions(links: StoredLinks) -> None:

@@ -131,7 +131,7 @@ def test_an_editor_goes_from_the_review_to_the_site_and_back(
     before = contents(folders[1])
     page = browser.page(app, f"/p/{app.open(folders[0]).key}/review?status=waiting")
     page.get_by_text("4 accepted links are not on the site yet").wait_for()
-    page.locator("#passage mark").wait_for()
+    page.locator("#page-text .spot[aria-current]").wait_for()
     page.keyboard.press("a")
     page.get_by_text("5 accepted links are not on the site yet").wait_for()
     page.locator("#to-apply a").click()

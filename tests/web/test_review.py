@@ -1,17 +1,20 @@
 """The review page: decisions by mouse and keyboard, by several people, on any screen."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from internal_linker.core.edges import Edge
+from internal_linker.core.edges import Anchor, Edge
 from internal_linker.usecases.project import open_project
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, shared_app
-from tests.support.linked_site import EDGES, make_linked, url
+from tests.support.linked_site import EDGES, TEXTS, edge, make_linked, url
 from tests.support.linked_site import key as page_key
+from tests.support.small_project import write_csv
 
 
 @pytest.fixture
@@ -100,26 +103,181 @@ def test_a_review_by_keyboard(app: RunningApp, browser: AppBrowser, folder: Path
     assert page.get_by_label("Your name").input_value() == "Anna"
 
 
+def select_words(page: Page, words: str) -> None:
+    """Select the last occurrence of words in the page's text, as somebody does with the mouse."""
+    page.evaluate(
+        "words => { const node = [...document.querySelectorAll('#page-text p')].at(-1).lastChild; "
+        "const at = node.data.lastIndexOf(words); "
+        "getSelection().setBaseAndExtent(node, at, node, at + words.length); }",
+        words,
+    )
+
+
+def marked(page: Page, status: str) -> list[str]:
+    """Return the words of the links with a status in the page's text."""
+    return page.locator(f"#page-text .spot.{status}").all_inner_texts()
+
+
+@pytest.mark.long
+def test_the_whole_page_is_read(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
+    """A page's links are marked in its text by their decision, or listed; each has its card, also one without room.
+
+    Words of links that the page has are underlined, except where a marked link has them.
+    """
+    has = [(url("blog/green"), url("shop/tin"), words) for words in ("soft water", "clay")]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *has])
+    same = edge(
+        "blog/green", "blog/persian", anchor="pot", sentence="A clay pot keeps it warm.", strength=0.4
+    )
+    with open_project(folder).graph(read_only=False) as (edges, _):
+        edges.put([replace(EDGES[0], status="accepted", verdict="accepted"), same])
+    page = browser.page(app, f"/p/{key}/review?text=blog/green&status=")
+    page.get_by_text("Link 1 of").wait_for()
+    while page.locator("#from").inner_text() != "Green tea":
+        page.keyboard.press("j")
+        page.wait_for_load_state("networkidle")
+    assert page.locator("#page-text p").all_inner_texts() == TEXTS["blog/green"][1].split("\n")
+    assert marked(page, "accepted") == ["clay pot"]
+    expect(page.locator("#page-text .linked")).to_have_text(["soft water"])
+    expect(page.locator("#page-text .linked")).to_have_attribute("title", re.compile("leads to Tea Tea "))
+    sign = "getComputedStyle(document.querySelector('#page-text .spot'), '::before').content"
+    assert "✓" in page.evaluate(sign)
+    box = page.locator("#beside li")
+    expect(box).to_have_count(1)
+    page.locator("#others button").click()
+    expect(page.locator("#page-text .spot")).to_have_text("pot")
+    page.locator("#others button").click()
+    expect(page.locator("#page-text .spot")).to_have_text("clay pot")
+    page.locator("#page-text .spot").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#to")).to_have_text("Clay tea pots\u202e for sale")
+    expect(page.locator("#why")).to_contain_text("Score 80: in the text, where about 80 of 100")
+    expect(page.locator("#page-text [aria-current]")).to_be_focused()
+    card = page.locator("#at").inner_text()
+    page.keyboard.press("r")
+    page.keyboard.press("1")
+    expect(page.locator("#at")).not_to_have_text(card)
+    page.keyboard.press("k")
+    page.locator("#page-text .spot.rejected", has_text="clay pot").wait_for()
+    assert "✗" in page.evaluate(sign)
+    box.last.get_by_role("button").click()
+    expect(box.last.get_by_role("button")).to_have_attribute("aria-current", "true")
+    require_sound(page, browser)
+
+
+@pytest.mark.long
+def test_a_marked_link_outside_the_filters_is_decided(
+    app: RunningApp, browser: AppBrowser, folder: Path, key: str
+) -> None:
+    with open_project(folder).graph(read_only=False) as (edges, _):
+        edges.put([replace(EDGES[2], status="rejected", verdict="rejected")])
+    page = browser.page(app, f"/p/{key}/review?text=blog/black&section=/blog")
+    page.get_by_text(re.compile("Link 1 of")).wait_for()
+    while page.locator("#page-text .spot.rejected").count() == 0:
+        page.keyboard.press("j")
+        page.wait_for_load_state("networkidle")
+    page.locator("#page-text .spot.rejected").click()
+    page.get_by_text("Not among the filtered links").wait_for()
+    page.keyboard.press("a")
+    page.locator("#page-text .spot.accepted[aria-current]", has_text="clay pot").wait_for()
+    assert stored(folder)[EDGES[2].id].verdict == "accepted"
+
+
 @pytest.mark.long
 def test_another_anchor(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
+    """Words that are typed are looked up; selected ones are linked where they stand, not where they come first."""
+    text = "Hot tea likes a clay pot, too.\nKeep it hot \U0001f375 in a pot, and drink it hot."
+    pages = [(url(name), *({**TEXTS, "blog/black": ("Black tea", text)}[name])) for name in TEXTS]
+    write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *pages])
     page = begin(app, browser, key)
-    page.locator("#passage mark", has_text="clay pot").wait_for()
+    page.locator("#page-text .spot", has_text="clay pot").wait_for()
     page.keyboard.press("e")
     page.keyboard.type("no such words")
     page.keyboard.press("Enter")
     page.get_by_text("Warning: anchor not in the text").wait_for()
     require_sound(page, browser)
-    page.evaluate(
-        "(() => { const node = document.getElementById('passage').firstChild; const range = document.createRange(); "
-        "range.setStart(node, 0); range.setEnd(node, 9); const now = getSelection(); now.removeAllRanges(); "
-        "now.addRange(range); })()"
-    )
-    page.get_by_role("button", name="Link “Black tea”").click()
-    page.locator("#passage mark", has_text="Black tea").wait_for()
+    select_words(page, "it hot")
+    page.get_by_role("button", name="Link “it hot”").click()
+    page.locator("#page-text .spot[aria-current]", has_text="it hot").wait_for()
     page.locator("#accept").click()
     page.get_by_text("Link 2 of 7").wait_for()
     edge = stored(folder)[EDGES[2].id]
-    assert (edge.verdict, edge.anchor, edge.placed.verbatim) == ("edited", "Black tea", True)
+    assert (edge.verdict, edge.anchor, edge.placed.verbatim) == ("edited", "it hot", True)
+    assert edge.placed.start == text.rindex("it hot")
+    page.keyboard.press("k")
+    expect(page.locator("#page-text .spot.edited")).to_have_text(["it hot"])
+
+
+@pytest.mark.long
+def test_another_target(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
+    """T gives the words to another page, by URL or from the page's links; a wrong URL is named, and U undoes both."""
+    page = begin(app, browser, key)
+    page.locator("#page-text .spot", has_text="clay pot").wait_for()
+    page.keyboard.press("t")
+    page.get_by_role("heading", name="Another target").wait_for()
+    field = page.get_by_label("URL of another page")
+    field.fill("/no/such/page")
+    page.get_by_role("button", name="Link to it").click()
+    page.locator("#target-problem", has_text="check its spelling").wait_for()
+    browser.problems.clear()  # the browser's own line about the status 422
+    require_sound(page, browser)
+    field.fill(url("blog/persian"))
+    page.get_by_role("button", name="Link to it").click()
+    page.get_by_text("Link 2 of 7").wait_for()
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    verdicts = {edge.target: (edge.verdict, edge.anchor) for edge in stored(folder).values() if edge.verdict}
+    assert verdicts == {
+        page_key("blog/persian"): ("edited", "clay pot"),
+        page_key("shop/pot"): ("rejected", ""),
+    }
+    page.keyboard.press("u")
+    page.get_by_text("Link 1 of 7").wait_for()
+    assert not any(edge.verdict for edge in stored(folder).values())
+    page.locator("#page-text .spot.proposed", has_text="clay pot").wait_for()
+    page.keyboard.press("t")
+    page.locator("#targets button").first.click()
+    page.get_by_text("Link 2 of 7").wait_for()
+    edge = stored(folder)[EDGES[3].id]
+    assert (edge.verdict, edge.anchor, edge.tier) == ("edited", "clay pot", "inline")
+
+
+@pytest.mark.long
+def test_new_words_are_accepted_as_they_are_shown(
+    app: RunningApp, browser: AppBrowser, folder: Path, key: str
+) -> None:
+    """They are underlined in their paragraph; without the tick, the link alone is accepted. The table has them, too."""
+    edge, sentence = EDGES[6], "A dark tin keeps leaves fresh."
+    wording = "A dark tin keeps leaves fresh (see Green tea)."
+    new = Anchor("Green tea", sentence, verbatim=False, quality=0.0, wording=wording)
+    with open_project(folder).graph(read_only=False) as (edges, _):
+        edges.put([replace(edge, anchors=(new,), strength=1.0)])
+    page = begin(app, browser, key)
+    expect(page.get_by_label("Accept with these new words")).to_be_hidden()
+    for at in (2, 3, 4):
+        page.keyboard.press("j")
+        page.get_by_text(f"Link {at} of 7").wait_for()
+    expect(page.locator("#passage ins")).to_have_text(" (see Green tea)")
+    expect(page.locator("#passage .sentence")).to_have_text(wording)
+    require_sound(page, browser)
+    page.get_by_label("Accept with these new words").uncheck()
+    page.locator("#accept").click()
+    page.get_by_text("Link 5 of 7").wait_for()
+    expect(page.get_by_label("Accept with these new words")).to_be_hidden()
+    now = stored(folder)[edge.id]
+    assert (now.verdict, now.wording) == ("accepted", "")
+    page.locator("h1").click()
+    page.keyboard.press("u")
+    page.locator("#passage ins").wait_for()
+    page.keyboard.press("a")
+    page.get_by_text("Link 5 of 7").wait_for()
+    assert stored(folder)[edge.id].wording == wording
+    page.keyboard.press("u")
+    page.locator("#passage ins").wait_for()
+    page.get_by_role("button", name="Table").click()
+    page.locator(".tabulator-row ins", has_text="(see Green tea)").wait_for()
+    page.get_by_role("button", name="Accept: link to Green tea").first.click()
+    page.locator(".tabulator-row .badge.accepted").wait_for()
+    assert stored(folder)[edge.id].wording == wording
 
 
 @pytest.mark.long

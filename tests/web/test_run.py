@@ -85,8 +85,8 @@ def embedding(folder: Path) -> int:
 
 
 def test_a_plan_spends_nothing(app: RunningApp, folder: Path) -> None:
-    key = app.open(folder).key
-    plan = app.client.post(f"/api/projects/{key}/plan", json={"limit": 3}).json()
+    api = f"/api/projects/{app.open(folder).key}"
+    plan = app.client.post(f"{api}/plan", json={"limit": 3, "target_exclude": ["/water"]}).json()
     assert plan["seconds"] > 0 and plan["cost_usd"] == 0 and plan["texts"] > 0
     assert not (folder / "files/links.csv").exists() and not (folder / "files/job").exists()
 
@@ -100,7 +100,7 @@ def test_a_run_is_a_job(app: RunningApp, folder: Path) -> None:
     assert told[0]["state"] == "running" and told[-1]["state"] == "finished" and len(told) > 1
     job = ended(folder)
     assert job.state == "finished" and "successfully" in job.sentence and job.ended_at
-    assert job.options == {"search": False} and jobs.Figure("Pages", "6") in job.summary
+    assert job.options == {"search": False} and jobs.SummaryFigure("Pages", "6") in job.summary
     assert {"Input", "Matching", "Delivery"} <= {step.name for step in job.steps}
     assert all(step.outcome for step in job.steps)
     assert (folder / "files/links.csv").exists()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from playwright.sync_api import expect
 
 from internal_linker.usecases.settings.settings import load_settings
 from tests.support.app_browser import AppBrowser, require_sound
@@ -60,9 +61,24 @@ def test_a_shared_app_changes_no_settings(tmp_path: Path, shop: Path) -> None:
             client.put(f"{api}/keys/serper_api_key", json={"text": SECRET}),
             client.delete(f"{api}/keys/serper_api_key"),
             client.put(f"{api}/exclusions", json={"text": ""}),
+            client.put(f"{api}/tables/link_rules", json={"header": ["URL"], "rows": [], "version": "new"}),
         ]
-        assert [answer.status_code for answer in answers] == [403] * 4
+        assert [answer.status_code for answer in answers] == [403] * 5
         assert "on its own computer" in answers[0].json()["error"]
+
+
+def test_rules_of_the_house_are_checked_and_saved(app: RunningApp, shop: Path) -> None:
+    api = f"/api/projects/{app.open(shop).key}/tables/link_targets"
+    table = app.client.get(api).json()
+    body = {"header": table["header"], "rows": [["/tea/", "9", "3"]]}
+    checked = app.client.post(f"{api}/check", json=body).json()
+    assert checked["problem"].startswith("config/link_targets.csv, row 2: Most is '3'.")
+    wrong = app.client.put(api, json={**body, "version": table["version"]})
+    assert wrong.status_code == 422 and wrong.json()["error"] == checked["problem"]
+    assert not (shop / "config/link_targets.csv").exists()
+    body["rows"] = [["/tea/", "3", "9"]]
+    assert app.client.put(api, json={**body, "version": table["version"]}).json()["rows"] == body["rows"]
+    assert app.client.put(api, json={**body, "version": table["version"]}).status_code == 409
 
 
 def test_the_check_tells_each_piece(app: RunningApp, shop: Path) -> None:
@@ -127,6 +143,41 @@ def test_a_person_sets_a_key_and_patterns(app: RunningApp, browser: AppBrowser, 
     write_text(shop / "config/settings.toml", "sections_off = ['<img src=x onerror=alert(1)>']\nno_such = 1")
     page.reload()
     page.get_by_role("alert").get_by_text("no_such").wait_for()
+    require_sound(page, browser)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_person_edits_the_rules_of_the_house(
+    app: RunningApp, browser: AppBrowser, shop: Path, width: int
+) -> None:
+    """What a run would say of a row is shown before it is saved, and a wrong row stays to be corrected."""
+    path = shop / "config/link_rules.csv"
+    write_text(path, "Phrase;URL;Mode;Owner\ngreen tea;/no/page/;allways;Anna\n")
+    page = browser.page(app, f"/p/{app.open(shop).key}/settings", width=width)
+    part = page.get_by_role("region", name="Rules for links")
+    part.get_by_role("alert").get_by_text(
+        "row 2: Mode is 'allways'. Write always, never or prefer."
+    ).wait_for()
+    part.get_by_label("Mode, row 2").select_option("always")
+    part.get_by_role("status").get_by_text("row 2 is left out: /no/page/ is neither").wait_for()
+    require_sound(page, browser)
+    part.get_by_role("button", name="Add a row").click()
+    part.get_by_label("Phrase, row 3").fill("click here")
+    part.get_by_label("Mode, row 3").select_option("prefer")
+    part.get_by_role("alert").get_by_text("row 3: URL is empty").wait_for()
+    with page.expect_response("**/tables/link_rules") as refused:
+        part.get_by_role("button", name="Save rules for links").click()
+    assert refused.value.status == 422
+    expect(part.get_by_label("Phrase, row 3")).to_have_value("click here")
+    browser.problems.clear()  # the browser's own line about the status 422
+    assert "click here" not in path.read_text("utf-8")
+    part.get_by_label("Mode, row 3").select_option("never")
+    part.get_by_text("Not saved").wait_for()
+    part.get_by_role("button", name="Remove row 2").click()
+    part.get_by_role("button", name="Save rules for links").click()
+    page.get_by_text("The table is saved.").wait_for()
+    assert path.read_text("utf-8-sig").splitlines()[1:] == ["click here;;never;;;"]
     require_sound(page, browser)
 
 

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -58,6 +59,36 @@ def decide_two(page: Page) -> list[tuple[str, str]]:
     return titles
 
 
+def link_own_words(page: Page, pages: list[tuple[str, str]]) -> tuple[str, str, str]:
+    """Let words of the third link's page lead to a page that no run proposed; return the three pages' titles.
+
+    Args:
+        pages: URL and title of all pages.
+    """
+    source, former = page.locator("#from").inner_text(), page.locator("#to").inner_text()
+    words = page.evaluate(
+        "() => { const paragraphs = [...document.querySelectorAll('#page-text p:not([role])')]; "
+        "const nodes = paragraphs.flatMap((each) => [...each.childNodes]); "
+        "const node = nodes.filter((each) => each.nodeType === 3 && each.data.trim().split(' ').length > 6).at(-1); "
+        "const words = node.data.trim().split(' ').slice(2, 4).join(' '), at = node.data.indexOf(words); "
+        "getSelection().setBaseAndExtent(node, at, node, at + words.length); return words; }"
+    )
+    page.get_by_role("button", name=f"Link “{words}”").click()
+    page.locator("#page-text .spot[aria-current]", has_text=words).wait_for()
+    address = page.locator("#from-url a").get_attribute("href")
+    app, _, key = page.url.partition("/review")[0].rpartition("/p/")
+    query = f"links?source={quote(str(address).rstrip('/'), safe='')}"
+    rows = page.request.get(f"{app}/api/projects/{key}/{query}").json()["rows"]
+    linked = [row["target_title"] for row in rows]
+    assert linked
+    url, target = next(each for each in pages if each[1] not in {source, *linked})
+    page.keyboard.press("t")
+    page.get_by_label("URL of another page").fill(url)
+    page.get_by_role("button", name="Link to it").click()
+    page.get_by_text(re.compile(r"Link 4 of \d+")).wait_for()
+    return source, former, target
+
+
 def drop(page: Page, name: str, text: str) -> None:
     """Drop a file on the page Import."""
     files = page.evaluate_handle(
@@ -81,7 +112,7 @@ def linked(page: Page, status: str) -> list[tuple[str, ...]]:
 
 @pytest.mark.long
 def test_from_a_crawl_to_a_run_that_heeds_decisions(browser: AppBrowser, tmp_path: Path) -> None:
-    """A person drops a crawl, sees the price, runs, accepts one link and rejects one: the next run heeds both."""
+    """A person drops a crawl, sees the price, runs, accepts, rejects and sets an own link: the next run heeds all."""
     crawled = sample_pages(10)
     text = io.StringIO()
     rows = [[each[name] for name in ("URL", "Title", "Main Content")] for each in crawled]
@@ -120,10 +151,12 @@ def test_from_a_crawl_to_a_run_that_heeds_decisions(browser: AppBrowser, tmp_pat
 
         page.get_by_role("link", name="Review of this run").click()
         accepted, rejected = decide_two(page)
+        source, former, target = link_own_words(page, [(row[0], row[1]) for row in rows])
         page.get_by_role("link", name="Run", exact=True).click()
         run_to_the_end(page)
         assert linked(page, "accepted") == [accepted]
-        assert linked(page, "rejected") == [rejected]
+        assert linked(page, "edited") == [(source, target)]
+        assert sorted(linked(page, "rejected")) == sorted([rejected, (source, former)])
         waiting = linked(page, "waiting")
-        assert waiting and not {accepted, rejected} & set(waiting)
+        assert waiting and not {accepted, rejected, (source, former), (source, target)} & set(waiting)
         page.context.close()

@@ -15,7 +15,7 @@ from uuid import uuid4
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
+from internal_linker.core.arrays import Ints, JoinTask, Nearest, Vectors
 from internal_linker.core.errors import ConfigurationError, InternalLinkerError, ServiceError
 from internal_linker.core.hints import needs_extra
 
@@ -72,7 +72,7 @@ class Task(Generic[Item]):
     arguments: tuple[object, ...]
 
 
-class Cluster:
+class DaskCluster:
     """The workers of one scheduler, contacted only when there are tasks.
 
     Args:
@@ -155,7 +155,7 @@ class _Run(Generic[Item]):
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: DaskCluster,
         client: "Client",
         work: Callable[..., Any],
         shared: Sequence[object],
@@ -175,7 +175,7 @@ class _Run(Generic[Item]):
         self._checked = self._seen = monotonic()
 
     def results(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Item, Any]]:
-        """Yield the results of tasks; see `Cluster.run`."""
+        """Yield the results of tasks; see `DaskCluster.run`."""
         waiting = iter(tasks)
         self._send()
         while True:
@@ -300,7 +300,7 @@ class _Run(Generic[Item]):
             )
 
 
-Work = Callable[[Vectors, Ints, Block], Nearest]
+Work = Callable[[Vectors, Ints, JoinTask], Nearest]
 
 # Columns of at least this many bytes that several blocks share are sent once; smaller ones with their block.
 SHARED_BYTES = 1 << 20
@@ -308,15 +308,15 @@ _NONE = np.zeros(0, np.int64)
 
 
 class DaskCompute:
-    """A `ports.Compute` that sends vectors to every worker once, and blocks to idle workers; see `Cluster`."""
+    """A `ports.Compute` that sends vectors to every worker once, and blocks to idle workers; see `DaskCluster`."""
 
     def __init__(self, address: str, patience: float = PATIENCE) -> None:
-        self._cluster = Cluster(address, patience)
+        self._cluster = DaskCluster(address, patience)
 
     def run(
-        self, work: Work, vectors: Vectors, languages: Ints, blocks: Sequence[Block]
-    ) -> Iterator[tuple[Block, Nearest]]:
-        """Yield each block with its result; other workers repeat the blocks of a killed one. Errors: `Cluster.run`."""
+        self, work: Work, vectors: Vectors, languages: Ints, blocks: Sequence[JoinTask]
+    ) -> Iterator[tuple[JoinTask, Nearest]]:
+        """Yield each block with its result; others repeat the blocks of a killed worker. Errors: `DaskCluster.run`."""
         if not blocks:
             return iter(())
         shared = [vectors, languages, *_common(blocks)]
@@ -331,14 +331,14 @@ class DaskCompute:
         return self._cluster.run(_done, tasks, shared, everywhere=len(blocks) > 1)
 
 
-def _common(blocks: Sequence[Block]) -> list[Ints]:
+def _common(blocks: Sequence[JoinTask]) -> list[Ints]:
     """Return the large arrays of columns that several blocks share."""
     large = {id(block.columns): block.columns for block in blocks if block.columns.nbytes >= SHARED_BYTES}
     times = Counter(id(block.columns) for block in blocks)
     return [columns for key, columns in large.items() if times[key] > 1]
 
 
-def _done(work: Work, vectors: Vectors, languages: Ints, columns: Ints, block: Block) -> Nearest:
+def _done(work: Work, vectors: Vectors, languages: Ints, columns: Ints, block: JoinTask) -> Nearest:
     """Compute one block on a worker, with matrix products in one thread."""
     _one_thread_per_product()
     return work(vectors, languages, replace(block, columns=columns))

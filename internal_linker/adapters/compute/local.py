@@ -8,7 +8,7 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
+from internal_linker.core.arrays import Ints, JoinTask, Nearest, Vectors
 
 
 @cache
@@ -29,14 +29,14 @@ class Threads:
 
     def run(
         self,
-        work: Callable[[Vectors, Ints, Block], Nearest],
+        work: Callable[[Vectors, Ints, JoinTask], Nearest],
         vectors: Vectors,
         languages: Ints,
-        blocks: Sequence[Block],
-    ) -> Iterator[tuple[Block, Nearest]]:
+        blocks: Sequence[JoinTask],
+    ) -> Iterator[tuple[JoinTask, Nearest]]:
         """Yield each block with its result; up to one finished block per thread waits for the caller."""
         waiting = iter(blocks)
-        running: dict[Future[Nearest], Block] = {}
+        running: dict[Future[Nearest], JoinTask] = {}
         limit = _libraries().limit(limits=1, user_api="blas")
         with limit, ThreadPoolExecutor(self._count, "join") as pool:
             while True:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from internal_linker.adapters.files.atomic import replace_binary, require_in_place
 from internal_linker.core.errors import InputError, OutputError
-from internal_linker.core.source_files import SourceText
+from internal_linker.core.source_files import StoredSource
 
 # Seconds; `git status` of a large repository on a slow drive takes some.
 _TIMEOUT_S = 120
@@ -43,7 +43,7 @@ _NO_END = "\\ No newline at end of file\n"
 class Change:
     """A source file, or another text of the site, and its new text."""
 
-    file: SourceText
+    file: StoredSource
     text: str
 
 
@@ -179,7 +179,7 @@ def write_patch(path: Path, changes: Iterable[Change], prefix: str = "") -> None
     require_in_place(path, replace_binary(path, write))
 
 
-def patch_of(file: SourceText, text: str, prefix: str = "") -> str:
+def patch_of(file: StoredSource, text: str, prefix: str = "") -> str:
     """Return the unified diff from a file's text to another one, "" if they are equal; lines end as the file's do."""
     old, new = _lines(file, file.text), _lines(file, text)
     if old == new:
@@ -198,7 +198,7 @@ def patch_of(file: SourceText, text: str, prefix: str = "") -> str:
     return "".join(out)
 
 
-def _lines(file: SourceText, text: str) -> list[str]:
+def _lines(file: StoredSource, text: str) -> list[str]:
     """Split at line feeds only, as git does: Python knows other line ends, which may stand in a text."""
     whole = ("\ufeff" if file.bom else "") + text
     lines = whole.split("\n")

@@ -20,7 +20,7 @@ class QuotaReached(ServiceError):
     """The property's tokens are used up for this hour or day; reports so far are complete."""
 
 
-class Refusals:
+class AnalyticsRefusals:
     """Turns refusals into errors for one service account of a Google Cloud project."""
 
     def __init__(self, email: str, project: str) -> None:
@@ -64,7 +64,7 @@ COLUMNS = ("date", "host", "path", "sessions", "engaged_sessions", "key_events")
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class AnalyticsReport:
     """The sessions of some days."""
 
     rows: "DataFrame"  # `COLUMNS`, all texts as Google writes them: days as 20261130
@@ -87,13 +87,13 @@ class GoogleAnalytics:
     def __init__(self, key: str, api_url: str) -> None:
         url = f"{api_url.rstrip('/')}/v1beta/properties"
         self._google = GoogleClient(API, key, url, scope=SCOPE, bounds=_BOUNDS)
-        self._refusals = Refusals(self._google.account.email, self._google.account.project)
+        self._refusals = AnalyticsRefusals(self._google.account.email, self._google.account.project)
 
     def close(self) -> None:
         """Close the connections."""
         self._google.close()
 
-    def sessions(self, property_: str, since: date, until: date) -> Report:
+    def sessions(self, property_: str, since: date, until: date) -> AnalyticsReport:
         """Return the sessions by day, host and landing page, from one day to another in the property's time zone.
 
         Raises:
@@ -103,7 +103,7 @@ class GoogleAnalytics:
         import pandas as pd
 
         rows, facts = self._report(property_, since, until, DIMENSIONS)
-        return Report(
+        return AnalyticsReport(
             pd.DataFrame(rows, columns=[*COLUMNS], dtype=object),
             str(facts.get("timeZone", "")),
             bool(facts.get("subjectToThresholding")),

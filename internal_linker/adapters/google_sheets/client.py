@@ -19,7 +19,7 @@ QUOTA_PAUSE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Refusals:
+class SheetRefusals:
     """Turns refusals into errors for one account and spreadsheet.
 
     `ours` is the subject and verb of a message about protected cells, such as "cells of the tab Review are";

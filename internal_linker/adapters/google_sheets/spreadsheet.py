@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from gspread.utils import absolute_range_name, rowcol_to_a1
 
-from internal_linker.adapters.google_sheets.client import SERVICE, Refusals, SheetsClient
+from internal_linker.adapters.google_sheets.client import SERVICE, SheetRefusals, SheetsClient
 from internal_linker.adapters.http.google import key_fields
 from internal_linker.adapters.http.limits import Circuit
 
@@ -94,7 +94,7 @@ class Tab:
 class Spreadsheet:
     """One spreadsheet; contacts Google only when it is used.
 
-    `ours` and `tab_remedy` are as in `Refusals`. No message contains the key.
+    `ours` and `tab_remedy` are as in `SheetRefusals`. No message contains the key.
 
     Raises:
         ConfigurationError: `service_account` is not a usable key.
@@ -104,7 +104,7 @@ class Spreadsheet:
         info = key_fields(service_account)
         self.account = str(info["client_email"])
         project = str(info.get("project_id", ""))
-        self._refusals = Refusals(self.account, project, sheet_id, ours, tab_remedy)
+        self._refusals = SheetRefusals(self.account, project, sheet_id, ours, tab_remedy)
         self._http, self._circuit = (
             SheetsClient(service_account, api_url, self._refusals.of),
             Circuit(SERVICE),

@@ -31,7 +31,7 @@ class LoadQuotaReached(ServiceError):
     """Google answers no more queries for some minutes, or for the rest of the day."""
 
 
-class Refusals:
+class SearchConsoleRefusals:
     """Turns refusals into errors for one service account of a Google Cloud project."""
 
     def __init__(self, email: str, project: str) -> None:
@@ -99,7 +99,7 @@ class SearchConsole:
     def __init__(self, key: str, api_url: str) -> None:
         url = f"{api_url.rstrip('/')}/webmasters/v3/sites"
         self._google = GoogleClient(API, key, url, scope=SCOPE, bounds=_BOUNDS)
-        self._refusals = Refusals(self._google.account.email, self._google.account.project)
+        self._refusals = SearchConsoleRefusals(self._google.account.email, self._google.account.project)
 
     @property
     def email(self) -> str:

@@ -189,7 +189,7 @@ Texts = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RowBlock:
     """Some rows of a table."""
 
     numbers: NDArray[np.int64]  # (n,) int64, the numbers of the rows
@@ -199,7 +199,7 @@ class Block:
     beyond: NDArray[np.bool_]  # (n,) bool, whether a row has text in any cell beyond the header's columns
 
 
-def stream_blocks(table: TableStream) -> Iterator[Block]:
+def stream_blocks(table: TableStream) -> Iterator[RowBlock]:
     """Yield the rows of any table."""
     width = len(table.header)
     for rows in batched(table.rows, _ROWS):
@@ -208,10 +208,10 @@ def stream_blocks(table: TableStream) -> Iterator[Block]:
             np.array([row[at] if at < len(row) else "" for _, row in rows], object) for at in range(width + 1)
         ]
         beyond = [len(row) > width and any(map(str.strip, row[width:])) for _, row in rows]
-        yield Block(numbers, columns, np.array(beyond, np.bool_))
+        yield RowBlock(numbers, columns, np.array(beyond, np.bool_))
 
 
-def csv_blocks(table: TableStream, body: CsvBody) -> Iterator[Block]:
+def csv_blocks(table: TableStream, body: CsvBody) -> Iterator[RowBlock]:
     """Yield the rows of a csv file of which only the header has been read, as `stream_blocks` does, but faster.
 
     Raises:
@@ -277,7 +277,7 @@ def _frames(file: TextIO, separator: str, width: int) -> Iterator["DataFrame"]:
             yield frame if at else frame[1:]
 
 
-def _block(frame: "DataFrame", before: int) -> Block:
+def _block(frame: "DataFrame", before: int) -> RowBlock:
     """Return the rows that are not wholly empty; `before` is the number of the row above the first."""
     numbers = np.arange(before + 1, before + 1 + len(frame))
     columns = [frame[at].to_numpy() for at in frame]
@@ -288,9 +288,9 @@ def _block(frame: "DataFrame", before: int) -> Block:
         empty = np.flatnonzero(~filled)
         filled[empty] = _with_text(column[empty])
     return (
-        Block(numbers, columns, beyond)
+        RowBlock(numbers, columns, beyond)
         if filled.all()
-        else Block(numbers[filled], [column[filled] for column in columns], beyond[filled])
+        else RowBlock(numbers[filled], [column[filled] for column in columns], beyond[filled])
     )
 
 

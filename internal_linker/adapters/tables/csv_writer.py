@@ -4,18 +4,15 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import BinaryIO, TextIO
 
 from internal_linker.adapters.files.atomic import ReplaceBinary, ReplaceWhole, remarks_on, replace_whole
 from internal_linker.adapters.tables.csv_reader import CsvBody, CsvRecords
-
-# Lookups, which write no workbook, start without its library.
-if TYPE_CHECKING:
-    from internal_linker.adapters.tables.xlsx_writer import Sheet
+from internal_linker.core.results import ResultTable
 
 Row = Sequence[str | int]
 
@@ -77,25 +74,21 @@ def harmless(cell: str) -> str:
     return cell if _NUMBER.fullmatch(cell) else defuse(cell)
 
 
-class ResultCsv:
-    """A table of results, with four decimal places per figure."""
+def write_csv(path: Path, table: ResultTable, advance: Callable[[int], None] = lambda _: None) -> list[str]:
+    """Replace a file with a table, four decimal places per figure; return what was unusual, one sentence each.
 
-    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
-        self.path, self._write_whole = path, write_whole
+    Args:
+        advance: called with the number of further rows written.
 
-    def write(self, sheet: "Sheet") -> list[str]:
-        """Replace the file; return what was unusual, one sentence each.
-
-        Raises:
-            OutputError: the file can't be written; the earlier file stays as it was.
-        """
-        header = [column.name for column in sheet.columns]
-        return write_rows(self.path, header, _rows(sheet), self._write_whole)
-
-
-def _rows(sheet: "Sheet") -> Iterator[Row]:
-    for cells in sheet.rows:
-        yield [decimal(cell) if isinstance(cell, float) else cell for cell in cells]
+    Raises:
+        OutputError: the file can't be written; the earlier file stays as it was.
+    """
+    header = [column.header for column in table.columns]
+    rows = (
+        [decimal(cell) if isinstance(cell, float) else cell for cell in cells]
+        for cells in table.rows(advance)
+    )
+    return write_rows(path, header, rows, replace_whole)
 
 
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)?\Z")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from internal_linker.adapters.files.atomic import ReplaceWhole, copy_aside, replace_whole
 from internal_linker.adapters.tables.csv_reader import CsvRecords
@@ -14,6 +15,7 @@ from internal_linker.core.edges import Edge, score_of, why
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.records import Recommendation, fold_query
+from internal_linker.core.wordings import shown_wording
 
 Identity = tuple[str, str]
 Keeps = Callable[[str], bool] | None
@@ -186,20 +188,44 @@ class OutputCsv(_LinkCsv):
         yield [self._url(item), item.source.query, *urls, *gap, item.note]
 
 
-class LinksCsv(_LinkCsv):
-    """links.csv, one row per link of a page with all that is known of it: 4 decimal places, empty for NaN.
+_COLUMNS = (
+    *(
+        "Source",
+        "Target",
+        "Rank",
+        "Score",
+        "Tier",
+        "Anchor",
+        "Sentence",
+        "Suggested Wording",
+        "Why",
+        "Status",
+        "Type",
+        "Origin",
+    ),
+    *(_QUERY, "Model", "Run", "Link Id"),
+)
+_FIGURES = (
+    *("Serp Rank", "Embedding Similarity", "Lexical Score", "Probability", "Blend"),
+    *("Anchor Model", "Anchor Confidence"),
+)
 
-    `Score` is what people read, 0 to 100.
+
+class LinksCsv(_LinkCsv):
+    """links.csv, one row per link of a page; `Score` is what people read, 0 to 100.
+
+    The figures behind it have 4 decimal places and are empty for NaN.
 
     Args:
         model_name: the encoder's name for the column Model.
         keeps: as in `OutputCsv`.
         write_whole: replaces a file.
+        figures: whether to write them; rows merged into a file that has them get them, too.
         hosts: as in `OutputCsv`.
     """
 
-    # Without Blend, Score was a figure of another scale.
-    url_column, required = "Source", ("Source", _QUERY, "Target", "Blend")
+    # Without Why, Score was a figure of another scale.
+    url_column, required = "Source", ("Source", _QUERY, "Target", "Why")
 
     def __init__(
         self,
@@ -208,17 +234,14 @@ class LinksCsv(_LinkCsv):
         keeps: Keeps,
         write_whole: ReplaceWhole = replace_whole,
         *,
+        figures: bool = False,
         hosts: CanonicalHosts | None = None,
     ) -> None:
         super().__init__(path, keeps, write_whole, hosts)
-        self._model_name = model_name
+        self._model_name, self._figures = model_name, figures
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
-        names = "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Lexical Score,Probability"
-        return [
-            *names.split(","),
-            *"Model,Run,Main Query,Blend,Tier,Type,Status,Anchor,Sentence,Link Id,Why".split(","),
-        ]
+        return [*_COLUMNS, *_FIGURES] if self._figures or {*_FIGURES} & {*earlier} else [*_COLUMNS]
 
     def _rows(
         self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
@@ -226,15 +249,26 @@ class LinksCsv(_LinkCsv):
         # No page can carry what is suggested for a query without one.
         for link in item.links if item.source.is_page else ():
             target, edge = link.target, edge_of(item.source, link) if edge_of else None
-            score = score_of(edge.strength) if edge else None
-            signals = ["" if score is None else score, target.serp_rank or "", decimal(target.similarity)]
-            yield [
-                *(item.source.url, target.url, link.rank, link.origin, *signals, decimal(target.lexical)),
-                *(decimal(target.probability), self._model_name, run_id, item.source.query),
-                *(decimal(target.score), *(_remembered(edge) if edge else [""] * 7)),
-            ]
+            cells = {
+                **{"Source": item.source.url, "Target": target.url, "Rank": link.rank, "Origin": link.origin},
+                **(_remembered(edge) if edge else {}),
+                **{_QUERY: item.source.query, "Model": self._model_name, "Run": run_id},
+                **{"Serp Rank": target.serp_rank or "", "Embedding Similarity": decimal(target.similarity)},
+                **{"Lexical Score": decimal(target.lexical), "Probability": decimal(target.probability)},
+                "Blend": decimal(target.score),
+            }
+            yield [cells.get(name, "") for name in header]
 
 
-def _remembered(edge: Edge) -> Row:
-    anchor = edge.chosen
-    return [edge.tier, edge.kind, edge.status, anchor.text, anchor.sentence, edge.id, why(edge)]
+def _remembered(edge: Edge) -> dict[str, Any]:
+    anchor, score = edge.chosen, score_of(edge.strength)
+    return {
+        **{"Score": "" if score is None else score, "Tier": edge.tier, "Type": edge.kind},
+        **{"Status": edge.status, "Anchor": anchor.text, "Sentence": anchor.sentence},
+        "Suggested Wording": shown_wording(edge),
+        **{
+            "Anchor Model": anchor.model,
+            "Anchor Confidence": "" if anchor.confidence is None else decimal(anchor.confidence),
+        },
+        **{"Link Id": edge.id, "Why": why(edge)},
+    }

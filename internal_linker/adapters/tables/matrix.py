@@ -112,3 +112,40 @@ class MatrixCsv:
         figures = (row for tile in tiles for row in tile.tolist())
         rows = ([url, *map(decimal, row)] for url, row in zip(urls, figures, strict=True))
         return write_rows(self.path, ["", *urls], rows, self._write_whole)
+
+
+# Columns that spreadsheet programs and people can handle; 2,000 pages make 28 MB.
+MOST_CSV = 2_000
+MATRIX_FORMS = {"csv": MatrixCsv, "npy": MatrixNpy, "parquet": MatrixParquet}
+
+
+def require_matrix(form: str, pages: int = 0) -> None:
+    """Check that the similarities of so many pages can be written in this format.
+
+    Raises:
+        ConfigurationError: the format is unknown, needs a package, or can't hold so many.
+    """
+    if form not in MATRIX_FORMS:
+        raise ConfigurationError(f"--full-matrix {form}: choose one of {', '.join(MATRIX_FORMS)}.")
+    if form == "csv" and pages > MOST_CSV:
+        raise ConfigurationError(
+            f"--full-matrix csv: {pages:,} pages make {pages**2:,} figures; above {MOST_CSV:,} pages "
+            "choose npy or parquet."
+        )
+    MATRIX_FORMS[form](Path())
+
+
+def write_matrix(
+    files: Path, form: str, urls: Sequence[str], tiles: Iterable[Vectors]
+) -> tuple[str, list[str]]:
+    """Write the similarities of all pages tile by tile; return the file's name and what was unusual.
+
+    Args:
+        form: "csv", "npy" or "parquet".
+        tiles: (r, n) float32 each, all rows in order.
+
+    Raises:
+        OutputError: it can't be written.
+    """
+    path = files / f"similarity.{form}"
+    return path.name, MATRIX_FORMS[form](path).write(urls, tiles)

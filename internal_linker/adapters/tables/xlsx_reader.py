@@ -31,7 +31,7 @@ _HEAD_ROWS = 100
 _DAMAGED = "it is damaged or not an Excel file"
 
 
-class Unreadable(ValueError):
+class UnreadableWorkbook(ValueError):
     """The workbook can't be read; the message says why."""
 
 
@@ -72,7 +72,7 @@ def readable(path: Path, remedy: str) -> Iterator[None]:
         raise InputError(f"{path} is a pipe or a device, not a file. {remedy}")
     try:
         yield
-    except Unreadable as error:
+    except UnreadableWorkbook as error:
         raise InputError(f"{path} can't be read: {error}. {remedy}") from None
     except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError) as error:
         why = (error.strerror if isinstance(error, OSError) else "") or _DAMAGED
@@ -110,11 +110,11 @@ def _portions(path: Path, *, sheet: str = "", most: int = 0) -> Iterator[Portion
                 yield portion
         except (EOFError, pickle.UnpicklingError):
             # The process has died: of a limit, or of what it read.
-            raise Unreadable(watch.reason or _DAMAGED) from None
+            raise UnreadableWorkbook(watch.reason or _DAMAGED) from None
         finally:
             watch.end()
         if portion[1]:
-            raise Unreadable(portion[1])
+            raise UnreadableWorkbook(portion[1])
 
 
 class _Watch:
@@ -157,7 +157,7 @@ def _refuse_bombs(path: Path) -> None:
     with zipfile.ZipFile(path) as parts:
         for part in parts.infolist():
             if part.file_size > _MOST_PART_BYTES:
-                raise Unreadable(
+                raise UnreadableWorkbook(
                     f"its part {part.filename} decompresses to more than {_MOST_PART_BYTES // 1_000_000:,} MB"
                 )
 

@@ -1,18 +1,17 @@
 """Writing tables of results as sheets of .xlsx workbooks without formulas."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Self
+from typing import Any, BinaryIO, Self
 
 import xlsxwriter
 from xlsxwriter.url import Url
 
 from internal_linker.adapters.files.atomic import ReplaceBinary, remarks_on, replace_binary
-
-Cell = str | int | float
+from internal_linker.adapters.tables.csv_writer import write_csv
+from internal_linker.core.results import Cell, ResultTable
 
 
 class Marked(str):
@@ -40,33 +39,59 @@ _OPTIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a sheet."""
+def write_xlsx(
+    path: Path,
+    tables: Sequence[ResultTable],
+    advance: Callable[[int], None] = lambda _: None,
+    *,
+    begin: Callable[[Any], None] = lambda _: None,
+    write_whole: ReplaceBinary = replace_binary,
+) -> list[str]:
+    """Replace a workbook with a sheet for each table; return what was unusual, one sentence each.
 
-    name: str  # its header
-    width: int = 12  # its width in characters
-    # "link" for clickable URLs, "text" for texts that wrap, "bar" for numbers with a bar, "score" for numbers
-    # from 0 to 1 with a bar.
-    look: Literal["plain", "link", "text", "bar", "score"] = "plain"
-    note: str = ""  # a note on the header; "": none
+    Args:
+        advance: called with the number of further rows written.
+        begin: adds sheets of other forms before the tables.
+
+    Raises:
+        OutputError: the file can't be written; an earlier file stays unchanged.
+    """
+
+    def body(file: BinaryIO) -> None:
+        book = xlsxwriter.Workbook(file, _OPTIONS)
+        begin(book)
+        _add_sheets(book, tables, advance)
+        book.close()
+
+    landed = write_whole(path, body)
+    remarks = [
+        f"{path.name} has the first {MOST_ROWS:,} of {len(table):,} rows of {table.name}: a sheet can't have more."
+        for table in tables
+        if len(table) > MOST_ROWS
+    ]
+    return remarks + remarks_on(path, landed)
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A table for a sheet, which shows its first `MOST_ROWS` rows."""
+def write_tables(
+    files: Path,
+    tables: Mapping[str, ResultTable],
+    workbook: str,
+    sheets: Sequence[ResultTable],
+    advance: Callable[[int], None],
+) -> list[str]:
+    """Write each table as a CSV file, and the sheets as one workbook; return what was unusual.
 
-    name: str
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell]]
+    Args:
+        advance: called with the number of further rows written.
+
+    Raises:
+        OutputError: a file can't be written; it stays as it was.
+    """
+    remarks = [remark for name, table in tables.items() for remark in write_csv(files / name, table, advance)]
+    return remarks + write_xlsx(files / workbook, sheets, advance)
 
 
-def open_book(file: BinaryIO) -> Any:
-    """Open a workbook that is written to `file` when it is closed."""
-    return xlsxwriter.Workbook(file, _OPTIONS)
-
-
-def add_sheets(book: Any, sheets: Iterable[Sheet]) -> None:
+def _add_sheets(book: Any, tables: Iterable[ResultTable], advance: Callable[[int], None]) -> None:
     """Write sheets with frozen header and first column, filters, widths, links and data bars."""
     head, link = book.add_format({"bold": True, "bottom": 1}), book.get_default_url_format()
     bold = book.add_format({"bold": True})
@@ -74,17 +99,17 @@ def add_sheets(book: Any, sheets: Iterable[Sheet]) -> None:
         "score": book.add_format({"num_format": "0.000"}),
         "text": book.add_format({"text_wrap": True, "valign": "top"}),
     }
-    for each in sheets:
+    for each in tables:
         sheet = book.add_worksheet(each.name)
         styles = [looks.get(column.look) for column in each.columns]
         for at, column in enumerate(each.columns):
             sheet.set_column(at, at, column.width, styles[at])
         sheet.freeze_panes(1, 1)
-        put_row(sheet, 0, [column.name for column in each.columns], head)
+        put_row(sheet, 0, [column.header for column in each.columns], head)
         for at, column in enumerate(each.columns):
             if column.note:
                 sheet.write_comment(0, at, column.note, {"x_scale": 2})
-        last = _put_rows(sheet, each, styles, link, bold)
+        last = _put_rows(sheet, each, styles, link, bold, advance)
         sheet.autofilter(0, 0, max(1, last), len(each.columns) - 1)
         for at, column in enumerate(each.columns):
             if column.look in ("bar", "score"):
@@ -99,13 +124,20 @@ def put_row(sheet: Any, at: int, cells: Sequence[Cell], style: Any = None) -> No
         _put(sheet, at, column, cell, style)
 
 
-def _put_rows(sheet: Any, table: Sheet, styles: Sequence[Any], link: Any, bold: Any) -> int:
+def _put_rows(
+    sheet: Any,
+    table: ResultTable,
+    styles: Sequence[Any],
+    link: Any,
+    bold: Any,
+    advance: Callable[[int], None],
+) -> int:
     """Write the rows below the header; return their count."""
     at, linked = 0, 0
     # The same pages are in many rows, and checking a URL takes most of the time of writing it.
     urls: dict[Cell, Url | None] = {}
     links = [column.look == "link" for column in table.columns]
-    for at, cells in enumerate(islice(table.rows, MOST_ROWS), 1):
+    for at, cells in enumerate(islice(table.rows(advance), MOST_ROWS), 1):
         for column, cell in enumerate(cells):
             if links[column] and cell not in urls:
                 urls[cell] = _url(cell)
@@ -169,31 +201,3 @@ def _url(cell: Cell) -> Url | None:
     url = Url(cell)
     url.text = cell
     return url
-
-
-class ResultsXlsx:
-    """A workbook of results."""
-
-    def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
-        self.path, self._write_whole = path, write_whole
-
-    def write(self, sheets: Sequence[Sheet]) -> list[str]:
-        """Replace the workbook; return sentences on what was unusual.
-
-        Raises:
-            OutputError: the file can't be written; an earlier file stays unchanged.
-        """
-
-        def body(file: BinaryIO) -> None:
-            book = open_book(file)
-            add_sheets(book, sheets)
-            book.close()
-
-        landed = self._write_whole(self.path, body)
-        remarks = [
-            f"{self.path.name} has the first {MOST_ROWS:,} of {len(sheet.rows):,} rows of {sheet.name}: "
-            "a sheet can't have more."
-            for sheet in sheets
-            if len(sheet.rows) > MOST_ROWS
-        ]
-        return remarks + remarks_on(self.path, landed)

@@ -28,7 +28,7 @@ class PostType:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedPost:
     """A published post in the list of its type."""
 
     route: str
@@ -72,7 +72,7 @@ def public_types(client: RestClient) -> list[PostType]:
     return found
 
 
-def listed(client: RestClient, kind: PostType) -> tuple[list[Listed], bool]:
+def listed(client: RestClient, kind: PostType) -> tuple[list[ListedPost], bool]:
     """Return all published posts of a type, and whether the list is complete.
 
     It is incomplete only if posts were added or deleted during each of several readings.
@@ -80,11 +80,11 @@ def listed(client: RestClient, kind: PostType) -> tuple[list[Listed], bool]:
     Raises:
         ServiceError: the site does not answer.
     """
-    posts = dict[int, Listed]()
+    posts = dict[int, ListedPost]()
     for _ in range(_READINGS):
         posts, totals = {}, set[int]()
         for one, total in _each(client, kind.route, "id,link,modified_gmt"):
-            post = Listed(kind.route, int(one["id"]), _text(one, "link"), _text(one, "modified_gmt"))
+            post = ListedPost(kind.route, int(one["id"]), _text(one, "link"), _text(one, "modified_gmt"))
             posts[post.id] = post
             totals.add(total)
         # A post that is deleted meanwhile moves one from an unread page to a page that was read.

@@ -40,7 +40,7 @@ class Post:
     rendered: str = ""  # HTML of its content as the site shows it; "": it was not asked for
 
 
-class Outcome(StrEnum):
+class WriteOutcome(StrEnum):
     """What became of a write."""
 
     WRITTEN = "written"
@@ -58,7 +58,7 @@ class Outcome(StrEnum):
 class Write:
     """The result of a write."""
 
-    outcome: Outcome
+    outcome: WriteOutcome
     post: Post
     reason: str = ""  # why it was not written, one sentence; "": it was
     restored: bool = False  # after `ALTERED`: whether the post has its former content again
@@ -126,23 +126,23 @@ class _Writing:
         except RestError as error:
             if self._sent or not _is_final(error):
                 raise
-            return Write(Outcome.REFUSED, self._post, _sentence(error))
+            return Write(WriteOutcome.REFUSED, self._post, _sentence(error))
         if now.content == self._content:
-            return Write(Outcome.WRITTEN, now)
+            return Write(WriteOutcome.WRITTEN, now)
         if now.content != self._post.content or now.status != self._post.status:
             return _conflict(now)
         if loses_html(now, self._content):
-            return Write(Outcome.REFUSED, now, _FILTERED)
+            return Write(WriteOutcome.REFUSED, now, _FILTERED)
         self._sent = True
         try:
             saved = self._send(self._content)
         except RestError as error:
             if _is_final(error):
-                return Write(Outcome.REFUSED, now, _sentence(error))
+                return Write(WriteOutcome.REFUSED, now, _sentence(error))
             raise
         after = self._read()
         if after.content == self._content:
-            return Write(Outcome.WRITTEN, after)
+            return Write(WriteOutcome.WRITTEN, after)
         if after.content != _raw(saved):
             return _conflict(after)
         return self._put_back(after)
@@ -151,16 +151,16 @@ class _Writing:
         try:
             now = self._read()
         except RestError:
-            return Write(Outcome.UNKNOWN, self._post, problem)
+            return Write(WriteOutcome.UNKNOWN, self._post, problem)
         if now.content == self._content:
-            return Write(Outcome.WRITTEN, now)
+            return Write(WriteOutcome.WRITTEN, now)
         if now.content == self._post.content:
-            return Write(Outcome.REFUSED, now, problem)
+            return Write(WriteOutcome.REFUSED, now, problem)
         return _conflict(now)
 
     def _put_back(self, saved: Post) -> Write:
         """Write the former content back into a post that the site altered, if nobody has changed it since."""
-        kept = Write(Outcome.ALTERED, saved, f"{_ALTERED}, and the post could not be restored.")
+        kept = Write(WriteOutcome.ALTERED, saved, f"{_ALTERED}, and the post could not be restored.")
         try:
             now = self._read()
             if now.content != saved.content:
@@ -173,7 +173,7 @@ class _Writing:
         if now.content != self._post.content:
             return replace(kept, post=now)
         return Write(
-            Outcome.ALTERED, now, f"{_ALTERED}. The post has its former content again.", restored=True
+            WriteOutcome.ALTERED, now, f"{_ALTERED}. The post has its former content again.", restored=True
         )
 
     def _read(self) -> Post:
@@ -190,7 +190,7 @@ def _is_final(error: RestError) -> bool:
 
 
 def _conflict(now: Post) -> Write:
-    return Write(Outcome.CONFLICT, now, "the post was changed meanwhile, so it was left alone.")
+    return Write(WriteOutcome.CONFLICT, now, "the post was changed meanwhile, so it was left alone.")
 
 
 def _post(route: str, body: Any) -> Post:

@@ -2,18 +2,19 @@
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
 from internal_linker.analysis.audit.links import ends_of
-from internal_linker.analysis.audit.records import Action, Audit, Finding, Opportunity, ProposedLink, Rule
+from internal_linker.analysis.audit.records import Action, ActionLink, Audit, Finding, ProposedLink, Rule
 from internal_linker.analysis.graph import closed_circles
 from internal_linker.core.arrays import Ints
-from internal_linker.core.edges import TIER_NAMES, Edge, is_link, tier_of, why
+from internal_linker.core.edges import TIER_NAMES, Edge, is_link, score_of, tier_of, why
 from internal_linker.core.needs import QueryGain
+from internal_linker.core.results import Column, ResultTable, table_of
 from internal_linker.core.sequences import counted
 from internal_linker.review.rows import reason, warning
 
@@ -102,7 +103,21 @@ GAIN_MEANS = (
 )
 
 
-def opportunities(audit: Audit, gains: Sequence[QueryGain], rows: Mapping[str, int]) -> list[Opportunity]:
+_PERIOD = "In the last 28 days of the search data."
+OPPORTUNITIES = (
+    Column("page", "Page", 50, "link"),
+    Column("query", "Query", 36, "text"),
+    Column("position", "Position", 10, decimals=1, note=_PERIOD),
+    Column("impressions", "Impressions", 14, "bar", 0, _PERIOD),
+    Column("clicks", "Clicks", 10, decimals=0, note=_PERIOD),
+    Column("gain", "Clicks to gain", 14, "bar", 0, GAIN_MEANS),
+    Column("source_1", "Best source", 50, "link"),
+    Column("source_2", "Second source", 50, "link"),
+    Column("source_3", "Third source", 50, "link"),
+)
+
+
+def opportunities(audit: Audit, gains: Sequence[QueryGain], rows: Mapping[str, int]) -> ResultTable:
     """Return the gains of audited pages with the proposed links to each page, in the order of the gains.
 
     Args:
@@ -115,22 +130,24 @@ def opportunities(audit: Audit, gains: Sequence[QueryGain], rows: Mapping[str, i
     at = at[np.lexsort((links.sources[at], -links.weights[at], links.targets[at]))]
     start, end = (np.searchsorted(links.targets[at], wanted, side=side) for side in ("left", "right"))
     sources = {
-        row: tuple(links.sources[at[first : min(last, first + SOURCES_SHOWN)]].tolist())
+        row: [
+            audit.urls[each] for each in links.sources[at[first : min(last, first + SOURCES_SHOWN)]].tolist()
+        ]
         for row, first, last in zip(wanted, start.tolist(), end.tolist(), strict=True)
     }
-    return [
-        Opportunity(
-            rows[one.page],
-            one.query,
-            one.impressions,
-            one.clicks,
-            one.position,
-            one.gain,
-            sources[rows[one.page]],
-        )
+    found = [
+        (rows[one.page], (one.query, one.position, one.impressions, one.clicks, one.gain))
         for one in gains
         if one.page in rows
     ]
+    return table_of(
+        "Opportunities",
+        OPPORTUNITIES,
+        (
+            (audit.urls[row], *told, *sources[row], *[""] * (SOURCES_SHOWN - len(sources[row])))
+            for row, told in found
+        ),
+    )
 
 
 MOST_ACTIONS = 10
@@ -150,33 +167,36 @@ _WRONG_TARGETS = (Rule.BROKEN_TARGET, Rule.REDIRECTED_TARGET, Rule.COPY_TARGET, 
 
 def actions(audit: Audit, links: Sequence[ProposedLink], most: int = MOST_ACTIONS) -> list[Action]:
     """Return the most useful actions in the order of `RULE`."""
-    name = _names(audit)
     strong = [one for one in links if one.tier != "review" and one.status != "live"]
     useful = chain(
-        _links_to_weak_pages(audit, strong, name),
+        _links_to_weak_pages(audit, strong),
         _wrong_targets(audit.findings),
-        _circles(audit, strong, name),
+        _circles(audit, strong),
         _dense_pages(audit.findings),
         _copies(audit.findings),
     )
-    ranked = sorted(useful, key=_rank)
-    chosen = _varied(ranked, most)
+    chosen = _varied([action for action, _ in sorted(useful, key=_rank)], most)
     used = {(one.source, one.target) for action in chosen for one in action.links}
-    others = (one for one in strong if one.tier == "inline" and (one.source, one.target) not in used)
-    return [
-        *chosen,
-        *(_one_link(None, one, name) for one, _ in zip(others, range(most - len(chosen)), strict=False)),
-    ]
+    others = (
+        one
+        for one in strong
+        if one.tier == "inline" and (audit.urls[one.source], audit.urls[one.target]) not in used
+    )
+    return [*chosen, *(_one_link(audit, None, one) for one in islice(others, most - len(chosen)))]
 
 
-def _rank(action: Action) -> tuple[bool, int, float]:
-    score = max((one.strength for one in action.links), default=0.0)
-    return action.severity != "error", -action.pages, -score
+# An action, and the strength of its best link, 0 to 1; 0 without links.
+_Ranked = tuple[Action, float]
+
+
+def _rank(ranked: _Ranked) -> tuple[bool, int, float]:
+    action, strength = ranked
+    return action.severity != "error", -action.pages, -strength
 
 
 def _varied(ranked: Sequence[Action], most: int) -> list[Action]:
     """Return the first actions, at most `MOST_OF_A_KIND` of a rule unless there are no others; no link comes twice."""
-    counts, added = Counter[Rule | None](), set[tuple[int, int]]()
+    counts, added = Counter[str](), set[tuple[str, str]]()
     first, rest = list[Action](), list[Action]()
     for one in ranked:
         ends = {(link.source, link.target) for link in one.links}
@@ -189,9 +209,7 @@ def _varied(ranked: Sequence[Action], most: int) -> list[Action]:
     return [one for one in ranked if id(one) in kept]
 
 
-def _links_to_weak_pages(
-    audit: Audit, strong: Iterable[ProposedLink], name: Callable[[int], str]
-) -> Iterator[Action]:
+def _links_to_weak_pages(audit: Audit, strong: Iterable[ProposedLink]) -> Iterator[_Ranked]:
     """Yield the best link to each orphan and weakly linked page; links of one page are one action."""
     weak = rows_of(audit, MENDED_BY_A_LINK)
     best: dict[int, ProposedLink] = {}
@@ -202,38 +220,61 @@ def _links_to_weak_pages(
     for target, one in best.items():
         by_page[one.source, weak[target]].append(one)
     for (source, rule), found in by_page.items():
+        strength = max(one.strength for one in found)
         if len(found) == 1:
-            yield _one_link(rule, found[0], name)
+            yield _one_link(audit, rule, found[0]), strength
         else:
-            what = f"Link from {name(source)} to {len(found)} pages"
-            yield Action(
-                rule, len(found), what, (audit.urls[source],), detail=_WEAK[rule], links=tuple(found)
-            )
+            links = tuple(_action_link(audit, one) for one in found)
+            what = f"Link from {_named(links[0].source_title, links[0].source)} to {len(found)} pages"
+            yield _action(rule, len(found), what, _WEAK[rule], (audit.urls[source],), links), strength
 
 
 def _is_better(one: ProposedLink, other: ProposedLink) -> bool:
     return one.tier == "inline" and other.tier != "inline"
 
 
-def _one_link(rule: Rule | None, one: ProposedLink, name: Callable[[int], str]) -> Action:
-    what = f"Link from {name(one.source)} {_to(one, name)}"
-    return Action(rule, 1, what, detail=_WEAK.get(rule, "The page has no such link yet."), links=(one,))
+def _action(
+    rule: Rule | None,
+    pages: int,
+    what: str,
+    detail: str,
+    where: tuple[str, ...] = (),
+    links: tuple[ActionLink, ...] = (),
+) -> Action:
+    severity = rule.severity if rule else "note"
+    return Action(str(rule) if rule else "", severity, pages, what, detail, where, links)
 
 
-def link_text(audit: Audit, one: ProposedLink) -> str:
+def _one_link(audit: Audit, rule: Rule | None, one: ProposedLink) -> Action:
+    link = _action_link(audit, one)
+    what = f"Link from {_named(link.source_title, link.source)} {link_text(link)}"
+    return _action(rule, 1, what, _WEAK.get(rule, "The page has no such link yet."), links=(link,))
+
+
+def _action_link(audit: Audit, one: ProposedLink) -> ActionLink:
+    return ActionLink(
+        audit.urls[one.source],
+        audit.titles[one.source],
+        audit.urls[one.target],
+        audit.titles[one.target],
+        one.anchor,
+        one.sentence,
+        score_of(one.strength),
+        TIER_NAMES[one.tier],
+        one.why,
+    )
+
+
+def link_text(link: ActionLink) -> str:
     """Return where a link leads, with anchor and tier: to “Beans” with the anchor “fresh beans” (in the text)."""
-    return _to(one, _names(audit))
-
-
-def _to(one: ProposedLink, name: Callable[[int], str]) -> str:
-    target = name(one.target)
+    target = _named(link.target_title, link.target)
     # Outside the text, the anchor is usually the title, which is here already.
-    told = one.anchor and (one.tier == "inline" or one.anchor not in target)
-    anchor = f" with the anchor “{isolated(one.anchor)}”" if told else ""
-    return f"to {target}{anchor} ({TIER_NAMES[one.tier]})"
+    told = link.anchor and (link.tier == TIER_NAMES["inline"] or link.anchor not in target)
+    anchor = f" with the anchor “{isolated(link.anchor)}”" if told else ""
+    return f"to {target}{anchor} ({link.tier})"
 
 
-def _wrong_targets(findings: Sequence[Finding]) -> Iterator[Action]:
+def _wrong_targets(findings: Sequence[Finding]) -> Iterator[_Ranked]:
     """Yield the links to change, one action per page that they should not lead to."""
     found: defaultdict[tuple[Rule, str], list[Finding]] = defaultdict(list)
     for one in findings:
@@ -242,29 +283,29 @@ def _wrong_targets(findings: Sequence[Finding]) -> Iterator[Action]:
             found[one.rule, one.other].append(one)
     for (rule, target), those in found.items():
         what = f"Change the links to {target} on {counted(len(those), 'page')}"
-        yield Action(rule, len(those), what, tuple(one.page for one in those), detail=those[0].detail)
+        yield _action(rule, len(those), what, those[0].detail, tuple(one.page for one in those)), 0.0
 
 
-def _circles(audit: Audit, strong: Sequence[ProposedLink], name: Callable[[int], str]) -> Iterator[Action]:
+def _circles(audit: Audit, strong: Sequence[ProposedLink]) -> Iterator[_Ranked]:
     """Yield the best link into each closed circle."""
     told = {one.page for one in audit.findings if one.rule == Rule.CLOSED_CIRCLE}
     circles = closed_circles(audit.existing, len(audit.urls), audit.home) if told else []
     for rows in (set(rows.tolist()) for rows in circles):
         into = (one for one in strong if one.target in rows and one.source not in rows)
         if (one := next(into, None)) and audit.urls[min(rows)] in told:
-            link = _one_link(Rule.CLOSED_CIRCLE, one, name)
+            link = _one_link(audit, Rule.CLOSED_CIRCLE, one)
             any_one = "either" if len(rows) == 2 else "any"
             detail = f"{len(rows)} pages link to each other, but no other page links to {any_one} of them."
-            yield Action(Rule.CLOSED_CIRCLE, len(rows), link.what, detail=detail, links=(one,))
+            yield replace(link, pages=len(rows), detail=detail), one.strength
 
 
-def _dense_pages(findings: Sequence[Finding]) -> Iterator[Action]:
+def _dense_pages(findings: Sequence[Finding]) -> Iterator[_Ranked]:
     for one in findings:
         if one.rule == Rule.DENSE and one.standing != "new":
-            yield Action(one.rule, 1, f"Split {one.page}, or remove links from it", detail=one.detail)
+            yield _action(one.rule, 1, f"Split {one.page}, or remove links from it", one.detail), 0.0
 
 
-def _copies(findings: Sequence[Finding]) -> Iterator[Action]:
+def _copies(findings: Sequence[Finding]) -> Iterator[_Ranked]:
     """Yield the pages to merge, one action per page to keep."""
     found: defaultdict[str, list[Finding]] = defaultdict(list)
     for one in findings:
@@ -272,23 +313,14 @@ def _copies(findings: Sequence[Finding]) -> Iterator[Action]:
             found[one.other].append(one)
     for kept, those in found.items():
         what = f"Keep {kept}; canonicalise or merge its {counted(len(those), 'copy', 'copies')}"
-        yield Action(
-            Rule.DUPLICATE,
-            len(those),
-            what,
-            tuple(one.page for one in those),
-            detail="Nearly the same texts compete with each other.",
-        )
+        detail, where = "Nearly the same texts compete with each other.", tuple(one.page for one in those)
+        yield _action(Rule.DUPLICATE, len(those), what, detail, where), 0.0
 
 
-def _names(audit: Audit) -> Callable[[int], str]:
-    """Return a function that names a page by its title, or its URL if it has none."""
-
-    def name(row: int) -> str:
-        title = " ".join(audit.titles[row].split())
-        return f"“{isolated(title)}”" if title else audit.urls[row]
-
-    return name
+def _named(title: str, url: str) -> str:
+    """Return how people call a page: by its title, or its URL if it has none."""
+    title = " ".join(title.split())
+    return f"“{isolated(title)}”" if title else url
 
 
 def isolated(text: str) -> str:

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan, nan
+from math import nan
 from urllib.parse import unquote
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from internal_linker.analysis.audit.links import Proposals, Proposed, SiteLinks, proposed_links, site_links
 from internal_linker.analysis.audit.page_clusters import PageClusters, page_clusters
 from internal_linker.analysis.audit.records import (
+    MEASURES,
     OF_SOURCES,
     OF_TARGETS,
     Audit,
@@ -61,67 +62,62 @@ from internal_linker.core.urls import keys_meant, within_site
 from internal_linker.text.words import word_count, words
 
 
-def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) -> GraphFigures:
+def figures(graph: SiteGraph, n: int, home: int, wanted: Bools) -> GraphFigures:
     """Compute the figures of a graph of n pages.
 
     Args:
         home: row of the home page; -1: clicks are unknown.
         wanted: (n,) whether a page without inlinks is an orphan.
-        labels: (n,) each page's cluster, or -1.
     """
     inlinks, outlinks = degrees(graph, n)
-    depth, rank = click_depth(graph, n, home), pagerank(graph, n)
+    orphans = np.flatnonzero(wanted & (inlinks == 0))
+    return GraphFigures(inlinks, outlinks, click_depth(graph, n, home), pagerank(graph, n), orphans)
+
+
+def measures(graph: SiteGraph, state: GraphFigures, labels: Ints, limits: Limits) -> dict[str, float]:
+    """Return the figures of a site by their keys in `MEASURES`.
+
+    Args:
+        labels: (n,) each page's cluster, or -1.
+    """
+    n, depth = len(state.depth), state.depth
     reached = depth[depth > 0]
-    return GraphFigures(
-        inlinks=inlinks,
-        outlinks=outlinks,
-        depth=depth,
-        pagerank=rank,
-        orphans=np.flatnonzero(wanted & (inlinks == 0)),
-        gini=gini(rank),
-        top_share=top_share(rank),
-        mean_depth=nan if home < 0 else float(reached.mean()) if len(reached) else 0.0,
-        max_depth=nan if home < 0 else float(depth.max()),
-        unreachable=nan if home < 0 else float((depth < 0).sum()),
-        reciprocal=len(reciprocal_pairs(graph, n)),
-        components=components(graph, n),
-        unfollowed=int((graph.weights == 0).sum()),
-        cross_cluster=float(across(graph, labels).mean()) if len(graph.sources) else 0.0,
-    )
+    found = {
+        "pages": n,
+        "links": state.outlinks.sum(),
+        "unfollowed": (graph.weights == 0).sum(),
+        "links-per-page": state.outlinks.mean(),
+        "orphans": len(state.orphans),
+        "few-inlinks": (state.inlinks < limits.min_inlinks).sum(),
+        "no-outlinks": (state.outlinks == 0).sum(),
+        "unreachable": (depth < 0).sum(),
+        "depth": reached.mean() if len(reached) else 0.0,
+        "max-depth": depth.max(),
+        "deep": (depth > limits.clicks).sum(),
+        "gini": gini(state.pagerank),
+        "top-share": top_share(state.pagerank),
+        "reciprocal": len(reciprocal_pairs(graph, n)),
+        "crossing": across(graph, labels).mean() if len(graph.sources) else 0.0,
+        "groups": components(graph, n),
+    }
+    if (depth < 0).all():
+        found |= dict.fromkeys(("unreachable", "depth", "max-depth", "deep"), nan)
+    return {key: float(value) for key, value in found.items()}
 
 
 def summary(
-    before: GraphFigures, after: GraphFigures, limits: Limits, *, links_known: bool = True
+    today: Mapping[str, float], after: Mapping[str, float], limits: Limits, *, links_known: bool
 ) -> list[Measure]:
     """Return the before/after table; without links today, only the number of pages is known."""
-
-    def row(key: str, name: str, of: Callable[[GraphFigures], float], decimals: int = 0) -> Measure:
-        if not links_known:
-            return Measure(name, nan, nan, decimals, key)
-        return Measure(name, float(of(before)), float(of(after)), decimals, key)
-
-    def deep(state: GraphFigures) -> float:
-        return nan if isnan(state.max_depth) else float((state.depth > limits.clicks).sum())
-
-    few = f"Pages with fewer than {limits.min_inlinks} inlinks"
-    weightless = row("unfollowed", "Links with nofollow, ugc or sponsored", lambda state: state.unfollowed)
     return [
-        Measure("Pages", len(before.depth), len(after.depth), key="pages"),
-        row("links", "Links", lambda state: state.outlinks.sum()),
-        *([weightless] if before.unfollowed else []),
-        row("links-per-page", "Links per page, mean", lambda state: state.outlinks.mean(), 2),
-        row("orphans", "Orphans", lambda state: len(state.orphans)),
-        row("few-inlinks", few, lambda state: (state.inlinks < limits.min_inlinks).sum()),
-        row("no-outlinks", "Pages without links to other pages", lambda state: (state.outlinks == 0).sum()),
-        row("unreachable", "Pages unreachable from the home page", lambda state: state.unreachable),
-        row("depth", "Clicks from the home page, mean", lambda state: state.mean_depth, 2),
-        row("max-depth", "Clicks from the home page, maximum", lambda state: state.max_depth),
-        row("deep", f"Pages deeper than {limits.clicks} clicks", deep),
-        row("gini", "Gini of PageRank", lambda state: state.gini, 3),
-        row("top-share", "PageRank share of the top 10% of pages", lambda state: state.top_share, 3),
-        row("reciprocal", "Pairs that link to each other", lambda state: state.reciprocal),
-        row("crossing", "Share of links across clusters", lambda state: state.cross_cluster, 3),
-        row("groups", "Separate groups of pages", lambda state: state.components),
+        Measure(
+            name.format(min_inlinks=limits.min_inlinks, clicks=limits.clicks),
+            *((today[key], after[key]) if links_known or key == "pages" else (nan, nan)),
+            decimals=decimals,
+            key=key,
+        )
+        for key, (name, decimals, _) in MEASURES.items()
+        if key != "unfollowed" or today[key]
     ]
 
 
@@ -188,8 +184,7 @@ def inspect(material: Material) -> Audit:
     wanted = _wanted(pages, home, material)
     clusters = page_clusters(pages, both, material.similar, material.languages)
     labels, names = clusters.labels, clusters.names
-    states = [figures(graph, n, home, wanted, labels) for graph in (today.graph, offered.adopted, both)]
-    before, alone, after = states
+    before, after = (figures(graph, n, home, wanted) for graph in (today.graph, both))
     sources = np.array([page.takes_links for page in pages]) & _plain(pages, home, material)
     seen = States([page.url for page in pages], wanted, sources, before, after, material.limits)
     texts = _Texts(lengths, digests)
@@ -215,9 +210,13 @@ def inspect(material: Material) -> Audit:
         clusters=[names[label] if label >= 0 else "" for label in labels.tolist()],
         cluster_links=_cluster_links(clusters, before, today.graph, both),
         clusters_by=clusters.by,
-        summary=summary(before, after, material.limits, links_known=bool(len(today.graph.sources))),
+        summary=summary(
+            measures(today.graph, before, labels, material.limits),
+            measures(both, after, labels, material.limits),
+            material.limits,
+            links_known=bool(len(today.graph.sources)),
+        ),
         before=before,
-        offered=alone,
         after=after,
         after_by=material.proposals.adoption,
         existing=today.graph,

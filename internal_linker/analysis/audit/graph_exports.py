@@ -4,7 +4,7 @@ One node a page, one edge a link. Files are written row by row: a large graph ta
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -40,46 +40,28 @@ _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 _CSV_ENCODING = "utf-8"
 
 
-class GraphmlFile:
-    """An `AuditSink`: audit.graphml."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.name = path, f"files/{path.name}"
-
-    def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; return a sentence that says where it is, if it could not be replaced."""
-        lines = (f"{line}\n" for line in _graphml(audit))
-        return remarks_on(self.path, replace_whole(self.path, lambda file: file.writelines(lines)))
+def write_graphml(path: Path, audit: Audit) -> list[str]:
+    """Replace audit.graphml; return a sentence that says where it is, if it could not be replaced."""
+    lines = (f"{line}\n" for line in _graphml(audit))
+    return remarks_on(path, replace_whole(path, lambda file: file.writelines(lines)))
 
 
-class NodesCsv:
-    """An `AuditSink`: audit_nodes.csv, one node `Page` per page, with the URL as its id."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.name = path, f"files/{path.name}"
-
-    def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; return what was unusual, one sentence each."""
-        header = ("url:ID", *(f"{name}:{kind}" for name, kind in _NODE_COLUMNS[1:]), ":LABEL")
-        rows = ((*map(_csv_cell, cells), "Page") for cells in _nodes(audit))
-        return write_rows(self.path, header, rows, replace_whole, _CSV_ENCODING)
+def write_nodes(path: Path, audit: Audit) -> list[str]:
+    """Replace audit_nodes.csv, one node `Page` per page, with the URL as its id; return what was unusual."""
+    header = ("url:ID", *(f"{name}:{kind}" for name, kind in _NODE_COLUMNS[1:]), ":LABEL")
+    rows = ((*map(_csv_cell, cells), "Page") for cells in _nodes(audit))
+    return write_rows(path, header, rows, replace_whole, _CSV_ENCODING)
 
 
-class EdgesCsv:
-    """An `AuditSink`: audit_edges.csv, one relationship `LINKS_TO` per link."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.name = path, f"files/{path.name}"
-
-    def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; return what was unusual, one sentence each."""
-        columns = (name if kind == "string" else f"{name}:{kind}" for name, kind in _EDGE_COLUMNS)
-        header = (":START_ID", ":END_ID", *columns, ":TYPE")
-        rows = (
-            (audit.urls[source], audit.urls[target], *map(_csv_cell, cells), "LINKS_TO")
-            for source, target, cells in _edges(audit)
-        )
-        return write_rows(self.path, header, rows, replace_whole, _CSV_ENCODING)
+def write_edges(path: Path, audit: Audit) -> list[str]:
+    """Replace audit_edges.csv, one relationship `LINKS_TO` per link; return what was unusual."""
+    columns = (name if kind == "string" else f"{name}:{kind}" for name, kind in _EDGE_COLUMNS)
+    header = (":START_ID", ":END_ID", *columns, ":TYPE")
+    rows = (
+        (audit.urls[source], audit.urls[target], *map(_csv_cell, cells), "LINKS_TO")
+        for source, target, cells in _edges(audit)
+    )
+    return write_rows(path, header, rows, replace_whole, _CSV_ENCODING)
 
 
 def _nodes(audit: Audit) -> Iterator[tuple[Cell, ...]]:

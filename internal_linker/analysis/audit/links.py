@@ -7,7 +7,7 @@ from sys import intern
 
 import numpy as np
 
-from internal_linker.analysis.audit.records import Adoption, Limits, LinkDetail, LinkDetails
+from internal_linker.analysis.audit.records import Adoption, Limits, LinkAttributes, LinkDetails
 from internal_linker.analysis.audit.rules import AnchoredLinks
 from internal_linker.analysis.graph import SiteGraph, graph_of, pair_keys
 from internal_linker.core.arrays import Bools, Ints, Vectors
@@ -202,11 +202,11 @@ def _as_stored(
         key = source * len(rows) + target
         at = int(np.searchsorted(wanted, key))
         if source >= 0 and target >= 0 and at < len(wanted) and wanted[at] == key:
-            found[at] = edge.strength
             chosen = edge.chosen
             # The text may be too full for a link whose words are good enough: that is counted here, too.
-            poor = not chosen.verbatim or edge.strength * chosen.quality < edge.inline
-            beside[at] = bool(chosen.text) and not edge.anchor and edge.tier != "inline" and poor
+            good = chosen.verbatim and not chosen.quality < edge.inline
+            found[at] = max(edge.strength, chosen.quality) if good else edge.strength
+            beside[at] = bool(chosen.text) and not edge.anchor and edge.tier != "inline" and not good
     return found[first], beside[first]
 
 
@@ -285,12 +285,14 @@ def link_details(
         ends for graph in graphs for ends in zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
     }
     aliases = collected.aliases
-    found: dict[tuple[int, int], LinkDetail] = {}
+    found: dict[tuple[int, int], LinkAttributes] = {}
     for link in collected.links:
         ends = ends_of(link.source, link.target, aliases, rows)
         if ends in wanted and (ends not in found or (link.followed and not found[ends].followed)):
             upwards = kind_of(link.source, link.target) == "taxonomy"
-            found[ends] = LinkDetail("taxonomy" if upwards else _IN_TEXT, link.anchor, link.followed, "live")
+            found[ends] = LinkAttributes(
+                "taxonomy" if upwards else _IN_TEXT, link.anchor, link.followed, "live"
+            )
     for edge in edges:
         ends = ends_of(edge.source, edge.target, aliases, rows)
         if ends in wanted and edge.kind not in COPIES:
@@ -303,10 +305,10 @@ def ends_of(source: str, target: str, aliases: Mapping[str, str], rows: Mapping[
     return rows.get(aliases.get(source, source), -1), rows.get(aliases.get(target, target), -1)
 
 
-def _detail(edge: Edge, today: LinkDetail | None) -> LinkDetail:
+def _detail(edge: Edge, today: LinkAttributes | None) -> LinkAttributes:
     """Return a proposed link's details; anchor and rel of a link that exists are those of the page."""
     approved = edge.verdict in _APPROVED
-    return LinkDetail(
+    return LinkAttributes(
         kind=today.kind if today else edge.kind,
         anchor=today.anchor if today else edge.chosen.text,
         followed=today.followed if today else True,

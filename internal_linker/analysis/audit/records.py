@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import nan
-from typing import Literal, Protocol, Self
+from typing import Literal, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.balance import Balance
 from internal_linker.core.edges import Status, Tier, score_of
 from internal_linker.core.link_density import LinkDensity
+from internal_linker.core.results import ResultTable
 
 Adoption = Literal["accepted", "in-text", "all"]
 """Which proposed links are adopted: those that editors accepted; these and the ones that are strong enough for the
@@ -32,15 +33,31 @@ class GraphFigures:
     depth: Ints  # (n,) clicks from the home page; -1 for an unreachable page
     pagerank: Vectors  # (n,) weighted PageRank; sums to 1
     orphans: Ints  # rows of the pages that no other page links to, ascending, without the home page
-    gini: float  # Gini coefficient of the PageRank, 0 (all pages equal) to below 1 (one page has it all)
-    top_share: float  # share of the PageRank of the best tenth of the pages, 0 to 1
-    mean_depth: float  # mean `depth` of the reachable pages; 0 without any, NaN without a home page
-    max_depth: float  # largest `depth`; NaN without a home page
-    unreachable: float  # pages that can't be reached from the home page; NaN without one
-    reciprocal: int  # pairs of pages that link to each other
-    components: int  # weakly connected components: groups of pages without a link to or from other pages
-    unfollowed: int  # links that pass no weight: nofollow, ugc or sponsored
-    cross_cluster: float  # share of the links that lead from one cluster to another, 0 to 1; 0 without links
+
+
+RowsAre = Literal["pages", "links"]
+MEASURES: Mapping[str, tuple[str, int, RowsAre]] = {
+    "pages": ("Pages", 0, "pages"),
+    "links": ("Links", 0, "links"),
+    "unfollowed": ("Links with nofollow, ugc or sponsored", 0, "links"),
+    "links-per-page": ("Links per page, mean", 2, "pages"),
+    "orphans": ("Orphans", 0, "pages"),
+    "few-inlinks": ("Pages with fewer than {min_inlinks} inlinks", 0, "pages"),
+    "no-outlinks": ("Pages without links to other pages", 0, "pages"),
+    "unreachable": ("Pages unreachable from the home page", 0, "pages"),
+    "depth": ("Clicks from the home page, mean", 2, "pages"),
+    "max-depth": ("Clicks from the home page, maximum", 0, "pages"),
+    "deep": ("Pages deeper than {clicks} clicks", 0, "pages"),
+    "gini": ("Gini of PageRank", 3, "pages"),
+    "top-share": ("PageRank share of the top 10% of pages", 3, "pages"),
+    "reciprocal": ("Pairs that link to each other", 0, "links"),
+    "crossing": ("Share of links across clusters", 3, "links"),
+    "groups": ("Separate groups of pages", 0, "pages"),
+}
+"""The figures of a site by key: the name for people, decimal places, and what the rows behind it are.
+
+Those behind a mean or share are the pages that make it up.
+"""
 
 
 class Rule(StrEnum):
@@ -181,37 +198,35 @@ class ProposedLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Opportunity:
-    """What a page would earn from a query at a better position; counts are those of 28 days."""
+class ActionLink:
+    """A link of an action."""
 
-    page: int  # the page's row
-    query: str  # the query; "" if the search data have none
-    impressions: float  # how often searchers saw the page
-    clicks: float  # how often they clicked it
-    position: float  # its mean position, weighted by impressions
-    gain: float  # clicks that a position three places better would add, by the site's own click curve
-    sources: tuple[int, ...]  # rows of up to three pages that should link to it and don't yet, the best first
+    source: str
+    source_title: str
+    target: str
+    target_title: str
+    anchor: str
+    sentence: str
+    score: int | None
+    tier: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something useful to do."""
+    """Something useful to do; `rule` is "" for a strong link that mends nothing."""
 
-    rule: Rule | None  # the rule whose findings it mends; None: it mends none, but adds a strong link
+    rule: str  # the rule whose findings it mends
+    severity: Severity  # how bad the findings are that it mends
     pages: int  # how many pages it helps
     what: str  # what to do, in one sentence without a full stop
-    where: tuple[str, ...] = ()  # URLs of the pages to change, if `what` doesn't name them
-    detail: str = ""  # why, in a sentence or two; "" if the rule says it
-    links: tuple[ProposedLink, ...] = ()  # the links to add
-
-    @property
-    def severity(self) -> Severity:
-        """How bad the findings are that it mends."""
-        return self.rule.severity if self.rule else "note"
+    detail: str  # why, in a sentence or two
+    where: tuple[str, ...]  # URLs of the pages to change, if `what` doesn't name them
+    links: tuple[ActionLink, ...]  # the links to add
 
 
 @dataclass(frozen=True, slots=True)
-class LinkDetail:
+class LinkAttributes:
     """A link of an audit; "" and NaN where something is unknown, as it is for links that no run proposed."""
 
     kind: str = ""  # "contextual", "taxonomy" or "recommendation"
@@ -228,9 +243,9 @@ class LinkDetail:
     approved_at: str = ""  # when, ISO 8601, UTC
 
 
-UNKNOWN = LinkDetail()
+UNKNOWN = LinkAttributes()
 
-LinkDetails = Mapping[tuple[int, int], LinkDetail]
+LinkDetails = Mapping[tuple[int, int], LinkAttributes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +264,8 @@ class Audit:
     cluster_links: Sequence[ClusterLinks]  # the clusters, largest first
     clusters_by: str  # what pages were grouped by: "content", "title", "h1" or "links"
     summary: Sequence[Measure]  # the before/after table
-    # before, offered, after: figures of today's links, of the proposed links alone, and of both
+    # before, after: figures of today's links, and of these and the adopted ones
     before: GraphFigures
-    offered: GraphFigures
     after: GraphFigures
     after_by: Adoption  # which of the proposed links are adopted "after"
     # existing, proposed: today's links, and the adopted ones that don't exist yet
@@ -272,8 +286,9 @@ class Audit:
     details: LinkDetails = field(default_factory=dict)
     links: Sequence[ProposedLink] = ()  # the proposed links that are shown, strongest first
     actions: Sequence[Action] = ()  # the most useful actions, best first
-    # pages that would earn clicks at better positions, the largest gain first; empty without search data
-    opportunities: Sequence[Opportunity] = ()
+    # what pages would earn from queries at better positions, the largest gain first; None: no search data. Counts are
+    # those of 28 days; sources are up to three pages that should link to the page and don't yet, the best first.
+    opportunities: ResultTable | None = None
 
     @property
     def adopted_links(self) -> str:
@@ -298,20 +313,6 @@ class Audit:
         if not self.links_known:
             return frozenset(Rule) - {Rule.DUPLICATE}
         return frozenset() if self.home >= 0 else frozenset({Rule.UNREACHABLE, Rule.DEEP})
-
-
-class AuditSink(Protocol):
-    """A file that an audit is written to: a workbook, a report, a graph file."""
-
-    name: str
-    """The file's name for people, such as "files/audit.xlsx"."""
-
-    def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; return what was unusual, one sentence each.
-
-        Raises:
-            OutputError: the file can't be written.
-        """
 
 
 def standing(before: bool, after: bool) -> Standing:

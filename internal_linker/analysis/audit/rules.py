@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 
 import numpy as np
 from scipy import sparse
@@ -54,7 +53,7 @@ def page_findings(states: States) -> Iterator[Finding]:
     yield from states.found(
         Rule.UNDER_LINKED, few, few & (after.inlinks < limits.min_inlinks), _links_here(states)
     )
-    if not isnan(before.max_depth):
+    if (before.depth >= 0).any():
         lost = others & (before.depth < 0)
         yield from states.found(Rule.UNREACHABLE, lost, lost & (after.depth < 0), _clicks(states))
         deep = wanted & (before.depth > limits.clicks)
@@ -181,7 +180,7 @@ _TIMES, _MORE = 2.0, 10
 
 def near_threshold_findings(candidates: SiteGraph, urls: Sequence[str], limits: Limits) -> Iterator[Finding]:
     """Find proposed links whose tier is a close decision, the closest of a page first."""
-    thresholds = {"tier_inline": limits.inline, "tier_sidebar": limits.sidebar}
+    thresholds = {"anchors": limits.inline, "tier_sidebar": limits.sidebar}
     apart = np.abs(candidates.weights[:, None] - np.array(list(thresholds.values())))
     nearest, closest = apart.argmin(axis=1), apart.min(axis=1)
     order = np.lexsort((closest, candidates.sources))
@@ -192,7 +191,7 @@ def near_threshold_findings(candidates: SiteGraph, urls: Sequence[str], limits: 
         yield Finding(
             Rule.NEAR_THRESHOLD,
             urls[int(candidates.sources[at])],
-            f"Its score of {score} is close to the threshold {name} ({bound}): decide on the link yourself.",
+            f"Its score of {score} is close to that of {name} ({bound}): decide on the link yourself.",
             urls[int(candidates.targets[at])],
             "new",
         )

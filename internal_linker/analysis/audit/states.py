@@ -5,12 +5,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from internal_linker.analysis.audit.actions import RULE
-from internal_linker.analysis.audit.records import Action, Audit, GraphFigures, Opportunity, Rule, Severity
+from internal_linker.analysis.audit.actions import RULE, SOURCES_SHOWN
+from internal_linker.analysis.audit.records import (
+    MEASURES,
+    Action,
+    Audit,
+    GraphFigures,
+    RowsAre,
+    Rule,
+    Severity,
+)
 from internal_linker.analysis.graph import (
     SiteGraph,
     across,
@@ -21,7 +29,7 @@ from internal_linker.analysis.graph import (
     reciprocal_pairs,
 )
 from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.core.edges import TIER_NAMES, score_of
+from internal_linker.core.edges import score_of
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sections import grouped
@@ -30,15 +38,7 @@ from internal_linker.core.sequences import Lazy
 State = Literal["today", "accepted", "all"]
 STATES: tuple[State, ...] = "today", "accepted", "all"
 ORDER = RULE
-RowsAre = Literal["pages", "links"]
-# What the rows behind each figure are. The others are means or shares: their rows are the pages that make them up.
-ROWS: Mapping[str, RowsAre] = {
-    **dict.fromkeys(("links", "unfollowed", "reciprocal", "crossing"), "links"),
-    **dict.fromkeys(
-        ("pages", "links-per-page", "orphans", "few-inlinks", "no-outlinks", "unreachable"), "pages"
-    ),
-    **dict.fromkeys(("depth", "max-depth", "deep", "gini", "top-share", "groups"), "pages"),
-}
+ROWS: Mapping[str, RowsAre] = {key: rows for key, (_, _, rows) in MEASURES.items()}
 Sort = Literal["", "url", "inlinks", "outlinks", "depth", "pagerank"]
 
 
@@ -73,34 +73,6 @@ class StateFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class ActionLink:
-    """A link of an action."""
-
-    source: str
-    source_title: str
-    target: str
-    target_title: str
-    anchor: str
-    sentence: str
-    score: int | None
-    tier: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownAction:
-    """An action; see `Action`. `rule` is "" for a strong link that mends nothing."""
-
-    rule: str
-    severity: Severity
-    pages: int
-    what: str
-    detail: str
-    where: tuple[str, ...]
-    links: tuple[ActionLink, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ShownOpportunity:
     """What a page would earn at a better position; see `Opportunity`. `sources` are URLs, the best first."""
 
@@ -125,7 +97,7 @@ class RuleCount:
 
 
 @dataclass(frozen=True, slots=True)
-class PageRow:
+class StatePage:
     """A page in one state; `depth` is -1 for an unreachable page, `pagerank` a multiple of the mean."""
 
     url: str
@@ -139,7 +111,7 @@ class PageRow:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkRow:
+class StateLink:
     """A link in one state; `new`: it is not on the site today. `score` is that of a new link."""
 
     source: str
@@ -148,17 +120,6 @@ class LinkRow:
     target_title: str
     new: bool
     score: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class StateFigures:
-    """The figures of n pages in one state; see `GraphFigures`."""
-
-    inlinks: Ints
-    outlinks: Ints
-    depth: Ints
-    pagerank: Vectors
-    orphans: Ints
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,12 +138,12 @@ class AuditStates(Result):
     clusters: Sequence[str]
     min_inlinks: int  # pages that should link to every page
     clicks: int  # clicks beyond which a page is deep
-    figures: Mapping[State, StateFigures]  # by state
+    figures: Mapping[State, GraphFigures]  # by state
     # the links by state; a weight is 1 today, 0 for a link that passes none, a strength for a new link
     graphs: Mapping[State, SiteGraph]
     measures: Sequence[StateMeasure]  # the figures of the site
     findings: Sequence[StateFinding]  # the findings by rule
-    actions: Sequence[ShownAction]  # the most useful actions, best first
+    actions: Sequence[Action]  # the most useful actions, best first
     # what pages would earn at better positions, the largest gain first; empty without search data
     opportunities: Sequence[ShownOpportunity]
 
@@ -215,7 +176,7 @@ class AuditStates(Result):
         names, labels = self._grouped
         return names, {state: between(self.graphs[state], labels, len(names)) for state in STATES}
 
-    def pages(self, state: State, key: str = "", sort: Sort = "", section: str = "") -> Sequence[PageRow]:
+    def pages(self, state: State, key: str = "", sort: Sort = "", section: str = "") -> Sequence[StatePage]:
         """Return the pages behind a figure.
 
         Args:
@@ -245,7 +206,7 @@ class AuditStates(Result):
             rows = np.array(sorted(rows.tolist(), key=lambda row: self.urls[row]), np.int64)
         return Lazy(len(rows), lambda at: self._page(state, int(rows[at])))
 
-    def links(self, state: State, key: str = "", ends: tuple[str, str] = ("", "")) -> Sequence[LinkRow]:
+    def links(self, state: State, key: str = "", ends: tuple[str, str] = ("", "")) -> Sequence[StateLink]:
         """Return the links behind a figure or a cell of the matrix of sections.
 
         Args:
@@ -325,9 +286,9 @@ class AuditStates(Result):
             return np.isin(pair_keys(graph, n), pairs[:, 0].astype(np.int64) * n + pairs[:, 1])
         return np.ones(len(graph.sources), np.bool_)
 
-    def _page(self, state: State, row: int) -> PageRow:
+    def _page(self, state: State, row: int) -> StatePage:
         figures = self.figures[state]
-        return PageRow(
+        return StatePage(
             self.urls[row],
             self.titles[row],
             self.sections[row],
@@ -338,9 +299,9 @@ class AuditStates(Result):
             float(figures.pagerank[row]) * len(self.urls),
         )
 
-    def _link(self, graph: SiteGraph, at: int, new: bool) -> LinkRow:
+    def _link(self, graph: SiteGraph, at: int, new: bool) -> StateLink:
         source, target = int(graph.sources[at]), int(graph.targets[at])
-        return LinkRow(
+        return StateLink(
             self.urls[source],
             self.titles[source],
             self.urls[target],
@@ -360,8 +321,12 @@ def states_of(accepted: Audit, every: Audit, *, made: str, min_inlinks: int, cli
         clicks: clicks beyond which a page is deep.
     """
     n = len(every.urls)
-    figures = {"today": every.before, "accepted": accepted.after, "all": every.after}
-    graphs = {
+    figures: dict[State, GraphFigures] = {
+        "today": every.before,
+        "accepted": accepted.after,
+        "all": every.after,
+    }
+    graphs: dict[State, SiteGraph] = {
         "today": every.existing,
         "accepted": adopted(accepted.existing, accepted.proposed, n),
         "all": adopted(every.existing, every.proposed, n),
@@ -378,30 +343,24 @@ def states_of(accepted: Audit, every: Audit, *, made: str, min_inlinks: int, cli
         clusters=list(every.clusters),
         min_inlinks=min_inlinks,
         clicks=clicks,
-        figures={state: _figures(figures[state]) for state in STATES},
-        graphs={state: graphs[state] for state in STATES},
+        figures=figures,
+        graphs=graphs,
         measures=_measures(accepted, every),
         findings=_findings(accepted, every),
-        actions=[_action(every, one) for one in every.actions],
-        opportunities=[_opportunity(every, one) for one in every.opportunities],
+        actions=list(every.actions),
+        opportunities=_opportunities(every),
     )
 
 
-def _opportunity(of: Audit, one: Opportunity) -> ShownOpportunity:
-    return ShownOpportunity(
-        page=of.urls[one.page],
-        title=of.titles[one.page],
-        query=one.query,
-        position=round(one.position, 1),
-        impressions=round(one.impressions),
-        clicks=round(one.clicks),
-        gain=round(one.gain),
-        sources=tuple(of.urls[row] for row in one.sources),
-    )
-
-
-def _figures(of: GraphFigures) -> StateFigures:
-    return StateFigures(of.inlinks, of.outlinks, of.depth, of.pagerank, of.orphans)
+def _opportunities(every: Audit) -> list[ShownOpportunity]:
+    if not every.opportunities:
+        return []
+    titles = dict(zip(every.urls, every.titles, strict=True))
+    found: list[Any] = []
+    for page, query, *figures in every.opportunities.rows():
+        sources = filter(None, figures[-SOURCES_SHOWN:])
+        found.append((page, titles[str(page)], query, *figures[:-SOURCES_SHOWN], tuple(sources)))
+    return [ShownOpportunity(*one) for one in found]
 
 
 def _measures(accepted: Audit, every: Audit) -> list[StateMeasure]:
@@ -439,22 +398,3 @@ def _findings(accepted: Audit, every: Audit) -> list[StateFinding]:
         for rule, page, other in found
         for told in [holds[rule, page, other]]
     ]
-
-
-def _action(audit: Audit, one: Action) -> ShownAction:
-    links = tuple(
-        ActionLink(
-            audit.urls[link.source],
-            audit.titles[link.source],
-            audit.urls[link.target],
-            audit.titles[link.target],
-            link.anchor,
-            link.sentence,
-            score_of(link.strength),
-            TIER_NAMES[link.tier],
-            link.why,
-        )
-        for link in one.links
-    )
-    rule = str(one.rule) if one.rule else ""
-    return ShownAction(rule, one.severity, one.pages, one.what, one.detail, one.where, links)

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet
 from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.results import Column, Columns, ResultTable, columns_of
 from internal_linker.core.sequences import Lazy
 
 REASONS = ("hub to page", "page to hub", "similar pages")
@@ -87,28 +88,52 @@ class SiteClusters:
     @property
     def pages(self) -> Sequence[ClusteredPage]:
         """All pages, in the input's order."""
-        return Lazy(len(self.urls), self._page)
+        columns = self.page_columns()
+        return Lazy(
+            len(self.urls), lambda row: ClusteredPage(**{name: each[row] for name, each in columns.items()})
+        )
 
     @property
     def missing_links(self) -> Sequence[MissingLink]:
         """All missing links, cluster by cluster."""
-        return Lazy(len(self.missing.sources), self._missing_link)
+        columns = self.link_columns()
+        count = len(self.missing.sources)
+        return Lazy(count, lambda at: MissingLink(**{name: each[at] for name, each in columns.items()}))
 
-    def _page(self, row: int) -> ClusteredPage:
-        title, url, distance = self.titles[row], self.urls[row], float(self.distances[row])
-        label = int(self.labels[row])
-        if label < 0:
-            return ClusteredPage(None, "", title, url, distance, False)
-        cluster = self.clusters[label]
-        return ClusteredPage(
-            cluster.number, cluster.name, title, url, distance, bool(self.hubs[label] == row)
-        )
+    def page_columns(self) -> dict[str, Sequence[Any]]:
+        """Return the fields of `pages` as columns."""
+        labels, hub = self.labels.tolist(), np.zeros(len(self.urls), np.bool_)
+        hub[self.hubs] = True
+        # A page in none has the label -1, which stands for the last one.
+        numbers = [*(one.number for one in self.clusters), None]
+        names = [*(one.name for one in self.clusters), ""]
+        return {
+            "cluster": [numbers[label] for label in labels],
+            "name": [names[label] for label in labels],
+            "title": self.titles,
+            "url": self.urls,
+            "distance": self.distances.tolist(),
+            "hub": hub.tolist(),
+        }
 
-    def _missing_link(self, at: int) -> MissingLink:
-        source, target = int(self.missing.sources[at]), int(self.missing.targets[at])
-        similarity, why = float(self.similarities[at]), REASONS[self.missing.reasons[at]]
-        cluster = self.clusters[self.labels[source]].number
-        return MissingLink(self.urls[source], self.urls[target], similarity, why, cluster)
+    def link_columns(self) -> dict[str, Sequence[Any]]:
+        """Return the fields of `missing_links` as columns."""
+        sources, targets = self.missing.sources.tolist(), self.missing.targets.tolist()
+        return {
+            "source": [self.urls[row] for row in sources],
+            "target": [self.urls[row] for row in targets],
+            "similarity": self.similarities.tolist(),
+            "why": [REASONS[reason] for reason in self.missing.reasons.tolist()],
+            "cluster": [self.clusters[label].number for label in self.labels[sources].tolist()],
+        }
+
+    def columns(self) -> dict[str, Columns]:
+        """Return `clusters`, the largest first; `pages`, in the input's order; `missing_links`, cluster by cluster."""
+        return {
+            "clusters": columns_of(self.clusters, *Cluster.__dataclass_fields__),
+            "pages": self.page_columns(),
+            "missing_links": self.link_columns(),
+        }
 
 
 # Shared pages as a share of all pages of both, from which two clusters are the same topic: no two others can reach it.
@@ -145,50 +170,50 @@ def is_same(some: Set[str], others: Set[str]) -> bool:
     return len(some & others) > _SAME * len(some | others)
 
 
-def page_sheet(found: SiteClusters) -> Sheet:
-    """List the pages by cluster, those nearest to the centre first; pages in no cluster come last."""
+_PAGES = (
+    Column("cluster", "Cluster"),
+    Column("name", "Name", 35),
+    Column("title", "Title", 45),
+    Column("url", "URL", 55, "link"),
+    Column("distance", "Distance", 12, "score"),
+    Column("hub", "Hub"),
+)
+_MISSING_LINKS = (
+    Column("source", "Source", 55, "link"),
+    Column("target", "Target", 55, "link"),
+    Column("similarity", "Similarity", 12, "score"),
+    Column("why", "Why", 14),
+    Column("source_title", "Source Title", 45),
+    Column("target_title", "Target Title", 45),
+    Column("cluster", "Cluster"),
+    Column("name", "Name", 35),
+)
+_CLUSTERS = (
+    Column("number", "Cluster"),
+    Column("name", "Name", 35),
+    Column("pages", "Pages", 12, "bar"),
+    Column("hub", "Hub", 55, "link"),
+    Column("links", "Inner Links"),
+    Column("density", "Density", 12, "score"),
+    Column("missing", "Missing Links"),
+    Column("distance", "Mean Distance", 14, "score"),
+)
+
+
+def cluster_tables(found: SiteClusters) -> list[ResultTable]:
+    """Return the clusters, their pages (the nearest to the centre first, those in none last) and missing links."""
+    columns = found.columns()
     last = np.where(found.labels < 0, len(found.clusters), found.labels)
-    order, pages = np.lexsort((np.nan_to_num(found.distances), last)), found.pages
-
-    def row(at: int) -> Sequence[Cell]:
-        page = pages[int(order[at])]
-        hub = "yes" if page.hub else "no"
-        return [page.cluster or "", page.name, page.title, page.url, page.distance, hub]
-
-    columns = [
-        *(Column("Cluster"), Column("Name", 35), Column("Title", 45), Column("URL", 55, "link")),
-        *(Column("Distance", 12, "score"), Column("Hub")),
+    order = np.lexsort((np.nan_to_num(found.distances), last)).tolist()
+    pages = {name: [values[row] for row in order] for name, values in columns["pages"].items()}
+    ends = {"source_title": found.missing.sources, "target_title": found.missing.targets}
+    links = {
+        **columns["missing_links"],
+        **{name: [found.titles[row] for row in rows.tolist()] for name, rows in ends.items()},
+        "name": [found.clusters[label].name for label in found.labels[found.missing.sources].tolist()],
+    }
+    return [
+        ResultTable("Clusters", _CLUSTERS, columns["clusters"]),
+        ResultTable("Pages", _PAGES, pages),
+        ResultTable("Missing links", _MISSING_LINKS, links),
     ]
-    return Sheet("Pages", columns, Lazy(len(order), row))
-
-
-def missing_sheet(found: SiteClusters) -> Sheet:
-    """List the missing links with their kind."""
-    missing, titles, links = found.missing, found.titles, found.missing_links
-
-    def row(at: int) -> Sequence[Cell]:
-        link = links[at]
-        ends = titles[missing.sources[at]], titles[missing.targets[at]]
-        name = found.clusters[link.cluster - 1].name
-        return [link.source, link.target, link.similarity, link.why, *ends, link.cluster, name]
-
-    columns = [
-        *(Column("Source", 55, "link"), Column("Target", 55, "link"), Column("Similarity", 12, "score")),
-        *(Column("Why", 14), Column("Source Title", 45), Column("Target Title", 45)),
-        *(Column("Cluster"), Column("Name", 35)),
-    ]
-    return Sheet("Missing links", columns, Lazy(len(missing.sources), row))
-
-
-def summary_sheet(found: SiteClusters) -> Sheet:
-    """List the clusters with their figures."""
-    columns = [
-        *(Column("Cluster"), Column("Name", 35), Column("Pages", 12, "bar"), Column("Hub", 55, "link")),
-        *(Column("Inner Links"), Column("Density", 12, "score"), Column("Missing Links")),
-        Column("Mean Distance", 14, "score"),
-    ]
-    rows = [
-        (one.number, one.name, one.pages, one.hub, one.links, one.density, one.missing, one.distance)
-        for one in found.clusters
-    ]
-    return Sheet("Clusters", columns, rows)

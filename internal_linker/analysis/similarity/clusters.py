@@ -24,8 +24,7 @@ from internal_linker.analysis.similarity.similarity import ComparedPages
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
-from internal_linker.core.results import Columns, Result, columns_of
-from internal_linker.core.sequences import Lazy
+from internal_linker.core.results import Columns, Result
 from internal_linker.text.phrases import Reader
 from internal_linker.text.words import normalise
 
@@ -74,11 +73,7 @@ class Clustering(Result):
 
     def tables(self) -> dict[str, Columns]:
         """`clusters`, the largest first; `pages`, in the input's order; `missing_links`, cluster by cluster."""
-        return {
-            "clusters": columns_of(self.clusters, *Cluster.__dataclass_fields__),
-            "pages": columns_of(self.pages, *ClusteredPage.__dataclass_fields__),
-            "missing_links": columns_of(self.missing_links, *MissingLink.__dataclass_fields__),
-        }
+        return self.found.columns()
 
 
 def count_bounds(count: str) -> tuple[int, int] | None:
@@ -214,7 +209,7 @@ def described(
         takes=compared.takes,
     )
     progress.finish(f"{len(missing.sources)} missing within clusters")
-    urls = Lazy(n, lambda row: compared.pages[row].url)
+    urls = [page.url for page in compared.pages]
     return SiteClusters(
         site=site,
         by=f"compared by {', '.join(each.name for each in compared.similarity.fields)}, grouped {METHODS[method]}",

@@ -6,12 +6,19 @@ from functools import cached_property
 
 import numpy as np
 
-from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet
-from internal_linker.analysis.similarity.pairs import PagePair, bar_of
+from internal_linker.analysis.similarity.pairs import (
+    MATCH,
+    PAGE,
+    PAIR,
+    SIMILARITY,
+    PagePair,
+    bar_of,
+    pair_columns,
+)
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.core.results import Columns, Result
+from internal_linker.core.results import Columns, Result, ResultTable, table_of
 from internal_linker.core.sequences import Lazy
 from internal_linker.core.urls import NormalForms, keys_meant
 
@@ -73,16 +80,12 @@ class SimilarityView(Result):
 
     def tables(self) -> dict[str, Columns]:
         """Return `pairs`: the listed pairs, best first."""
-        urls = np.array(self.urls, object)
-        return {
-            "pairs": {
-                "page": urls[self.first],
-                "match": urls[self.second],
-                "similarity": self.scores,
-                "links": self.links,
-                "linked": self.linked,
-            }
-        }
+        return {"pairs": self._pairs(slice(None))}
+
+    def _pairs(self, places: Ints | slice) -> Columns:
+        ends = self.first[places], self.second[places]
+        links = self.links[places], self.linked[places]
+        return pair_columns(self.urls, self.titles, *ends, self.scores[places], *links)
 
     def at(self, cut_off: float, *, unlinked: bool = False) -> CutOff:
         """Return what a cut-off means.
@@ -94,13 +97,7 @@ class SimilarityView(Result):
         Raises:
             ConfigurationError: it is out of range.
         """
-        step = _step(cut_off)
-        count = int(np.searchsorted(-self._bars, -step, side="right"))
-        places = np.arange(count)
-        if unlinked:
-            places = places[~(self.links | self.linked)[:count]]
-        order = self._isolated
-        alone = order[: int(np.searchsorted(self._best_bars[order], step))]
+        step, places, alone = self._reached(cut_off, unlinked=unlinked)
         return CutOff(
             step / STEPS,
             int(self.histogram[:, step:].sum()),
@@ -109,6 +106,16 @@ class SimilarityView(Result):
             Lazy(len(places), lambda at: self._pair(int(places[at]))),
             Lazy(len(alone), lambda at: self._off_topic(int(alone[at]))),
         )
+
+    def _reached(self, cut_off: float, *, unlinked: bool) -> tuple[int, Ints, Ints]:
+        """Return the step of a cut-off, the places of its pairs, and the rows of the pages without a match."""
+        step = _step(cut_off)
+        count = int(np.searchsorted(-self._bars, -step, side="right"))
+        places = np.arange(count)
+        if unlinked:
+            places = places[~(self.links | self.linked)[:count]]
+        order = self._isolated
+        return step, places, order[: int(np.searchsorted(self._best_bars[order], step))]
 
     def matches(self, page: str, hosts: CanonicalHosts) -> list[PagePair]:
         """Return the pairs of a page, with it as the first of the two, the most similar first.
@@ -145,30 +152,19 @@ class SimilarityView(Result):
             linked=pair.links,
         )
 
-    def sheets(self, cut_off: float, *, unlinked: bool = False) -> list[Sheet]:
-        """Return the pairs and the off-topic pages of a cut-off as sheets of a workbook.
+    def result_tables(self, cut_off: float, *, unlinked: bool = False) -> list[ResultTable]:
+        """Return the pairs and the off-topic pages of a cut-off.
 
         Raises:
             ConfigurationError: the cut-off is out of range.
         """
-        found = self.at(cut_off, unlinked=unlinked)
-        page, title = Column("Page", 55, "link"), Column("Title", 45)
-        match, match_title = Column("Match", 55, "link"), Column("Match Title", 45)
-        similarity = Column("Similarity", 12, "score")
-        links = Column("Links To Match", 15), Column("Linked From Match", 18)
-
-        def pair(at: int) -> Sequence[Cell]:
-            one = found.shown[at]
-            told = (one.page, one.title, one.match, one.match_title, one.similarity)
-            return (*told, "yes" if one.links else "no", "yes" if one.linked else "no")
-
-        def alone(at: int) -> Sequence[Cell]:
-            one = found.alone[at]
-            return one.url, one.title, one.match, one.best or ""
-
+        _, places, alone = self._reached(cut_off, unlinked=unlinked)
+        off_topic = [
+            (one.url, one.title, one.match, one.best or None) for one in map(self._off_topic, alone.tolist())
+        ]
         return [
-            Sheet("Pairs", [page, title, match, match_title, similarity, *links], Lazy(found.listed, pair)),
-            Sheet("Off-topic pages", [page, title, match, similarity], Lazy(found.off_topic, alone)),
+            ResultTable("Pairs", PAIR, self._pairs(places)),
+            table_of("Off-topic pages", (*PAGE, MATCH, SIMILARITY), off_topic),
         ]
 
     @cached_property

@@ -6,17 +6,24 @@ from math import nan
 
 import numpy as np
 
-from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet
 from internal_linker.analysis.similarity.similarity import ComparedPages, Similarity
 from internal_linker.core.arrays import Bools, Ints, Vectors, ranks
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Page
-from internal_linker.core.results import Columns, Result
+from internal_linker.core.results import Column, Columns, Result, ResultTable
 from internal_linker.core.sequences import Lazy
 
-_PAGE = Column("Page", 55, "link"), Column("Title", 45)
-_MATCH = Column("Match", 55, "link"), Column("Match Title", 45), Column("Similarity", 12, "score")
-_LINKS = Column("Links To Match", 15), Column("Linked From Match", 18)
+PAGE = Column("page", "Page", 55, "link"), Column("title", "Title", 45)
+MATCH, SIMILARITY = Column("match", "Match", 55, "link"), Column("similarity", "Similarity", 12, "score")
+_ENDS = *PAGE, MATCH, Column("match_title", "Match Title", 45), SIMILARITY
+_LINKS = Column("links", "Links To Match", 15), Column("linked", "Linked From Match", 18)
+PAIR = *_ENDS, *_LINKS
+_HISTOGRAM = (
+    Column("start", "From", 12, "score"),
+    Column("end", "To", 12, "score"),
+    Column("within", "Pairs Within Sections", 20, "bar"),
+    Column("across", "Pairs Across Sections", 20, "bar"),
+)
 
 # 12 bytes each, and nobody reads a hundredth of them.
 MOST_PAIRS = 5_000_000
@@ -199,21 +206,59 @@ class SimilarPages(Result):
 
     def tables(self) -> dict[str, Columns]:
         """`pairs`: both pages of each pair, best first; `orphaned_content`: pages without a match."""
-        urls = np.array([page.url for page in self.compared.pages], object)
-        titles = np.array(self.compared.titles, object)
-        first, second, alone = self.found.first, self.found.second, self.found.alone
-        return {
-            "pairs": {
-                "page": urls[first],
-                "title": titles[first],
-                "match": urls[second],
-                "match_title": titles[second],
-                "similarity": self.found.scores,
-                "links": self.links,
-                "linked": self.linked,
-            },
-            "orphaned_content": {"page": urls[alone], "title": titles[alone]},
-        }
+        return {"pairs": self._pairs, "orphaned_content": self.orphaned_table.values}
+
+    @property
+    def _pairs(self) -> Columns:
+        found = self.found
+        return pair_columns(
+            self._urls, self.compared.titles, found.first, found.second, found.scores, self.links, self.linked
+        )
+
+    @property
+    def _urls(self) -> Sequence[str]:
+        return [page.url for page in self.compared.pages]
+
+    @property
+    def pairs_table(self) -> ResultTable:
+        """Each pair once, the most similar first, with its similarity by each field if there are several."""
+        fields = [each.name for each in self.compared.similarity.fields]
+        fields = fields if len(fields) > 1 else []
+        ends = self.found.first, self.found.second
+        by_field = {f"{name}_similarity": self.compared.similarity.of(*ends, name) for name in fields}
+        columns = [Column(f"{name}_similarity", f"{name.title()} Similarity", 16, "score") for name in fields]
+        return ResultTable("Pairs", (*_ENDS, *columns, *_LINKS), {**self._pairs, **by_field})
+
+    def page_table(self, max_per_page: int) -> ResultTable:
+        """Each page with its best matches: every pair from both of its ends; 0: all matches."""
+        found = self.found
+        sources = np.concatenate([found.first, found.second])
+        matches = np.concatenate([found.second, found.first])
+        scores = np.tile(found.scores, 2)
+        order = np.lexsort((matches, -scores, sources))
+        if max_per_page:
+            order = order[ranks(sources[order]) < max_per_page]
+        links, back = (
+            np.concatenate(both)[order] for both in ((self.links, self.linked), (self.linked, self.links))
+        )
+        ends = sources[order], matches[order]
+        values = pair_columns(self._urls, self.compared.titles, *ends, scores[order], links, back)
+        return ResultTable("By page", PAIR, values)
+
+    @property
+    def histogram_table(self) -> ResultTable:
+        """How many pairs of pages have which similarity, within a section and across sections."""
+        within, across = self.found.histogram
+        edges = np.arange(len(within) + 1) / len(within)
+        values = {"start": edges[:-1], "end": edges[1:], "within": within, "across": across}
+        return ResultTable("Histogram", _HISTOGRAM, values)
+
+    @property
+    def orphaned_table(self) -> ResultTable:
+        """The pages without a match."""
+        pages, titles, alone = self.compared.pages, self.compared.titles, self.found.alone.tolist()
+        values = {"page": [pages[row].url for row in alone], "title": [titles[row] for row in alone]}
+        return ResultTable("Orphaned content", PAGE, values)
 
     def _pair(self, at: int) -> PagePair:
         pages, titles = self.compared.pages, self.compared.titles
@@ -237,75 +282,29 @@ def _median(counts: Ints) -> float:
     return (int(np.searchsorted(np.cumsum(counts), total / 2)) + 0.5) / len(counts)
 
 
-def pairs_sheet(result: SimilarPages) -> Sheet:
-    """Return each pair once, the most similar first, with its similarity by each field."""
-    fields = _fields(result)
-    found = result.found
-    each = [result.compared.similarity.of(found.first, found.second, name) for name in fields]
+def pair_columns(
+    urls: Sequence[str],
+    titles: Sequence[str],
+    first: Ints,
+    second: Ints,
+    scores: Vectors,
+    links: Bools,
+    linked: Bools,
+) -> Columns:
+    """Return the values of `PAIR` of p pairs of the n pages with these URLs and titles without brand.
 
-    def row(at: int) -> Sequence[Cell]:
-        pair = result.pairs[at]
-        told = pair.page, pair.title, pair.match, pair.match_title, pair.similarity
-        return [*told, *(float(scores[at]) for scores in each), _yes(pair.links), _yes(pair.linked)]
-
-    columns = [
-        *_PAGE,
-        *_MATCH,
-        *(Column(f"{name} Similarity", 16, "score") for name in map(str.title, fields)),
-        *_LINKS,
-    ]
-    return Sheet("Pairs", columns, Lazy(len(found.first), row))
-
-
-def _fields(result: SimilarPages) -> list[str]:
-    """Return the fields that the pages were compared by, if there are several."""
-    fields = [each.name for each in result.compared.similarity.fields]
-    return fields if len(fields) > 1 else []
-
-
-def page_sheet(result: SimilarPages, max_per_page: int) -> Sheet:
-    """Return each page with its best matches: every pair from both of its ends; 0: all matches."""
-    compared, found = result.compared, result.found
-    sources = np.concatenate([found.first, found.second])
-    matches = np.concatenate([found.second, found.first])
-    scores, links = np.tile(found.scores, 2), np.concatenate([result.links, result.linked])
-    order = np.lexsort((matches, -scores, sources))
-    if max_per_page:
-        order = order[ranks(sources[order]) < max_per_page]
-    back = np.concatenate([result.linked, result.links])
-
-    def row(at: int) -> Sequence[Cell]:
-        place = order[at]
-        page, match = int(sources[place]), int(matches[place])
-        ends = (
-            compared.pages[page].url,
-            compared.titles[page],
-            compared.pages[match].url,
-            compared.titles[match],
-        )
-        return [*ends, float(scores[place]), _yes(links[place]), _yes(back[place])]
-
-    return Sheet("By page", [*_PAGE, *_MATCH, *_LINKS], Lazy(len(order), row))
-
-
-def histogram_sheet(result: SimilarPages) -> Sheet:
-    """Return how many pairs of pages have which similarity, within a section and across sections."""
-    within, across = result.found.histogram.tolist()
-    bars = len(within)
-    rows = [(at / bars, (at + 1) / bars, within[at], across[at]) for at in range(bars)]
-    columns = [
-        *(Column("From", 12, "score"), Column("To", 12, "score")),
-        *(Column("Pairs Within Sections", 20, "bar"), Column("Pairs Across Sections", 20, "bar")),
-    ]
-    return Sheet("Histogram", columns, rows)
-
-
-def orphaned_sheet(result: SimilarPages) -> Sheet:
-    """Return the pages without a match."""
-    alone, compared = result.found.alone.tolist(), result.compared
-    rows = [(compared.pages[row].url, compared.titles[row]) for row in alone]
-    return Sheet("Orphaned content", _PAGE, rows)
-
-
-def _yes(one: object) -> str:
-    return "yes" if one else "no"
+    Args:
+        first, second: (p,) rows of the pages, and of their matches.
+        scores: (p,) similarities.
+        links, linked: (p,) whether the page links to its match, and the match to the page.
+    """
+    named, titled = np.array(urls, object), np.array(titles, object)
+    return {
+        "page": named[first],
+        "title": titled[first],
+        "match": named[second],
+        "match_title": titled[second],
+        "similarity": scores,
+        "links": links,
+        "linked": linked,
+    }

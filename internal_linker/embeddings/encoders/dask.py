@@ -6,7 +6,7 @@ from threading import Lock
 
 import numpy as np
 
-from internal_linker.adapters.compute.dask import PATIENCE, Cluster, Task
+from internal_linker.adapters.compute.dask import PATIENCE, DaskCluster, Task
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.ports import Encoder
 from internal_linker.core.records import EncodedBatch, Text, Usage
@@ -20,13 +20,13 @@ class DaskEncoder:
     """Implements `ports.Encoder` with the name, recipe and vectors of the local encoder that it runs.
 
     Args:
-        address, patience: see `Cluster`.
+        address, patience: see `DaskCluster`.
         make: a module-level class or function that builds the local encoder for a count of threads; called
             here, to learn the encoder's properties, and once on each worker.
     """
 
     def __init__(self, address: str, make: Callable[[int], Encoder], patience: float = PATIENCE) -> None:
-        self._cluster, self._make, local = Cluster(address, patience), make, make(1)
+        self._cluster, self._make, local = DaskCluster(address, patience), make, make(1)
         self.name, self.model, self.dimensions = local.name, local.model, local.dimensions
         self.recipe, self.corpus_bound, self.languages = local.recipe, local.corpus_bound, local.languages
         self.pages = local.pages

@@ -60,7 +60,7 @@ Codes = NDArray[np.int32]
 Numbers = NDArray[np.float64]
 
 
-class Known(dict[str, int]):
+class NumberedTexts(dict[str, int]):
     """Texts with numbers from 0, in the order in which they were first asked for."""
 
     def __missing__(self, text: str) -> int:
@@ -156,7 +156,7 @@ class FrameReader:
 
     def __init__(self, place: Place, noted: Noted, advance: Callable[[int], None]) -> None:
         self._place, self._noted, self._advance = place, noted, advance
-        self.pages, self.queries = Known(), Known()
+        self.pages, self.queries = NumberedTexts(), NumberedTexts()
         self.keys: list[str] = []
         """The key of each page text; "" if it is none."""
         self._why: list[str] = []
@@ -177,7 +177,7 @@ class FrameReader:
             for figure in (Figure.ENGAGED, Figure.KEY_EVENTS):
                 if figure not in at:
                     self._noted.remarks.append(f"{name}: there is no column of {figure}; they count as 0.")
-        days = Known()
+        days = NumberedTexts()
         raw = self._cells(table, at, figures.get(Figure.PART, ()), days)
         rows = np.concatenate([np.empty(0, np.int32), *raw.row])
         # Each column is in memory twice only while it is joined.
@@ -203,7 +203,9 @@ class FrameReader:
             return added_up(frame.drop(columns="row"), _labels(frame))
         return self._without_repeats(table.stream, frame, at)
 
-    def _cells(self, table: ExportTable, at: Mapping[Figure, int], parts: Sequence[int], days: Known) -> _Raw:
+    def _cells(
+        self, table: ExportTable, at: Mapping[Figure, int], parts: Sequence[int], days: NumberedTexts
+    ) -> _Raw:
         raw = _Raw()
         known = {Figure.DATE: days, Figure.PAGE: self.pages, Figure.QUERY: self.queries}
         longer, first = 0, 0
@@ -233,7 +235,7 @@ class FrameReader:
             )
         return raw
 
-    def _days(self, name: str, known: Known) -> NDArray[np.datetime64]:
+    def _days(self, name: str, known: NumberedTexts) -> NDArray[np.datetime64]:
         try:
             days = days_of(known)
         except Unclear as unclear:
@@ -266,7 +268,7 @@ class FrameReader:
             self._learn_pages()
             no_page = np.array([bool(_NO_PAGE.fullmatch(text)) for text in self.pages], np.bool_)
             leave_out(no_page[codes], "without a page, such as (not set) or (other)")
-            whys = np.array([*Known(dict.fromkeys(self._why, 0))], object)
+            whys = np.array([*NumberedTexts(dict.fromkeys(self._why, 0))], object)
             of_text = np.array(self._why, object)
             for why in filter(None, whys):
                 reject((of_text == why)[codes], why)

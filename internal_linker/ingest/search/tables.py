@@ -9,7 +9,13 @@ from datetime import date
 from pathlib import Path
 from tempfile import mkdtemp
 
-from internal_linker.adapters.tables.csv_reader import Block, CsvBody, CsvRecords, csv_blocks, stream_blocks
+from internal_linker.adapters.tables.csv_reader import (
+    CsvBody,
+    CsvRecords,
+    RowBlock,
+    csv_blocks,
+    stream_blocks,
+)
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import TableStream
@@ -36,7 +42,7 @@ class ExportTable:
     # Where the rows of a csv file with no other table begin, none of which has been read
     body: CsvBody | None = None
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[RowBlock]:
         """Yield the rows by columns.
 
         Raises:

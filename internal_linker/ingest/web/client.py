@@ -54,7 +54,7 @@ class NoAnswer(ServiceError):
     """No usable answer; `str()` has the reason."""
 
 
-class Refused(InputError):
+class FetchRefused(InputError):
     """The host is not public, and private hosts are not allowed."""
 
 
@@ -160,7 +160,9 @@ class SiteClient:
                 reason = "the proxy in config/site_access.toml, or the host behind it, can't be reached"
                 raise NoAnswer(host, reason, retryable=True) from None
             if isinstance(error.__cause__, PrivateAddress):
-                raise Refused(f"{error}. To fetch from a private network, use --allow-private.") from None
+                raise FetchRefused(
+                    f"{error}. To fetch from a private network, use --allow-private."
+                ) from None
             raise NoAnswer(host, f"no connection ({error})", retryable=True) from None
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
             raise NoAnswer(host, f"the connection failed ({type(error).__name__})", retryable=True) from None

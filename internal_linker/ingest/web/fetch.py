@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from internal_linker.core.errors import ServiceError
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Asides, FetchedPage, PageCache, Reject
+from internal_linker.core.records import Asides, FetchedPage, Reject
 from internal_linker.core.urls import NormalForms, encoded, normal_form
 from internal_linker.ingest.web.client import (
     Answer,
+    FetchRefused,
     NoAnswer,
-    Refused,
     SiteClient,
     host_of,
     site_of,
@@ -21,6 +21,7 @@ from internal_linker.ingest.web.html_page import decoded, read_page
 from internal_linker.ingest.web.page_table import LinkSpool, Row, cells_of_answer, cells_of_page
 from internal_linker.ingest.web.saved_pages import MOST_BYTES
 from internal_linker.ingest.web.site_files import Robots
+from internal_linker.store.answers import StoredPages
 
 _MOST_HOPS = 10
 # After this many requests in a row without an answer, or with a request to retry later, a host is given up.
@@ -57,11 +58,11 @@ class Order:
 class Fetcher:
     """Visits pages one after another, and caches each at once, so that an interrupted import loses nothing."""
 
-    def __init__(self, client: SiteClient, robots: Robots, cache: PageCache) -> None:
+    def __init__(self, client: SiteClient, robots: Robots, cache: StoredPages) -> None:
         self._client, self._robots, self._cache = client, robots, cache
         self._failures = Counter[str]()
         self._given_up: dict[str, str] = {}
-        self._refused: Refused | None = None
+        self._refused: FetchRefused | None = None
 
     def visit(self, order: Order, asides: Asides, progress: Progress) -> list[Visit]:
         """Fetch all allowed pages, each once, and follow redirects within the site.
@@ -144,9 +145,9 @@ class Fetcher:
             return None
         try:
             allowed = self._robots.allow(url)
-        except (ServiceError, Refused) as error:
+        except (ServiceError, FetchRefused) as error:
             self._given_up[host] = _reason(error, host)
-            self._refused = error if isinstance(error, Refused) else self._refused
+            self._refused = error if isinstance(error, FetchRefused) else self._refused
             rejected(f"it can't be fetched: {self._given_up[host]}")
             return None
         if not allowed:
@@ -154,7 +155,7 @@ class Fetcher:
             return None
         try:
             return self._fetched(url, asides)
-        except (NoAnswer, Refused) as error:
+        except (NoAnswer, FetchRefused) as error:
             asides.facts[FAILED] += 1
             rejected(f"it can't be fetched: {error}")
             self._count_failure(host, _reason(error, host))

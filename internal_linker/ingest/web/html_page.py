@@ -70,8 +70,14 @@ _MOST = 3_000_000
 _NO_TEXT = "script, style, noscript, template, svg, iframe, object, select, textarea, dialog"
 
 
-# Code within a sentence.
+# Code within a sentence, and what stands for its tags while the main text is extracted: the extraction drops signs that
+# can't be printed, and tags of words.
 _INLINE = ("code", "kbd", "samp", "tt", "var")
+_CODE, _CODE_END = "\U00012470", "\U00012471"
+_IN_CODE, _SIGNS = (
+    re.compile(f"{_CODE}([^<{_CODE}{_CODE_END}]*){_CODE_END}"),
+    re.compile(f"[{_CODE}{_CODE_END}]"),
+)
 # The elements in which a page's sentences are, and the least characters of a line that no menu has.
 _SENTENCES, _LONG_LINE = "p, li, blockquote, dd, td", 40
 # The least share of an element's text that the extraction must have found, for all of it to count as the main text.
@@ -90,6 +96,7 @@ class _MainText:
 
 def _main_text(tree: LexborHTMLParser, url: str, parts: Sequence[LexborNode]) -> _MainText:
     """Find the main text."""
+    _unwrap_inline_code(tree)
     before = tree.html or ""
     # Inner ones first, because removing an outer one would free its inner ones.
     for node in reversed(parts):
@@ -99,6 +106,7 @@ def _main_text(tree: LexborHTMLParser, url: str, parts: Sequence[LexborNode]) ->
     whole = not found
     if whole:
         found = _rest(html) or _rest(before)
+    found = _SIGNS.sub("", _IN_CODE.sub(r"<code>\1</code>", found))
     read = read_html(found) if found else HtmlText("", ())
     around = frozenset[int]() if whole else _links_around(tree, read.text)
     return _MainText(found, whole, frozenset(read.links), around)
@@ -117,10 +125,12 @@ def _with_rel(html: str, rels: Mapping[tuple[str, str], str]) -> str:
 
 
 def _unwrap_inline_code(tree: LexborHTMLParser) -> None:
-    """Make plain text of code in sentences, of which the extraction would make blocks."""
+    """Make text with signs of code in sentences, of which the extraction would make blocks."""
     blocks = {node.mem_id for node in tree.css(", ".join(f"pre {name}" for name in _INLINE))}
     for node in tree.css(", ".join(_INLINE)):
         if node.mem_id not in blocks:
+            node.insert_before(_CODE)
+            node.insert_after(_CODE_END)
             node.unwrap()
 
 
@@ -132,7 +142,7 @@ def _links_around(tree: LexborHTMLParser, text: str) -> Set[int]:
     lines = {line for line in text.splitlines() if len(line) >= _LONG_LINE}
     # Elements without inner ones, so that no text is read twice.
     innermost = (node for node in tree.css(_SENTENCES) if len(node.css(_SENTENCES)) <= 1)
-    found = [node for node in innermost if _text_of(node) in lines]
+    found = [node for node in innermost if _SIGNS.sub("", _text_of(node)) in lines]
     if not found:
         return frozenset()
     # In document order, the first and the last element have the same ancestor as all of them.
@@ -205,7 +215,7 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True)
-class PageLink:
+class HtmlLink:
     """A link of a page."""
 
     target: str  # the absolute URL, or the address as written if it is invalid
@@ -226,7 +236,7 @@ class WebPage:
     lang: str  # the language code that the page or its server states
     indexability: str  # "Indexable" or "Non-Indexable", regardless of the canonical
     canonical: str  # the absolute canonical URL, "" if none
-    links: Sequence[PageLink]  # the page's links
+    links: Sequence[HtmlLink]  # the page's links
 
 
 def read_page(
@@ -241,8 +251,7 @@ def read_page(
     saved file means, "" for links relative to the page.
     """
     given = headers or {}
-    tree = parsed(html)
-    _unwrap_inline_code(tree)
+    tree = parsed(_SIGNS.sub("", html))
     base = _joined(url, _attribute(tree, "base[href]", "href"))
     title, h1 = _text_of(tree.css_first("head > title")), _text_of(tree.css_first("h1"))
     noindex = _no_index(tree, given.get("x-robots-tag", ""))
@@ -264,7 +273,7 @@ def read_page(
         NOT_INDEXABLE if noindex else "Indexable",
         _joined(base, canonical) if canonical else "",
         [
-            PageLink(
+            HtmlLink(
                 target,
                 anchor,
                 place.part
@@ -280,7 +289,7 @@ def read_page(
     )
 
 
-def read_fragment(html: str, url: str) -> tuple[str, Sequence[PageLink]]:
+def read_fragment(html: str, url: str) -> tuple[str, Sequence[HtmlLink]]:
     """Return the HTML of a main text with absolute URLs and without scripts, and its links; "" if there is no text."""
     tree = parsed(html)
     if tree.body is None:
@@ -288,7 +297,7 @@ def read_fragment(html: str, url: str) -> tuple[str, Sequence[PageLink]]:
     for node in reversed(tree.body.css(_NO_TEXT)):
         node.decompose()
     links = [
-        PageLink(target, anchor, place.part or CONTENT, rel)
+        HtmlLink(target, anchor, place.part or CONTENT, rel)
         for target, anchor, place, _, rel in _absolute_links(tree, url, None, {})
     ]
     return (tree.body.inner_html or "") if tree.body.text(strip=True) else "", links

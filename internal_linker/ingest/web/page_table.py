@@ -11,7 +11,7 @@ from internal_linker.adapters.tables.columns import Kind
 from internal_linker.core.errors import OutputError
 from internal_linker.core.records import Asides, TableStream
 from internal_linker.ingest.crawler_vocabulary import HYPERLINK, NOT_INDEXABLE
-from internal_linker.ingest.web.html_page import PageLink, WebPage
+from internal_linker.ingest.web.html_page import HtmlLink, WebPage
 
 _PAGE = (
     *(Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT, Kind.LANG, Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL),
@@ -46,7 +46,7 @@ class LinkSpool:
         with suppress(OSError):
             self._file.close()
 
-    def put(self, source: str, links: Sequence[PageLink]) -> None:
+    def put(self, source: str, links: Sequence[HtmlLink]) -> None:
         """Store a page's links.
 
         Raises:

@@ -6,9 +6,9 @@ import numpy as np
 
 from internal_linker.core.arrays import (
     NOTHING,
-    Block,
     Bools,
     Ints,
+    JoinTask,
     Keys,
     Nearest,
     Vectors,
@@ -93,7 +93,7 @@ def mutual(
     return result
 
 
-def join_block(vectors: Vectors, languages: Ints, block: Block) -> Nearest:
+def join_block(vectors: Vectors, languages: Ints, block: JoinTask) -> Nearest:
     """Join one block, by `nearest` or `mutual`."""
     work = mutual if block.mutual else nearest
     return work(vectors, languages, block.rows, block.columns, block.keep, above=block.above)

@@ -24,7 +24,7 @@ STEP = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ValidLists:
     """What is still valid of the last run's lists."""
 
     lists: Nearest  # the lists of all n texts; those of `changed` and `short` are empty
@@ -40,7 +40,7 @@ def digests(names: Sequence[str], hashes: Sequence[str], languages: Sequence[str
     return np.frombuffer(each, np.uint8).reshape(-1, 16)
 
 
-def known(old: Neighbourhood, digests: Ints, served: int) -> Known:
+def known(old: Neighbourhood, digests: Ints, served: int) -> ValidLists:
     """Return the old lists by new rows, without the removed texts.
 
     A text is unchanged if both runs have its digest; of equal digests, as many as both runs have.
@@ -60,7 +60,7 @@ def known(old: Neighbourhood, digests: Ints, served: int) -> Known:
     lists.floors[here] = old.nearest.floors[there]
     short = here[np.isfinite(lists.floors[here]) & (counts < served)]
     lists.rows[short], lists.scores[short], lists.floors[short] = -1, -np.inf, -np.inf
-    return Known(lists, changed, short, len(old.digests) - len(there))
+    return ValidLists(lists, changed, short, len(old.digests) - len(there))
 
 
 def _same(old: Ints, new: Ints) -> tuple[Ints, Ints]:

@@ -17,14 +17,14 @@ STEP = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class Partition:
     """A partition of the texts."""
 
     labels: Ints  # (n,) int32 cell of each text
     order: Ints  # (cells, cells) int32 all cells by their nearness to each cell, nearest first
 
 
-def cells_of(vectors: Vectors, count: int) -> Cells:
+def cells_of(vectors: Vectors, count: int) -> Partition:
     """Run spherical k-means on a sample and assign every text to its nearest centre; deterministic.
 
     Args:
@@ -37,7 +37,7 @@ def cells_of(vectors: Vectors, count: int) -> Cells:
     for _ in range(ROUNDS):
         centres = _moved(centres, some, _labels(some, centres))
     order = np.argsort(-(centres @ centres.T), axis=1, kind="stable").astype(np.int32)
-    return Cells(_labels(vectors, centres), order)
+    return Partition(_labels(vectors, centres), order)
 
 
 def _labels(vectors: Vectors, centres: Vectors) -> Ints:
@@ -57,7 +57,7 @@ def _moved(centres: Vectors, vectors: Vectors, labels: Ints) -> Vectors:
     return moved
 
 
-def probes_for(cells: Cells, rows: Ints, neighbours: Ints, recall: float) -> int:
+def probes_for(cells: Partition, rows: Ints, neighbours: Ints, recall: float) -> int:
     """Return how many cells each text must be compared with to find this share of the neighbours.
 
     Args:
@@ -72,7 +72,7 @@ def probes_for(cells: Cells, rows: Ints, neighbours: Ints, recall: float) -> int
     return int(found[needed - 1]) + 1 if needed else 1
 
 
-def share(cells: Cells, targets: Bools, probes: int) -> float:
+def share(cells: Partition, targets: Bools, probes: int) -> float:
     """Return the share, 0 to 1, of all pairs of texts and targets that this count of probes compares."""
     count = len(cells.order)
     rows = np.bincount(cells.labels, minlength=count).astype(float)
@@ -81,7 +81,7 @@ def share(cells: Cells, targets: Bools, probes: int) -> float:
     return float(pairs / max(1.0, rows.sum() * columns.sum()))
 
 
-def partition(cells: Cells, targets: Bools, probes: int) -> Iterator[tuple[Ints, Ints]]:
+def partition(cells: Partition, targets: Bools, probes: int) -> Iterator[tuple[Ints, Ints]]:
     """Yield each cell's rows, and the targets in the `probes` cells nearest to it."""
     count = len(cells.order)
     members = np.argsort(cells.labels, kind="stable")

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.core.arrays import (
-    Block,
     Bools,
     Ints,
+    JoinTask,
     Nearest,
     Neighbourhood,
     Vectors,
@@ -20,7 +20,7 @@ from internal_linker.core.arrays import (
 )
 from internal_linker.core.ports import Compute, JoinStore, Progress
 from internal_linker.matching.neighbours.exact import join_block, present
-from internal_linker.matching.neighbours.incremental import Known, known, merge
+from internal_linker.matching.neighbours.incremental import ValidLists, known, merge
 from internal_linker.matching.neighbours.ivf import cells_of, partition, probes_for, share
 
 # Rows of one task of an exact join: two seconds on one core at 100,000 texts x 384, a result of 4 MB
@@ -217,7 +217,7 @@ class _Join:
             recall=reached,
         )
 
-    def changes(self, left: Known) -> Iterator[Block]:
+    def changes(self, left: ValidLists) -> Iterator[JoinTask]:
         """Yield blocks with each pair that has a changed text once, and with `short` texts and all targets."""
         whole = np.union1d(left.changed, left.short)
         stays = np.ones(len(self.vectors), bool)
@@ -239,25 +239,26 @@ class _Join:
             for number, (rows, columns) in enumerate(parts):
                 above = left.lists.floors[rows] if kind in ("both", "known") else None
                 label = self.label(kind, number)
-                yield Block(label, rows, columns, self.keep, above, mutual=kind == "both")
+                yield JoinTask(label, rows, columns, self.keep, above, mutual=kind == "both")
 
     def sample(self) -> tuple[Ints, Nearest]:
         """Return a sample of texts and their exact lists."""
         there = np.flatnonzero(present(self.vectors, self.texts))
         rows = np.sort(np.random.default_rng(0).permutation(there)[:SAMPLE])
-        block = Block("sample", rows, np.flatnonzero(self.targets), self.served)
+        block = JoinTask("sample", rows, np.flatnonzero(self.targets), self.served)
         ((_, truth),) = self.compute.run(join_block, self.vectors, self.languages, [block])
         return rows, truth
 
     def filled(self, kind: str, parts: Iterable[tuple[Ints, Ints]], pairs: float) -> Nearest:
         lists = empty_lists(len(self.vectors), self.keep)
         blocks = [
-            Block(self.label(kind, at), rows, columns, self.keep) for at, (rows, columns) in enumerate(parts)
+            JoinTask(self.label(kind, at), rows, columns, self.keep)
+            for at, (rows, columns) in enumerate(parts)
         ]
         self.fill(lists, blocks, pairs)
         return lists
 
-    def fill(self, lists: Nearest, blocks: Sequence[Block], pairs: float) -> None:
+    def fill(self, lists: Nearest, blocks: Sequence[JoinTask], pairs: float) -> None:
         """Merge the results of all blocks; take those that an interrupted run finished from the store."""
         self.progress.start("Comparing", len(blocks), "blocks")
         keeper = self.store if self.seconds(pairs) > self.kept_seconds else None
@@ -272,7 +273,7 @@ class _Join:
             self.enter(lists, block, nearest)
         self.progress.finish(f"{len(missing)} blocks done, {len(blocks) - len(missing)} done before")
 
-    def enter(self, lists: Nearest, block: Block, nearest: Nearest) -> None:
+    def enter(self, lists: Nearest, block: JoinTask, nearest: Nearest) -> None:
         count = len(block.rows)
         merge(lists, block.rows, lists_of(nearest, slice(0, count)))
         if block.mutual:

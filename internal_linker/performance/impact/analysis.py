@@ -17,22 +17,22 @@ from internal_linker.performance.impact.estimate import (
     event_study,
     pages_needed,
 )
-from internal_linker.performance.impact.matching import Matches, history, level, matched
+from internal_linker.performance.impact.matching import Matching, history, level, matched
 from internal_linker.performance.impact.panel import Panel
 from internal_linker.performance.impact.records import (
     DAYS_A_WEEK,
     NEVER,
     PLACEBO,
     WEEKS_BEFORE,
+    Conclusion,
+    DonorPool,
     Dropped,
-    Estimate,
+    Effect,
     Findings,
     MatchedPair,
+    Metric,
     NewLink,
-    Outcome,
-    Site,
     Treated,
-    Verdict,
 )
 
 # Below these, the intervals of the simulated sites (tests/research/quality/IMPACT.md) no longer hold what they promise.
@@ -81,10 +81,10 @@ class ClickEffect:
     """What new links did to clicks."""
 
     treated: Sequence[Treated]  # the targets that were looked at
-    matches: Matches  # those that could be compared, with their controls
+    matches: Matching  # those that could be compared, with their controls
     thin: str  # why there are too few data to say; "": there are enough
     # clicks, details: the effect and what it depends on; None if there are too few data
-    clicks: Estimate | None = None
+    clicks: Effect | None = None
     details: Influence | None = None
 
 
@@ -140,7 +140,7 @@ def impact(
     if found.thin:
         return Findings(
             days=days,
-            verdict=Verdict.THIN,
+            verdict=Conclusion.THIN,
             sentence=found.thin,
             dropped=found.matches.dropped,
             randomised=experiment is not None,
@@ -174,7 +174,7 @@ def click_effect(
     )
     if thin := _all_live(experiment, treated) or _too_thin(panel, matches, len(some), days, experiment):
         return ClickEffect(some, matches, thin)
-    first = estimate(panel, matches, Outcome.CLICKS, np.random.default_rng(_SEED))
+    first = estimate(panel, matches, Metric.CLICKS, np.random.default_rng(_SEED))
     if first is None:
         none = (
             f"Too few data: the targets or their controls had no clicks in the {days} days after the links."
@@ -189,14 +189,14 @@ def _site(
     treated: Sequence[Treated],
     strata: Mapping[str, str],
     experiment: Experiment | None,
-) -> Site:
+) -> DonorPool:
     firsts: Ints = np.full(len(panel.pages), NEVER, np.int64)
     for one in treated:
         if one.page in rows:
             firsts[rows[one.page]] = one.day
     named = np.array([strata.get(page, "") for page in panel.pages], np.str_)
     held = experiment.held if experiment else frozenset[str]()
-    return Site(
+    return DonorPool(
         strata=np.unique(named, return_inverse=True)[1].astype(np.int64),
         first_links=firsts,
         held=np.array([page in held for page in panel.pages], np.bool_),
@@ -232,7 +232,7 @@ def _diluted(live: int, held: int) -> str:
     )
 
 
-def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experiment: Experiment | None) -> str:
+def _too_thin(panel: Panel, matches: Matching, targets: int, days: int, experiment: Experiment | None) -> str:
     """Return why there are too few data, and what would be enough; "" if there are enough."""
     if not targets:
         if experiment:
@@ -264,7 +264,7 @@ def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experimen
                 else "leave some pages of each section without new links."
             )
         )
-    past = history(panel, Outcome.CLICKS, matches.rows, matches.days)
+    past = history(panel, Metric.CLICKS, matches.rows, matches.days)
     clicks = float(level(past).sum()) * days / DAYS_A_WEEK
     if clicks < FEWEST_CLICKS:
         times = int(np.ceil(FEWEST_CLICKS / max(clicks, 1)))
@@ -275,7 +275,7 @@ def _too_thin(panel: Panel, matches: Matches, targets: int, days: int, experimen
     return ""
 
 
-def _waiting(matches: Matches, lacking: int, days: int) -> str:
+def _waiting(matches: Matching, lacking: int, days: int) -> str:
     """Return how many targets wait for search data, and when so many are there as are lacking, or else all."""
     if not matches.waiting:
         return ""
@@ -307,7 +307,7 @@ def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool, sha
     assert found.clicks is not None
     assert found.details is not None
     matches, treated, clicks, rng = found.matches, found.treated, found.clicks, np.random.default_rng(_SEED)
-    others = [estimate(panel, matches, one, rng) for one in (Outcome.IMPRESSIONS, Outcome.POSITION)]
+    others = [estimate(panel, matches, one, rng) for one in (Metric.IMPRESSIONS, Metric.POSITION)]
     events, chance = event_study(panel, matches, rng)
     placebo = _placebo(panel, matches, rng)
     return Findings(
@@ -328,14 +328,14 @@ def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool, sha
     )
 
 
-def sentence(found: Estimate, days: int, *, randomised: bool = False, contaminated: float = 0.0) -> str:
+def sentence(found: Effect, days: int, *, randomised: bool = False, contaminated: float = 0.0) -> str:
     """Return the effect on clicks as a sentence.
 
     Args:
         contaminated: the share of the held-back targets that got a new link, below 1.
     """
     told = f"Targets {_change(found)} clicks in {days} days"
-    if found.verdict is not Verdict.UNCLEAR:
+    if found.verdict is not Conclusion.UNCLEAR:
         others = (
             "pages whose links were held back at random" if randomised else "similar pages without new links"
         )
@@ -348,12 +348,12 @@ def sentence(found: Estimate, days: int, *, randomised: bool = False, contaminat
     return f"{told}: not distinguishable from no effect yet; {more:,} more pages would be enough to see 5%."
 
 
-def _needed(found: Estimate, contaminated: float) -> int:
+def _needed(found: Effect, contaminated: float) -> int:
     """Return how many targets would show an effect of 5%, of which contamination hides a share."""
     return int(np.ceil(pages_needed(found) / (1 - contaminated) ** 2))
 
 
-def _change(found: Estimate) -> str:
+def _change(found: Effect) -> str:
     """Return an effect on counts in words: "lost 10% [5%, 15%]"."""
     effect, low, high = found.shown
     change, sign = ("gained", 1) if effect >= 0 else ("lost", -1)
@@ -362,20 +362,20 @@ def _change(found: Estimate) -> str:
 
 
 def _groups(
-    panel: Panel, matches: Matches, treated: Sequence[Treated], rng: np.random.Generator
-) -> list[Estimate]:
+    panel: Panel, matches: Matching, treated: Sequence[Treated], rng: np.random.Generator
+) -> list[Effect]:
     """Return the effects on clicks by tier and kind of anchor, of the groups that are large enough."""
-    found = list[Estimate]()
+    found = list[Effect]()
     for names in ([one.tier for one in treated], [one.anchor for one in treated]):
         of_sets = np.array(names, np.str_)[matches.targets]
         for name, count in sorted(Counter(of_sets.tolist()).items()):
             if name and FEWEST_PAGES <= count < len(matches):
-                part = estimate(panel, matches.some(of_sets == name), Outcome.CLICKS, rng, str(name))
+                part = estimate(panel, matches.some(of_sets == name), Metric.CLICKS, rng, str(name))
                 found += [part[0]] if part else []
     return found
 
 
-def _placebo(panel: Panel, matches: Matches, rng: np.random.Generator) -> Estimate | None:
+def _placebo(panel: Panel, matches: Matching, rng: np.random.Generator) -> Effect | None:
     """Return the effect on each set's most similar control, as if it had been the target."""
     first = np.diff(matches.sets, prepend=-1) > 0
     several = np.bincount(matches.sets, minlength=len(matches)) > 1
@@ -387,21 +387,21 @@ def _placebo(panel: Panel, matches: Matches, rng: np.random.Generator) -> Estima
     # A page may be the nearest of several targets: it counts once, and is never its own control.
     _, once = np.unique(np.stack([sham.rows, sham.days]), axis=1, return_index=True)
     kept: Bools = np.isin(np.arange(len(sham)), once)
-    found = estimate(panel, sham.some(kept), Outcome.CLICKS, rng, PLACEBO)
+    found = estimate(panel, sham.some(kept), Metric.CLICKS, rng, PLACEBO)
     return found[0] if found else None
 
 
 def _pairs(
-    panel: Panel, matches: Matches, treated: Sequence[Treated], details: Influence
+    panel: Panel, matches: Matching, treated: Sequence[Treated], details: Influence
 ) -> list[MatchedPair]:
-    before = level(history(panel, Outcome.CLICKS, matches.rows, matches.days))
-    others = level(history(panel, Outcome.CLICKS, matches.controls, matches.days[matches.sets]))
+    before = level(history(panel, Metric.CLICKS, matches.rows, matches.days))
+    others = level(history(panel, Metric.CLICKS, matches.controls, matches.days[matches.sets]))
     ends = np.searchsorted(matches.sets, np.arange(len(matches) + 1))
     pairs = []
     for at, target in enumerate(matches.targets.tolist()):
         one, some = treated[target], slice(int(ends[at]), int(ends[at + 1]))
         row, day = matches.rows[at : at + 1], matches.days[at : at + 1]
-        after = panel.weekly(Outcome.CLICKS, row, day, 0, int(matches.weeks[at]))
+        after = panel.weekly(Metric.CLICKS, row, day, 0, int(matches.weeks[at]))
         pairs.append(
             MatchedPair(
                 page=one.page,
@@ -419,7 +419,7 @@ def _pairs(
     return pairs
 
 
-def _remarks(panel: Panel, matches: Matches, chance: float, placebo: Estimate | None) -> list[str]:
+def _remarks(panel: Panel, matches: Matching, chance: float, placebo: Effect | None) -> list[str]:
     found = [
         f"{counted(count, 'target')} left out: {one.value}."
         for one, count in matches.dropped.items()
@@ -437,7 +437,7 @@ def _remarks(panel: Panel, matches: Matches, chance: float, placebo: Estimate | 
             f"Targets and controls differed before the links already (p = {chance:.3f}): don't take the difference "
             "after them for an effect of the links."
         )
-    if placebo and placebo.verdict is not Verdict.UNCLEAR:
+    if placebo and placebo.verdict is not Conclusion.UNCLEAR:
         found.append(
             f"The placebo failed: the pages most similar to the targets {_change(placebo)} clicks on the same days "
             "without any new link. Something else set them apart, perhaps chance, and may have done so with the "

@@ -2,14 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import expm1
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.performance.impact.matching import Matches, history, level
+from internal_linker.performance.impact.matching import Matching, history, level
 from internal_linker.performance.impact.panel import Panel
-from internal_linker.performance.impact.records import DAYS_A_WEEK, WEEKS_BEFORE, Estimate, EventWeek, Outcome
+from internal_linker.performance.impact.records import (
+    DAYS_A_WEEK,
+    WEEKS_BEFORE,
+    Effect,
+    EventWeek,
+    Metric,
+)
 
 # Resamples of the pages.
 RESAMPLES = 999
@@ -93,8 +100,8 @@ class _Adjustment:
 
 
 def estimate(
-    panel: Panel, matches: Matches, outcome: Outcome, rng: np.random.Generator, group: str = "all"
-) -> tuple[Estimate, Influence] | None:
+    panel: Panel, matches: Matching, outcome: Metric, rng: np.random.Generator, group: str = "all"
+) -> tuple[Effect, Influence] | None:
     """Return the effect on the targets, and what it depends on; None if no target has the outcome.
 
     The controls' outcome is adjusted to what remains of the difference in the past, by a regression within the sets.
@@ -108,12 +115,12 @@ def estimate(
     sets = (np.cumsum(kept_sets) - 1)[matches.sets[pairs]]
     rows, controls = matches.rows[kept_sets], matches.controls[pairs]
     found = influence(
-        own[kept_sets], others[pairs], (rows, controls, sets), is_ratio=outcome is not Outcome.POSITION
+        own[kept_sets], others[pairs], (rows, controls, sets), is_ratio=outcome is not Metric.POSITION
     )
     if found is None:
         return None
     width = found.half_width(rng)
-    result = Estimate(
+    result = Effect(
         outcome=outcome,
         group=group,
         effect=found.effect,
@@ -126,7 +133,7 @@ def estimate(
     return result, found
 
 
-def _values(panel: Panel, matches: Matches, outcome: Outcome) -> tuple[Vectors, Vectors]:
+def _values(panel: Panel, matches: Matching, outcome: Metric) -> tuple[Vectors, Vectors]:
     """Return the outcome after and before, (s, 4) of the targets and (m, 4) of the controls."""
     found = []
     for some, sets in ((matches.rows, np.arange(len(matches))), (matches.controls, matches.sets)):
@@ -231,15 +238,15 @@ def detectable(error: float) -> float:
     return float(np.expm1(_POWER * error))
 
 
-def pages_needed(found: Estimate, effect: float = 0.05) -> int:
+def pages_needed(found: Effect, effect: float = 0.05) -> int:
     """Return how many targets such as these would show a relative effect in four of five comparisons."""
     return int(np.ceil(found.pages * np.square(_POWER * found.error / np.log1p(effect))))
 
 
-def before_after(panel: Panel, matches: Matches) -> float:
+def before_after(panel: Panel, matches: Matching) -> float:
     """Return the mean change of the targets' clicks, as the logarithm of a ratio, without any controls."""
-    before = panel.weekly(Outcome.CLICKS, matches.rows, matches.days, -4, 0)
-    after = panel.weekly(Outcome.CLICKS, matches.rows, matches.days, 0, int(matches.weeks.min()))
+    before = panel.weekly(Metric.CLICKS, matches.rows, matches.days, -4, 0)
+    after = panel.weekly(Metric.CLICKS, matches.rows, matches.days, 0, int(matches.weeks.min()))
     half = 0.5 / 4
     return float(np.mean(np.log((after + half) / (before + half))))
 
@@ -249,7 +256,7 @@ _MORE_WEEKS = 4
 
 
 def event_study(
-    panel: Panel, matches: Matches, rng: np.random.Generator
+    panel: Panel, matches: Matching, rng: np.random.Generator
 ) -> tuple[Sequence[EventWeek], float]:
     """Compare the clicks of targets and controls in each week, relative to the weeks before the link.
 
@@ -264,7 +271,7 @@ def event_study(
     errors = np.sqrt(np.square(shares).sum(axis=1))
     before = np.array([*found]) < 0
     shown = [
-        EventWeek(week=week, effect=effect, low=effect - 1.96 * error, high=effect + 1.96 * error)
+        EventWeek(week, expm1(effect), expm1(effect - 1.96 * error), expm1(effect + 1.96 * error))
         for week, effect, error in zip(found, effects.tolist(), errors.tolist(), strict=True)
     ]
     return shown, _chance(effects[before] / errors[before], shares[before] / errors[before, None], rng)
@@ -279,12 +286,12 @@ def _chance(sizes: Vectors, shares: Vectors, rng: np.random.Generator) -> float:
     return (1 + as_large) / (1 + RESAMPLES)
 
 
-def _of_week(panel: Panel, matches: Matches, week: int) -> Influence | None:
+def _of_week(panel: Panel, matches: Matching, week: int) -> Influence | None:
     """Return the effect in a week as `estimate` has it, adjusted to the past in the same way."""
 
     def values(rows: Ints, days: Ints) -> Vectors:
-        now = panel.weekly(Outcome.CLICKS, rows, days, week, week + 1)
-        return np.column_stack([now, history(panel, Outcome.CLICKS, rows, days)])
+        now = panel.weekly(Metric.CLICKS, rows, days, week, week + 1)
+        return np.column_stack([now, history(panel, Metric.CLICKS, rows, days)])
 
     own, others = values(matches.rows, matches.days), values(matches.controls, matches.days[matches.sets])
     return influence(own, others, (matches.rows, matches.controls, matches.sets), is_ratio=True)

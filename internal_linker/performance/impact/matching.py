@@ -13,9 +13,9 @@ from internal_linker.performance.impact.records import (
     DAYS_A_WEEK,
     RECENT_WEEKS,
     WEEKS_BEFORE,
+    DonorPool,
     Dropped,
-    Outcome,
-    Site,
+    Metric,
 )
 
 # Half of the recent weeks: editors look at the last fortnight, too.
@@ -32,7 +32,7 @@ _FEWEST_IN_STRATUM = 10
 
 
 @dataclass(frozen=True)
-class Matches:
+class Matching:
     """Targets with their controls, as m pairs of s sets."""
 
     targets: Ints  # the index of each set's target among the targets, (s,)
@@ -49,11 +49,11 @@ class Matches:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def some(self, kept: Bools) -> "Matches":
+    def some(self, kept: Bools) -> "Matching":
         """Return the sets for which a (s,) array of truth values holds."""
         places = np.cumsum(kept) - 1
         pairs = kept[self.sets]
-        return Matches(
+        return Matching(
             self.targets[kept],
             self.rows[kept],
             self.days[kept],
@@ -66,7 +66,7 @@ class Matches:
         )
 
 
-def history(panel: Panel, outcome: Outcome, rows: Ints, days: Ints) -> Vectors:
+def history(panel: Panel, outcome: Metric, rows: Ints, days: Ints) -> Vectors:
     """Return what pages earned a week before a day: (m, 3), early weeks, recent weeks and the last fortnight."""
     spans = (-WEEKS_BEFORE, -RECENT_WEEKS), (-RECENT_WEEKS, 0), (-_LAST_WEEKS, 0)
     return np.stack([panel.weekly(outcome, rows, days, *span) for span in spans], axis=1)
@@ -78,7 +78,9 @@ def level(past: Vectors) -> Vectors:
     return found
 
 
-def matched(panel: Panel, site: Site, rows: Ints, days: Ints, weeks: Ints, *, at_random: bool) -> Matches:
+def matched(
+    panel: Panel, site: DonorPool, rows: Ints, days: Ints, weeks: Ints, *, at_random: bool
+) -> Matching:
     """Match targets with controls.
 
     Controls have no new link before the end of the target's comparison, and are never targets of earlier links. Those
@@ -118,7 +120,7 @@ def matched(panel: Panel, site: Site, rows: Ints, days: Ints, weeks: Ints, *, at
     dropped[Dropped.NO_CONTROL] += int(usable.sum()) - len(found)
     targets = np.array([at for at, _ in found], np.int64)
     counts = [len(controls) for _, controls in found]
-    return Matches(
+    return Matching(
         targets,
         rows[targets],
         days[targets],
@@ -132,11 +134,11 @@ def matched(panel: Panel, site: Site, rows: Ints, days: Ints, weeks: Ints, *, at
 
 
 def _of_day(
-    panel: Panel, site: Site, targets: Ints, day: int, end: int, *, at_random: bool
+    panel: Panel, site: DonorPool, targets: Ints, day: int, end: int, *, at_random: bool
 ) -> tuple[list[tuple[int, Ints]], int]:
     """Return the controls of the targets of a day, by the target's place; and how many are not from its stratum."""
     everyone = np.arange(len(panel.pages))
-    past = history(panel, Outcome.CLICKS, everyone, np.full(len(everyone), day))
+    past = history(panel, Metric.CLICKS, everyone, np.full(len(everyone), day))
     if at_random:
         held = np.flatnonzero(site.held)
         return [(at, held) for at in range(len(targets)) if len(held) >= _FEWEST_CONTROLS], 0

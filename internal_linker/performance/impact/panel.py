@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.performance.impact.records import DAYS_A_WEEK, Outcome
+from internal_linker.performance.impact.records import DAYS_A_WEEK, Metric
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,7 +31,7 @@ class Panel:
         """The day after the last one, as an ordinal number."""
         return self.first + int(self.clicks.shape[1])
 
-    def weekly(self, outcome: Outcome, rows: Ints, days: Ints, start: int, stop: int) -> Vectors:
+    def weekly(self, outcome: Metric, rows: Ints, days: Ints, start: int, stop: int) -> Vectors:
         """Return what pages earned in a week, on average over whole weeks; (m,).
 
         Args:
@@ -41,12 +41,12 @@ class Panel:
             start: the first week, counted from that day: -1 is the week before it.
             stop: the week after the last.
         """
-        if outcome is Outcome.POSITION:
+        if outcome is Metric.POSITION:
             seen = self._sums(self._impressions, rows, days, start, stop)
             with np.errstate(invalid="ignore", divide="ignore"):
                 mean: Vectors = self._sums(self._positions, rows, days, start, stop) / seen
             return mean
-        sums = self._clicks if outcome is Outcome.CLICKS else self._impressions
+        sums = self._clicks if outcome is Metric.CLICKS else self._impressions
         found: Vectors = self._sums(sums, rows, days, start, stop) / (stop - start)
         return found
 

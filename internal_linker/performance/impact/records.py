@@ -17,7 +17,7 @@ DAYS_A_WEEK = 7
 PLACEBO = "placebo: similar pages without a link"
 
 
-class Outcome(StrEnum):
+class Metric(StrEnum):
     """What is measured of a page; the value is its name for people."""
 
     CLICKS = "clicks"
@@ -25,7 +25,7 @@ class Outcome(StrEnum):
     POSITION = "position"
 
 
-class Verdict(StrEnum):
+class Conclusion(StrEnum):
     """What can be said of an effect; the value is for people."""
 
     GAIN = "gain"
@@ -67,10 +67,10 @@ class Treated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Effect:
     """An effect with its interval."""
 
-    outcome: Outcome  # what was measured
+    outcome: Metric  # what was measured
     group: str  # the targets that it is about: "all", or the name of a tier or kind of anchor
     # of clicks and impressions, the natural logarithm of the ratio of what targets had and what they would have had
     # without the links; of positions, the difference: below 0 is a better position
@@ -85,7 +85,7 @@ class Estimate:
     @property
     def is_ratio(self) -> bool:
         """Whether the effect is the logarithm of a ratio."""
-        return self.outcome is not Outcome.POSITION
+        return self.outcome is not Metric.POSITION
 
     @property
     def shown(self) -> tuple[float, float, float]:
@@ -95,34 +95,29 @@ class Estimate:
         return expm1(self.effect), expm1(self.low), expm1(self.high)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Conclusion:
         """Whether the interval leaves out "no effect"."""
         if self.low <= 0 <= self.high:
-            return Verdict.UNCLEAR
-        return Verdict.GAIN if (self.effect > 0) == self.is_ratio else Verdict.LOSS
+            return Conclusion.UNCLEAR
+        return Conclusion.GAIN if (self.effect > 0) == self.is_ratio else Conclusion.LOSS
 
     @property
     def judgement(self) -> str:
         """The verdict for people; of the placebo, whether it is as it should be."""
         if self.group != PLACEBO:
             return str(self.verdict)
-        return "no effect, as it should be" if self.verdict is Verdict.UNCLEAR else "failed"
+        return "no effect, as it should be" if self.verdict is Conclusion.UNCLEAR else "failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class EventWeek:
-    """The targets compared with their controls in one week."""
+    """The targets' clicks relative to their controls' in a week, as shares; week 0 begins on the day of the link."""
 
-    week: int  # 0 is the week that begins on the day of the link; the one before it is -1
-    # effect, low, high: as in `Estimate`, relative to the weeks before the link
+    week: int
+    # the effect relative to the weeks before the link, 0.06 for 6% more, and its interval
     effect: float
     low: float
     high: float
-
-    @property
-    def shown(self) -> tuple[float, float, float]:
-        """The effect and its interval as shares, 0.06 for 6% more."""
-        return expm1(self.effect), expm1(self.low), expm1(self.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,15 +145,15 @@ class Findings:
     """What the new links of a site did."""
 
     days: int  # how many days after the links were compared
-    verdict: Verdict  # what can be said of the clicks
+    verdict: Conclusion  # what can be said of the clicks
     sentence: str  # the same for people
     # the effects on all targets, clicks first; then those by tier and kind of anchor
-    estimates: Sequence[Estimate] = ()
+    estimates: Sequence[Effect] = ()
     events: Sequence[EventWeek] = ()  # the weeks before and after the link, for clicks
     # how probable differences between targets and controls before the link, as large as those found, are by chance, 0
     # to 1
     pre_trend: float = float("nan")
-    placebo: Estimate | None = None  # the "effect" on similar pages that got no link: it should be none
+    placebo: Effect | None = None  # the "effect" on similar pages that got no link: it should be none
     # the mean change of the targets' clicks without any controls, as a logarithm of a ratio
     before_after: float = float("nan")
     # the smallest effect that four of five such comparisons would find, as a share
@@ -170,7 +165,7 @@ class Findings:
     remarks: Sequence[str] = ()  # what weakens the comparison, one sentence each
 
     @property
-    def listed(self) -> Sequence[Estimate]:
+    def listed(self) -> Sequence[Effect]:
         """All effects as people see them in a table, the placebo last."""
         return [*self.estimates, self.placebo] if self.placebo else self.estimates
 
@@ -181,8 +176,8 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
-    """The pages of a site, by row."""
+class DonorPool:
+    """The pages of a site by row, from which controls are drawn."""
 
     strata: Ints  # a number for each section and language, (n,) int64: controls come from the target's own
     first_links: Ints  # the day of each page's first new link, (n,) int64; `NEVER` for none

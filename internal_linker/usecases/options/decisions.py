@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from internal_linker.usecases.option_records import Option, Options
+from internal_linker.usecases.options import Sections, SiteDelay, TierName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,14 +21,7 @@ class ReviewOptions(Options):
     source: Annotated[
         str, Option("Only links from this page or query.", flag="--page", metavar="URL|QUERY")
     ] = ""
-    tier: Annotated[
-        str,
-        Option(
-            'Only links of this tier: "in the text", "related box" or "needs a look"; or inline, sidebar, review.',
-            metavar="TIER",
-            choices=("in the text", "related box", "needs a look", "inline", "sidebar", "review"),
-        ),
-    ] = ""
+    tier: TierName = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +38,7 @@ class DiffOptions(Options):
         ),
     ]
     after: Annotated[str, Option("The later run, such as last.", metavar="RUN", argument=True)]
-    sections: Annotated[
-        Sequence[str],
-        Option(
-            "Only pages below PATH; =off: all others; may be repeated.",
-            flag="--section",
-            metavar="PATH[=off]",
-        ),
-    ] = ()
+    sections: Sections = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,21 +109,12 @@ class ApplyOptions(Options):
             metavar="PATH[=off]",
         ),
     ] = ()
-    tier: Annotated[
-        str,
-        Option(
-            'Only links of this tier: "in the text", "related box" or "needs a look"; or inline, sidebar, review.',
-            metavar="TIER",
-            choices=("in the text", "related box", "needs a look", "inline", "sidebar", "review"),
-        ),
-    ] = ""
+    tier: TierName = ""
     only: Annotated[
         Sequence[str],
         Option("Only links from this page, or the link with this id; may be repeated.", metavar="URL|LINK"),
     ] = ()
-    delay: Annotated[float, Option("Seconds between two requests to a WordPress site.", least=0, most=60)] = (
-        0.5
-    )
+    delay: SiteDelay = 0.5
     max_writes: Annotated[int, Option("Posts of a WordPress site that one call writes.", least=1)] = 50
 
 
@@ -160,6 +138,4 @@ class UndoOptions(Options):
             metavar="DIR",
         ),
     ] = None
-    delay: Annotated[float, Option("Seconds between two requests to a WordPress site.", least=0, most=60)] = (
-        0.5
-    )
+    delay: SiteDelay = 0.5

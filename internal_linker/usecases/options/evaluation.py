@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 from internal_linker.usecases.option_records import Option, Options
+from internal_linker.usecases.options import KeepAnchors, Sections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditOptions(Options):
-    """What an audit starts from, and when it fails."""
+class _Adoption(Options):
+    """What clicks start from, and which links are adopted."""
 
     home: Annotated[str, Option("The home page, if it isn't detected.", metavar="URL")] = ""
     after: Annotated[
@@ -22,6 +23,20 @@ class AuditOptions(Options):
             choices=("accepted", "in-text", "all"),
         ),
     ] = "in-text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkPathsOptions(_Adoption):
+    """The two pages between which paths are looked for."""
+
+    start: Annotated[str, Option("The URL of the first page.")]
+    end: Annotated[str, Option("The URL of the last page.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions(_Adoption):
+    """What an audit starts from, and when it fails."""
+
     fail_on: Annotated[
         Sequence[str],
         Option(
@@ -30,14 +45,7 @@ class AuditOptions(Options):
             doc='Rules such as "orphan" or "orphan=10"; the audit fails from so many findings on (default 1).',
         ),
     ] = ()
-    sections: Annotated[
-        Sequence[str],
-        Option(
-            "Only pages below PATH; =off: all others; may be repeated.",
-            flag="--section",
-            metavar="PATH[=off]",
-        ),
-    ] = ()
+    sections: Sections = ()
     report: Annotated[bool, Option("Write the workbook only.", flag="--no-report")] = True
 
 
@@ -48,7 +56,7 @@ class EvaluateOptions(Options):
     hide: Annotated[str, Option("Which links are hidden.", metavar="all|half", choices=("all", "half"))] = (
         "all"
     )
-    keep_anchors: Annotated[bool, Option("Leave the links' anchors in the text.")] = False
+    keep_anchors: KeepAnchors = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,17 +65,14 @@ class BacktestOptions(Options):
 
     before: Annotated[Path, Option("The site's links at an earlier date.", metavar="CSV")]
     after: Annotated[Path, Option("The site's links at a later date.", metavar="CSV")]
-    keep_anchors: Annotated[bool, Option("Leave the links' anchors in the text.")] = False
+    keep_anchors: KeepAnchors = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrateOptions(Options):
-    """How many pairs are drawn for labelling, and how good links must be."""
+    """How many pairs are drawn for labelling, and how good links beside the text must be."""
 
     pairs: Annotated[int, Option("Fill files/labels.csv up to N rows.", least=0)] = 100
-    precision: Annotated[
-        float, Option("Wanted share of good links among links in the text.", metavar="SHARE")
-    ] = 0.8
     sidebar_precision: Annotated[
         float,
         Option("Wanted share of good or borderline links among links next to the text.", metavar="SHARE"),
@@ -88,7 +93,9 @@ class ImpactOptions(Options):
             doc="Compare with targets whose links `plan_experiment` held back at random, not with similar pages.",
         ),
     ] = False
-    report: Annotated[bool, Option("Write no files/impact.html.", flag="--no-report")] = True
+    report: Annotated[
+        bool, Option("Write no files/impact.html.", flag="--no-report", doc="Write files/impact.html.")
+    ] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

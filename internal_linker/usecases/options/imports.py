@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 from internal_linker.usecases.option_records import Option, Options
+from internal_linker.usecases.options import TargetExclude, TargetInclude
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +70,8 @@ class ImportOptions(Options):
     source_exclude: Annotated[
         Sequence[str], Option("Propose no links on pages below PATH; may be repeated.", metavar="PATH")
     ] = ()
-    target_include: Annotated[
-        Sequence[str], Option("Propose links only to pages below PATH; may be repeated.", metavar="PATH")
-    ] = ()
-    target_exclude: Annotated[
-        Sequence[str], Option("Propose no links to pages below PATH; may be repeated.", metavar="PATH")
-    ] = ()
+    target_include: TargetInclude = ()
+    target_exclude: TargetExclude = ()
     duplicates: Annotated[
         bool, Option("Leave out pages with the same text as an earlier page.", flag="--no-duplicates")
     ] = True
@@ -121,3 +119,36 @@ class SearchConsoleOptions(Options):
         ),
     ]
     days: Annotated[int, Option("Only the last N days (0: 16 months).", least=0, most=486)] = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyticsOptions(Options):
+    """Whose sessions to fetch."""
+
+    property: Annotated[str, Option('The property\'s number, such as "123456789".')]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFilesOptions(Options):
+    """Files of search data."""
+
+    files: Annotated[
+        Sequence[Path],
+        Option(
+            "Exports of Search Console or Google Analytics (.zip, .csv, .xlsx), or tables of their figures."
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDataOptions(Options):
+    """Which stored search data to read."""
+
+    since: Annotated[date | None, Option("The first day. Default: the first that is stored.")] = None
+    until: Annotated[date | None, Option("The last day. Default: the last that is stored.")] = None
+    source: Annotated[
+        str,
+        Option(
+            'Where they are from, such as "sc-domain:example.com". Default: of each table, the source with most days.'
+        ),
+    ] = ""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from internal_linker.usecases.option_records import Option, Options
+from internal_linker.usecases.options import SearchStep, TargetExclude, TargetInclude
 
 # From here on a lookup or a content brief would list pages that have nothing to do with it.
 MOST_LINKS = 50
@@ -42,16 +43,13 @@ class RunOptions(Options):
             metavar="PATH[=off|on]",
         ),
     ] = ()
-    target_include: Annotated[
-        Sequence[str], Option("Propose links only to pages below PATH; may be repeated.", metavar="PATH")
-    ] = ()
-    target_exclude: Annotated[
-        Sequence[str], Option("Propose no links to pages below PATH; may be repeated.", metavar="PATH")
-    ] = ()
-    search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
+    target_include: TargetInclude = ()
+    target_exclude: TargetExclude = ()
+    search: SearchStep = True
     accept_drift: Annotated[
         bool, Option("Publish links even if they differ strongly from the last run's.")
     ] = False
+    figures: Annotated[bool, Option("Write the figures behind each score into links.csv, too.")] = False
 
     @property
     def trial(self) -> bool:
@@ -75,7 +73,7 @@ class LookupOptions(Options):
     limit: Annotated[
         int, Option("The maximum number of links (0: links_per_page).", least=0, most=MOST_LINKS)
     ] = 0
-    search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
+    search: SearchStep = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,4 +101,4 @@ class BriefOptions(Options):
     limit: Annotated[
         int, Option("Links in each direction (0: links_per_page).", least=0, most=MOST_LINKS)
     ] = 0
-    search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
+    search: SearchStep = True

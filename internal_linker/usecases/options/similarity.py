@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.core.errors import ConfigurationError
 from internal_linker.usecases.option_records import Option, Options
+from internal_linker.usecases.options import Sections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +62,7 @@ class CompareOptions(Options):
         ),
     ] = ()
     keep_brands: Annotated[bool, Option("Do not remove brands from titles.")] = False
-    sections: Annotated[
-        Sequence[str],
-        Option(
-            "Only pages below PATH; =off: all others; may be repeated.",
-            flag="--section",
-            metavar="PATH[=off]",
-        ),
-    ] = ()
+    sections: Sections = ()
     limit: Annotated[int, Option("Compare only the first N pages (0: all).", least=0)] = 0
 
 
@@ -108,7 +104,11 @@ class ClustersOptions(CompareOptions):
 
     method: Annotated[
         str,
-        Option("k-means, or communities of the graph of similar pages.", metavar="kmeans|communities"),
+        Option(
+            "k-means, or communities of the graph of similar pages.",
+            metavar="kmeans|communities",
+            choices=("kmeans", "communities"),
+        ),
     ] = "kmeans"
     k: Annotated[
         str | int,
@@ -120,3 +120,8 @@ class ClustersOptions(CompareOptions):
     min_similarity: Annotated[
         float, Option("Communities only: join pages with at least this similarity.", least=0, most=1)
     ] = 0.4
+
+    def __post_init__(self) -> None:
+        if self.method not in ("kmeans", "communities"):
+            raise ConfigurationError(f"--method {shortened(self.method)}: choose kmeans or communities.")
+        Options.__post_init__(self)

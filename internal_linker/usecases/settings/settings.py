@@ -4,9 +4,9 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
@@ -17,8 +17,8 @@ from internal_linker.usecases.settings.sources import (
     ENV_PREFIX,
     KEY_FILES,
     SETTINGS_FILE,
+    AutoOrNumber,
     Country,
-    Price,
     Provider,
     Scheduler,
     Url,
@@ -141,7 +141,7 @@ class Settings(BaseSettings):
         OPENAI_URL,
         description="Any server with OpenAI's embeddings API: Ollama, vLLM, LM Studio, Azure.",
     )
-    embedding_price: Price = Field(
+    embedding_price: AutoOrNumber = Field(
         "auto",
         description="US dollars per million tokens, 0 if the server is free. auto: OpenAI's known prices, and 0 for "
         "servers in your own network; any other server needs a price, so that max_cost_usd holds.",
@@ -199,8 +199,8 @@ class Settings(BaseSettings):
     anchor_model: str = Field(
         "",
         title="Anchors by a language model (off)",
-        description="Chat model that may choose another anchor from a link's sentence, such as gpt-4.1-mini; "
-        "empty: off. Sentences and titles of your pages are sent to it.",
+        description="Chat model that may choose another anchor from a link's sentence, or fewer new words for one, "
+        "such as gpt-4.1-mini; empty: off. Sentences and titles of your pages are sent to it.",
     )
     anchor_base_url: Url = Field(
         OPENAI_URL,
@@ -238,6 +238,13 @@ class Settings(BaseSettings):
     )
     max_inlinks: float = Field(
         10.0, ge=0, description="Maximum links to one page, as a multiple of the average; 0: no limit."
+    )
+    max_new_inlinks: int = Field(
+        10,
+        ge=0,
+        description="Maximum proposed links to one page in a run, without accepted ones, so that a few pages don't get "
+        "most of the new links; pages then have fewer than links_per_page links where their best targets are full. "
+        "0: no limit.",
     )
     priority: Literal["none", "search"] = Field(
         "none",
@@ -324,19 +331,31 @@ class Settings(BaseSettings):
         description="Where editors accept and reject links. auto: the tab Review of the Sheet, or "
         "files/review.xlsx without a Sheet; none: nowhere.",
     )
-    tier_inline: float = Field(
-        0.7,
-        ge=0,
-        le=1,
-        description='Lowest score of a link "in the text" (tier inline), as a share with two decimals: 0.7 stands for '
-        'score 70. calibrate proposes a value. If a text can carry no more links, further ones get "related box".',
+    anchors: Literal["strict", "balanced", "broad"] = Field(
+        "balanced",
+        title="Links in the text",
+        description="How good the place of a link in the text must be: strict proposes few links, nearly all of which "
+        "can be published unread; broad many, of which an editor chooses.",
+    )
+    links_per_1000_words: AutoOrNumber = Field(
+        "auto",
+        description="Links per 1,000 words of a text, with those that it has already; further links belong beside it. "
+        "auto: as many as the site's editors set, at most 5, but five in any text, and always a new one per 100 words "
+        "up to three.",
+    )
+    max_same_anchor: int = Field(
+        3,
+        ge=1,
+        description="Links to a page with the same words, over the whole site and with the known ones, before other "
+        "words of the text come first.",
     )
     tier_sidebar: float = Field(
         0.7,
         ge=0,
         le=1,
-        description='Lowest score of a link for a "related box" beside the text (tier sidebar), as a share; links '
-        'with a lower one get "needs a look" (tier review).',
+        description='How well two pages must fit for a "related box" beside the text (tier sidebar), 0 to 1; with '
+        'less, links get "needs a look" (tier review). Links without a place in the text have a third of it as '
+        "their score: 0.7 stands for score 23. calibrate proposes a value.",
     )
     min_strength: float = Field(
         0.0,
@@ -485,7 +504,7 @@ class Settings(BaseSettings):
             raise ValueError(f"it is not a regular expression: {error}") from None
         return value
 
-    @field_validator("tier_inline", "tier_sidebar", "min_strength")
+    @field_validator("tier_sidebar", "min_strength")
     @classmethod
     def _whole_score(cls, value: float) -> float:
         # People read scores without decimals, which must say on which side of a threshold a link is.
@@ -496,15 +515,6 @@ class Settings(BaseSettings):
     def _mappable(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         host_map(value)
         return value
-
-    @model_validator(mode="after")
-    def _tiers_in_order(self) -> Self:
-        if self.tier_inline < self.tier_sidebar:
-            raise ValueError(
-                f"tier_inline ({self.tier_inline:g}) must not be below tier_sidebar ({self.tier_sidebar:g}): "
-                "raise the first, or lower the second as well"
-            )
-        return self
 
     @field_validator("serper_api_key", "serpapi_api_key", "openai_api_key")
     @classmethod
@@ -584,6 +594,25 @@ class Settings(BaseSettings):
         return env_settings, init_settings
 
 
+# Settings of earlier versions, and what counts in their place.
+_FORMER = {
+    "tier_inline": 'anchors = "strict", "balanced" or "broad" says how good the place of a link must be'
+}
+
+
+def former_settings(project: Path) -> list[str]:
+    """Return a sentence for each setting of an earlier version in a project's settings.toml, which no longer counts.
+
+    Raises:
+        ConfigurationError: the file can't be read.
+    """
+    return [
+        f"{SETTINGS_FILE.as_posix()}: {name} no longer counts: {instead}. Remove the line."
+        for name, instead in _FORMER.items()
+        if name in toml_values(project)
+    ]
+
+
 def load_settings(project: Path) -> Settings:
     """Read the settings of a project folder; a missing settings.toml means defaults.
 
@@ -600,7 +629,10 @@ def settings_from(values: Mapping[str, Any], keys: Mapping[str, str]) -> Setting
     Raises:
         ConfigurationError: values are wrong, or names are unknown; the nearest right ones are named.
     """
-    known = Settings.model_fields
+    values, known = (
+        {name: value for name, value in values.items() if name not in _FORMER},
+        Settings.model_fields,
+    )
     unknown = [
         *unknown_names(values, known, SETTINGS_FILE.as_posix()),
         *unknown_names(os.environ, known, "the environment", ENV_PREFIX),

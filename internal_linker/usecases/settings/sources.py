@@ -99,21 +99,21 @@ def _zone(value: str) -> str:
     return value
 
 
-def _price(value: object) -> float | str:
+def _auto_or_number(value: object) -> float | str:
     # -1 was the default of version 0.1, and is in the settings files that it wrote.
     if str(value).strip() in ("auto", "-1", "-1.0"):
         return "auto"
     try:
-        price = float(str(value))
+        number = float(str(value))
     except ValueError:
-        price = math.nan
-    if not 0 <= price < math.inf:
-        raise ValueError('it must be "auto" or a price in US dollars, 0 or more')
-    return price
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise ValueError('it must be "auto" or a number, 0 or more')
+    return number
 
 
 Url = Annotated[str, AfterValidator(_address)]
-Price = Annotated[float | Literal["auto"], BeforeValidator(_price)]
+AutoOrNumber = Annotated[float | Literal["auto"], BeforeValidator(_auto_or_number)]
 Scheduler = Annotated[str, AfterValidator(_scheduler)]
 Provider = Annotated[str, AfterValidator(provider)]
 Country = Annotated[str, AfterValidator(_country)]

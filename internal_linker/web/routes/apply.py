@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query
 from pydantic import Field
 
 from internal_linker.core.errors import InternalLinkerError
-from internal_linker.usecases.apply import AppliedLink, ApplyResult, Outcome
+from internal_linker.usecases.apply import AppliedLink, ApplyOutcome, ApplyResult
 from internal_linker.usecases.apply_steps import (
     Destination,
     PageDiff,
@@ -106,7 +106,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Reasoned:
+class ReasonedOutcome:
     """How many links have a result, with the reason of a refusal."""
 
     outcome: str
@@ -148,7 +148,7 @@ class Changes:
     remarks: Sequence[str]
     links: int
     pages: int
-    results: Sequence[Reasoned]
+    results: Sequence[ReasonedOutcome]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class Applied:
     application: str
     links: int
     texts: int
-    left: Sequence[Reasoned]
+    left: Sequence[ReasonedOutcome]
     remarks: Sequence[str]
 
 
@@ -307,8 +307,8 @@ def show_applied(folder: Folder, state: SharedState) -> Applied | None:
     done: ApplyResult | None = state.tasks.result(folder, "apply")
     if done is None:
         return None
-    written = [link for link in done.links if link.outcome is Outcome.APPLIED]
-    left = [link for link in done.links if link.outcome is not Outcome.APPLIED]
+    written = [link for link in done.links if link.outcome is ApplyOutcome.APPLIED]
+    left = [link for link in done.links if link.outcome is not ApplyOutcome.APPLIED]
     return Applied(done.application, len(written), done.files, _reasoned(left), done.remarks)
 
 
@@ -358,5 +358,5 @@ def _found(folder: Folder, state: SharedState) -> ShownChanges:
     return found
 
 
-def _reasoned(links: Sequence[AppliedLink]) -> list[Reasoned]:
-    return [Reasoned(outcome, reason, count) for (outcome, reason), count in reasons(links)]
+def _reasoned(links: Sequence[AppliedLink]) -> list[ReasonedOutcome]:
+    return [ReasonedOutcome(outcome, reason, count) for (outcome, reason), count in reasons(links)]

@@ -5,25 +5,25 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
-from pydantic import Field
 from starlette.responses import FileResponse
 
+from internal_linker.analysis.audit.records import Action
 from internal_linker.analysis.audit.states import (
     ORDER,
     STATES,
     AuditStates,
-    LinkRow,
-    PageRow,
     RuleCount,
-    ShownAction,
     ShownOpportunity,
     Sort,
     State,
     StateFinding,
+    StateLink,
     StateMeasure,
+    StatePage,
 )
 from internal_linker.usecases.audit_states import audit_in_states, last_audit, states_file, write_state
-from internal_linker.web.context import WORKBOOK, Body, OpenedProject, SharedState, download
+from internal_linker.usecases.options.evaluation import AuditOptions
+from internal_linker.web.context import WORKBOOK, OpenedProject, SharedState, download, given
 from internal_linker.web.tasks import TaskState
 
 router = APIRouter(prefix="/projects/{key}/audit", tags=["Audit"])
@@ -31,12 +31,6 @@ _Key = Annotated[str, Query(max_length=40, description="The figure whose rows ar
 _Section = Annotated[str, Query(max_length=2_000)]
 _From = Annotated[int, Query(alias="from", ge=0, le=100_000_000)]
 _Rows = Annotated[int, Query(ge=1, le=1_000)]
-
-
-class AuditRequest(Body):
-    """Where clicks start."""
-
-    home: Annotated[str, Field(max_length=2_000, description="The home page; empty: it is detected.")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +52,7 @@ class AuditOverview:
     run: str
     pages: int
     order: str
-    actions: Sequence[ShownAction]
+    actions: Sequence[Action]
     measures: Sequence[StateMeasure]
     rules: Sequence[RuleCount]
     sections: Sequence[str]
@@ -67,19 +61,19 @@ class AuditOverview:
 
 
 @dataclass(frozen=True, slots=True)
-class PageRows:
+class StatePages:
     """Some of the pages behind a number."""
 
     total: int
-    rows: Sequence[PageRow]
+    rows: Sequence[StatePage]
 
 
 @dataclass(frozen=True, slots=True)
-class LinkRows:
+class StateLinks:
     """Some of the links behind a number."""
 
     total: int
-    rows: Sequence[LinkRow]
+    rows: Sequence[StateLink]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +93,14 @@ class OpportunityRows:
 
 
 @router.post("", status_code=202)
-def start_audit(given: AuditRequest, project: OpenedProject, state: SharedState) -> TaskState:
+def start_audit(
+    # Sections are chosen in the page, and it shows all states.
+    options: Annotated[AuditOptions, given(AuditOptions, "after", "fail_on", "sections", "report")],
+    project: OpenedProject,
+    state: SharedState,
+) -> TaskState:
     """Start to audit the site; the task `audit` shows how far it is."""
-    home = given.home.strip()
+    home = options.home.strip()
     return state.tasks.start(
         project.root, "audit", lambda progress, stop: audit_in_states(project, progress, stop, home=home)
     )
@@ -142,10 +141,10 @@ def show_pages(
     section: _Section = "",
     first: _From = 0,
     rows: _Rows = 100,
-) -> PageRows:
+) -> StatePages:
     """Show the pages behind a figure."""
     found = _required(project, state).pages(of, figure, sort, section)
-    return PageRows(len(found), list(found[first : first + rows]))
+    return StatePages(len(found), list(found[first : first + rows]))
 
 
 @router.get("/links")
@@ -159,10 +158,10 @@ def show_links(
     target: Annotated[_Section, Query(description="Only links to this section of the matrix.")] = "",
     first: _From = 0,
     rows: _Rows = 100,
-) -> LinkRows:
+) -> StateLinks:
     """Show the links behind a figure, or between two sections; new ones come first."""
     found = _required(project, state).links(of, figure, (source, target))
-    return LinkRows(len(found), list(found[first : first + rows]))
+    return StateLinks(len(found), list(found[first : first + rows]))
 
 
 @router.get("/findings")

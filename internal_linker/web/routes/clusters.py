@@ -9,6 +9,8 @@ from fastapi import APIRouter, HTTPException
 from fastapi.responses import FileResponse
 from pydantic import Field
 
+from internal_linker.analysis.similarity.cluster_records import REASONS
+from internal_linker.analysis.similarity.report.html import brief, parts
 from internal_linker.usecases.clusters import (
     ClusterView,
     clusters_file,
@@ -18,30 +20,10 @@ from internal_linker.usecases.clusters import (
     write_clusters,
 )
 from internal_linker.usecases.options.similarity import ClustersOptions
-from internal_linker.web.context import (
-    WORKBOOK,
-    Body,
-    EncoderName,
-    OpenedProject,
-    SharedState,
-    download,
-    require_known_encoder,
-)
+from internal_linker.web.context import WORKBOOK, Body, OpenedProject, SharedState, download, given
 from internal_linker.web.tasks import TaskState
 
 router = APIRouter(prefix="/projects/{key}/clusters", tags=["Clusters"])
-
-
-class Grouping(Body):
-    """How pages are compared and grouped."""
-
-    by: Annotated[str, Field(max_length=200, description="Fields with weights; empty: as suits.")] = ""
-    encoder: EncoderName = ""
-    method: Annotated[str, Field(pattern="^(kmeans|communities)$")] = "kmeans"
-    k: Annotated[
-        str,
-        Field(max_length=20, description="A number of clusters, or a range such as 5-40; empty: as suits."),
-    ] = ""
 
 
 class ClusterName(Body):
@@ -114,10 +96,10 @@ class ShownClusters:
 
 
 @router.post("", status_code=202)
-def start_grouping(given: Grouping, project: OpenedProject, state: SharedState) -> TaskState:
+def start_grouping(
+    options: Annotated[ClustersOptions, given(ClustersOptions)], project: OpenedProject, state: SharedState
+) -> TaskState:
     """Start to group all pages; the task `clusters` shows how far it is."""
-    require_known_encoder(state, project, given.encoder)
-    options = ClustersOptions(by=given.by, encoder=given.encoder, method=given.method, k=given.k)
     return state.tasks.start(
         project.root, "clusters", lambda progress, stop: group_pages(project, options, progress, stop)
     )
@@ -149,30 +131,34 @@ def _view(project: OpenedProject, state: SharedState) -> ClusterView | None:
 
 
 def _shown(view: ClusterView) -> ShownClusters:
-    charts, found = view.charts(), view.found
+    charts, found, missing = view.charts(), view.found, view.found.missing
+
+    def linked(row: int) -> LinkedPage:
+        return LinkedPage(brief(found.titles[row]), found.urls[row])
+
     clusters = [
         ShownCluster(
-            part.cluster.number,
-            part.cluster.name,
+            one.number,
+            one.name,
             computed,
-            part.cluster.pages,
-            part.cluster.hub,
-            part.cluster.hub_title,
-            part.cluster.links,
-            part.cluster.density if isfinite(part.cluster.density) else None,
-            part.cluster.missing,
-            [LinkedPage(page.title, page.url) for page in part.pages],
+            one.pages,
+            one.hub,
+            one.hub_title,
+            one.links,
+            one.density if isfinite(one.density) else None,
+            one.missing,
+            [linked(row) for row in pages.tolist()],
             [
                 LackingLink(
-                    LinkedPage(link.source.title, link.source.url),
-                    LinkedPage(link.target.title, link.target.url),
-                    link.similarity,
-                    link.why,
+                    linked(missing.sources.item(at)),
+                    linked(missing.targets.item(at)),
+                    float(found.similarities[at]),
+                    REASONS[missing.reasons.item(at)],
                 )
-                for link in part.links
+                for at in links.tolist()
             ],
         )
-        for part, computed in zip(view.parts(), view.computed, strict=True)
+        for one, computed, (pages, links) in zip(found.clusters, view.computed, parts(found), strict=True)
     ]
     alone = int((found.labels < 0).sum())
     return ShownClusters(

@@ -13,31 +13,22 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.runs import Difference
 from internal_linker.usecases.history import diff, history, names, preview_rollback, rollback
 from internal_linker.usecases.options.decisions import DiffOptions, RollbackOptions
-from internal_linker.web.context import Body, Folder, OpenedProject, SharedState
+from internal_linker.web.context import Folder, OpenedProject, SharedState, given
 from internal_linker.web.tasks import TaskState
 
 router = APIRouter(prefix="/projects/{key}", tags=["History"])
 # Differences in an answer: more than anybody reads; `diff` on the command line writes all to a file.
 MOST_SHOWN = 2_000
 _Run = Annotated[str, Query(min_length=1, max_length=100, description="A run's id or name, such as last-1.")]
-_Section = Annotated[str, Field(max_length=2_000)]
-_Sections = Annotated[list[_Section], Query(max_length=100, description="Only pages below these paths.")]
-
-
-class RollbackRequest(Body):
-    """A run to go back to."""
-
-    run: Annotated[str, Field(min_length=1, max_length=100)]
-    sections: Annotated[list[_Section], Field(max_length=100)] = Field(default_factory=list)
-
-    @property
-    def options(self) -> RollbackOptions:
-        """The options as the use case takes them."""
-        return RollbackOptions(run=self.run, sections=self.sections)
+_Sections = Annotated[
+    list[Annotated[str, Field(max_length=2_000)]],
+    Query(max_length=100, description="Only pages below these paths."),
+]
+_Rollback = Annotated[RollbackOptions, given(RollbackOptions)]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ListedRun:
     """A run whose links are kept; see `Version`. `name` is last, last-1, ..."""
 
     run: str
@@ -72,7 +63,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Reasoned:
+class ReasonedChange:
     """How many links changed in one way and for one reason."""
 
     change: str
@@ -81,7 +72,7 @@ class Reasoned:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """How the links of two runs differ.
 
     Attributes:
@@ -94,7 +85,7 @@ class Comparison:
 
     links: Sequence[Part]
     total: int
-    counts: Sequence[Reasoned]
+    counts: Sequence[ReasonedChange]
     differences: int
     shown: Sequence[Changed]
 
@@ -107,7 +98,7 @@ class RollbackPlan:
     rows: int
     links: int
     rejected: int
-    changes: Comparison
+    changes: RunComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +112,11 @@ class RolledBack:
 
 
 @router.get("/history")
-def list_runs(project: OpenedProject) -> Sequence[Run]:
+def list_runs(project: OpenedProject) -> Sequence[ListedRun]:
     """List the runs whose links are kept, the newest first."""
     versions = history(project).versions
     return [
-        Run(
+        ListedRun(
             one.run,
             name,
             one.at,
@@ -145,26 +136,26 @@ def compare_runs(
     before: _Run,
     after: _Run,
     section: _Sections = [],  # noqa: B006 - FastAPI copies it
-) -> Comparison:
+) -> RunComparison:
     """Show how the links of two runs differ, and why."""
     found = diff(project, DiffOptions(before=before, after=after, sections=section), write=False)
     return _comparison(found.differences, found.links)
 
 
 @router.post("/history/rollback/preview")
-def plan_rollback(given: RollbackRequest, project: OpenedProject) -> RollbackPlan:
+def plan_rollback(options: _Rollback, project: OpenedProject) -> RollbackPlan:
     """Show what a rollback would change; nothing is written."""
-    plan = preview_rollback(project, given.options)
+    plan = preview_rollback(project, options)
     return RollbackPlan(
         plan.run, plan.rows, plan.links, plan.rejected, _comparison(plan.differences, plan.balance)
     )
 
 
 @router.post("/history/rollback", status_code=202)
-def start_rollback(given: RollbackRequest, project: OpenedProject, state: SharedState) -> TaskState:
+def start_rollback(options: _Rollback, project: OpenedProject, state: SharedState) -> TaskState:
     """Start to put the links of a run back; the task `rollback` shows how far it is."""
     return state.tasks.start(
-        project.root, "rollback", lambda progress, _: _rolled_back(project, given.options, progress)
+        project.root, "rollback", lambda progress, _: _rolled_back(project, options, progress)
     )
 
 
@@ -182,12 +173,12 @@ def _rolled_back(project: OpenedProject, options: RollbackOptions, progress: Pro
     return RolledBack(done.run, done.summary, done.gaps, done.earlier)
 
 
-def _comparison(differences: Sequence[Difference], links: Balance) -> Comparison:
+def _comparison(differences: Sequence[Difference], links: Balance) -> RunComparison:
     counts = Counter((one.change, str(one.why)) for one in differences)
-    return Comparison(
+    return RunComparison(
         [Part(count, name) for count, name in links.parts],
         links.total,
-        [Reasoned(change, why, count) for (change, why), count in counts.most_common()],
+        [ReasonedChange(change, why, count) for (change, why), count in counts.most_common()],
         len(differences),
         [
             Changed(one.source, one.target, one.change, one.before, one.after, str(one.why), one.other)

@@ -6,26 +6,14 @@ from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import Field
 
 from internal_linker.usecases.experiments import PlanStatus, end_experiment, last_experiment, plan_experiment
 from internal_linker.usecases.impact import ImpactView, impact_file, last_impact, measure_impact
 from internal_linker.usecases.options.evaluation import ImpactOptions
-from internal_linker.web.context import Body, OpenedProject, SharedState
+from internal_linker.web.context import OpenedProject, SharedState, given
 from internal_linker.web.tasks import TaskState
 
 router = APIRouter(prefix="/projects/{key}", tags=["Impact"])
-
-
-class ImpactRequest(Body):
-    """What is compared."""
-
-    days: Annotated[
-        int, Field(ge=14, le=112, description="Days after a link went live; whole weeks count.")
-    ] = 28
-    experiment: Annotated[
-        bool, Field(description="Compare with the targets that an experiment held back at random.")
-    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +53,7 @@ class HeldLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlanOutcome:
     """What came of a plan: whether an experiment was begun or why not."""
 
     status: PlanStatus
@@ -73,16 +61,19 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ImpactSentence:
     """What was done, as a sentence."""
 
     sentence: str
 
 
 @router.post("/impact", status_code=202)
-def start_measuring(given: ImpactRequest, project: OpenedProject, state: SharedState) -> TaskState:
+def start_measuring(
+    options: Annotated[ImpactOptions, given(ImpactOptions, "report")],
+    project: OpenedProject,
+    state: SharedState,
+) -> TaskState:
     """Start to measure what links did; the task `impact` shows how far it is."""
-    options = ImpactOptions(days=given.days, experiment=given.experiment, report=False)
     return state.tasks.start(
         project.root, "impact", lambda progress, stop: measure_impact(project, options, progress, stop)
     )
@@ -125,13 +116,13 @@ def list_held_links(
 
 
 @router.post("/experiment", status_code=201)
-def plan(project: OpenedProject) -> Planned:
+def plan(project: OpenedProject) -> PlanOutcome:
     """Hold back the accepted links to one in five of their targets, drawn at random, for four weeks."""
     planned = plan_experiment(project)
-    return Planned(planned.status, planned.sentence)
+    return PlanOutcome(planned.status, planned.sentence)
 
 
 @router.delete("/experiment")
-def release(project: OpenedProject) -> Said:
+def release(project: OpenedProject) -> ImpactSentence:
     """Let all links go live that are held back."""
-    return Said(end_experiment(project).sentence)
+    return ImpactSentence(end_experiment(project).sentence)

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/projects/{key}", tags=["Import"])
 _Paths = Annotated[list[Annotated[str, Field(max_length=1_000)]], Field(max_length=200)]
 
 
-class Table(Body):
+class UploadedTable(Body):
     """What to read of an upload."""
 
     upload: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
@@ -51,7 +51,7 @@ class Table(Body):
 class ImportRequest(Body):
     """What to import, and which pages to leave out."""
 
-    tables: Annotated[list[Table], Field(max_length=50)] = Field(default_factory=list)
+    tables: Annotated[list[UploadedTable], Field(max_length=50)] = Field(default_factory=list)
     sitemap: Annotated[str, Field(max_length=2_000, description="A sitemap, or a host that has one.")] = ""
     wordpress: Annotated[str, Field(max_length=2_000, description="The address of a WordPress site.")] = ""
     allow_private: Annotated[
@@ -84,7 +84,7 @@ class ImportRequest(Body):
 class _Surveyed:
     """A survey, and what was read for it."""
 
-    tables: Sequence[Table]
+    tables: Sequence[UploadedTable]
     base_url: str
     survey: Survey
 

@@ -10,7 +10,14 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from internal_linker.usecases.link_lists import Format, LinkFilter, OnSite, Order, write_links
-from internal_linker.usecases.stored_links import Facets, LinkDetail, LinkList, PageDetail, PlacedAnchor
+from internal_linker.usecases.stored_links import (
+    Facets,
+    LinkDetail,
+    LinkList,
+    PageDetail,
+    PageReading,
+    PlacedAnchor,
+)
 from internal_linker.web.context import LinksOfProject
 
 router = APIRouter(prefix="/projects/{key}", tags=["Links"])
@@ -19,6 +26,8 @@ _TYPES: dict[Format, str] = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 LinkId = Annotated[str, Query(pattern="^[0-9a-f]{20}$")]
+# Of any text.
+MOST_CHARACTERS = 1_000_000_000
 
 
 class FilterGiven(BaseModel):
@@ -28,7 +37,7 @@ class FilterGiven(BaseModel):
     exclude: Annotated[list[str], Field(max_length=50, description="No pages below these paths.")] = []
     section: Annotated[str, Field(max_length=500)] = ""
     tier: Literal["", "inline", "sidebar", "review"] = ""
-    origin: Literal["", "serp", "semantic"] = ""
+    origin: Literal["", "serp", "semantic", "rule"] = ""
     status: Annotated[str, Field(max_length=20, description="A status, `waiting` or `decided`.")] = ""
     on_site: Annotated[OnSite, Field(description="Whether accepted links are on the site.")] = ""
     text: Annotated[str, Field(max_length=500, description="Words of URLs, titles, anchor or notes.")] = ""
@@ -88,10 +97,21 @@ def show_link(links: LinksOfProject, id: LinkId) -> LinkDetail:
 
 @router.get("/anchor")
 def place_anchor(
-    links: LinksOfProject, id: LinkId, text: Annotated[str, Query(min_length=1, max_length=500)]
+    links: LinksOfProject,
+    id: LinkId,
+    text: Annotated[str, Query(min_length=1, max_length=500)],
+    near: Annotated[int, Query(ge=0, le=MOST_CHARACTERS)] = 0,
 ) -> PlacedAnchor:
-    """Tell whether words can be linked in a link's page, and where they stand."""
-    return links.place(id, text)
+    """Tell whether words can be linked in a link's page, and where they stand; nearest to a character of its text."""
+    return links.place(id, text, near)
+
+
+@router.get("/page/text")
+def read_page(
+    links: LinksOfProject, source: Annotated[str, Query(min_length=1, max_length=4_000)]
+) -> PageReading:
+    """Return a page's text with the places of its links; `source` is its key."""
+    return links.reading(source)
 
 
 @router.get("/page")

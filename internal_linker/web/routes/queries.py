@@ -7,29 +7,16 @@ from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
-from pydantic import Field
 
 from internal_linker.performance.main_queries import BrandQuery, SharedQuery
 from internal_linker.usecases.options.evaluation import QueriesOptions
 from internal_linker.usecases.queries import FilledQueries, queries
-from internal_linker.web.context import Body, Folder, OpenedProject, SharedState
+from internal_linker.web.context import Folder, OpenedProject, SharedState, given
 from internal_linker.web.tasks import TaskState
 
 router = APIRouter(prefix="/projects/{key}/queries", tags=["Queries"])
 # Cannibalised queries and queries for the site's name that are shown.
 _MOST = 200
-
-
-class QueriesRequest(Body):
-    """Which queries count, and whether empty main queries are filled."""
-
-    brand: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=200)]],
-        Field(max_length=50, description="Further names of the site, whose queries are left out."),
-    ] = Field(default_factory=list)
-    write: Annotated[bool, Field(description="Fill empty main queries; a written one is never changed.")] = (
-        False
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +82,10 @@ class QueriesOverview:
 
 
 @router.post("", status_code=202)
-def start_choosing(given: QueriesRequest, project: OpenedProject, state: SharedState) -> TaskState:
+def start_choosing(
+    options: Annotated[QueriesOptions, given(QueriesOptions)], project: OpenedProject, state: SharedState
+) -> TaskState:
     """Start to choose main queries and, with `write`, to fill empty ones; the task `queries` shows how far it is."""
-    options = QueriesOptions(brand=given.brand, write=given.write)
     return state.tasks.start(project.root, "queries", lambda progress, _: queries(project, options, progress))
 
 

@@ -7,10 +7,10 @@ from fastapi import APIRouter
 from pydantic import ConfigDict, Field
 
 from internal_linker.core.errors import InputError
-from internal_linker.usecases.link_decisions import Decision, Outcome, Said, Seen
+from internal_linker.usecases.link_decisions import Decision, DecisionResult, RequestedDecision, Seen
 from internal_linker.usecases.review import login
 from internal_linker.web.context import Body, DecisionsOfProject, Folder, Shared, SharedState
-from internal_linker.web.routes.links import FilterGiven
+from internal_linker.web.routes.links import MOST_CHARACTERS, FilterGiven
 
 router = APIRouter(prefix="/projects/{key}", tags=["Review"])
 Name = Annotated[str, Field(max_length=100, description="Who decides.")]
@@ -38,11 +38,30 @@ class OneDecision(Body):
         SeenBeside | None,
         Field(description="A link that is not as it was shown stays as it is; null: as it may be."),
     ] = None
+    near: Annotated[
+        int, Field(ge=0, le=MOST_CHARACTERS, description="Where in the text the anchor was chosen.")
+    ] = 0
+    instead: Annotated[
+        str,
+        Field(
+            max_length=4_000,
+            description="Another page for the words, by URL: that link is accepted with them, this one rejected.",
+        ),
+    ] = ""
+    wording: Annotated[
+        str | None,
+        Field(
+            max_length=2_000,
+            description='The suggested wording to accept with the link, as the list has it; "": none; null: as it is.',
+        ),
+    ] = None
 
-    def said(self) -> Said:
+    def said(self) -> RequestedDecision:
         """Return the decision as the use case takes it."""
         seen = Seen(**self.seen.model_dump()) if self.seen else None
-        return Said(self.id, self.status, self.anchor, self.notes, seen)
+        return RequestedDecision(
+            self.id, self.status, self.anchor, self.notes, seen, self.near, self.instead, self.wording
+        )
 
 
 class DecisionsGiven(Body):
@@ -100,19 +119,19 @@ def show_reviewer(state: SharedState, folder: Folder) -> Reviewer:
 
 
 @router.post("/decisions")
-def decide(given: DecisionsGiven, decisions: DecisionsOfProject, state: SharedState) -> Outcome:
+def decide(given: DecisionsGiven, decisions: DecisionsOfProject, state: SharedState) -> DecisionResult:
     """Keep decisions; they are stored when the answer comes. Where several people use the app, `by` is required."""
     return decisions.decide([each.said() for each in given.decisions], required_name(given.by, state))
 
 
 @router.post("/decisions/filter")
-def decide_all(given: FilterDecision, decisions: DecisionsOfProject, state: SharedState) -> Outcome:
+def decide_all(given: FilterDecision, decisions: DecisionsOfProject, state: SharedState) -> DecisionResult:
     """Keep one decision on all links that a filter takes and that nobody has decided."""
     by = required_name(given.by, state)
     return decisions.decide_all(given.filter.wanted(), given.status, notes=given.notes, by=by)
 
 
 @router.post("/decisions/undo")
-def undo(given: Undo, decisions: DecisionsOfProject) -> Outcome:
+def undo(given: Undo, decisions: DecisionsOfProject) -> DecisionResult:
     """Take decisions back."""
     return decisions.undo(given.undo)

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
-from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
@@ -15,34 +14,14 @@ from internal_linker.core.progress import Tracker
 from internal_linker.usecases import jobs
 from internal_linker.usecases import run as usecase
 from internal_linker.usecases.options.links import RunOptions
-from internal_linker.web.context import Body, Folder, OpenedProject
+from internal_linker.web.context import Folder, OpenedProject, given
 
 router = APIRouter(prefix="/projects/{key}", tags=["Run"])
 # Often enough for a bar that moves, seldom enough for a laptop on battery.
 _BETWEEN_S = 0.5
 # A proxy closes a connection on which nothing comes for a minute.
 _ALIVE_S = 15.0
-
-
-class RunChoice(Body):
-    """The options of a run, as those of the command `run`."""
-
-    limit: Annotated[int, Field(ge=0, le=1_000_000, description="A trial of the first rows; 0: all.")] = 0
-    publish: Annotated[bool, Field(description="With a limit: write the links where a whole run does.")] = (
-        False
-    )
-    only: Annotated[list[str], Field(max_length=1_000, description="Only these pages.")] = Field(
-        default_factory=list
-    )
-    sections: Annotated[list[str], Field(max_length=100, description="These sections.")] = Field(
-        default_factory=list
-    )
-    search: Annotated[bool, Field(description="Use search results.")] = True
-    accept_drift: Annotated[bool, Field(description="Publish links that moved far.")] = False
-
-    def options(self) -> RunOptions:
-        """Return the options as the use case takes them."""
-        return RunOptions(**{**self.model_dump(), "only": tuple(self.only), "sections": tuple(self.sections)})
+_Options = Annotated[RunOptions, given(RunOptions)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +36,7 @@ class RunPlan:
         searches, credits, texts: searches, credits for them at most, and texts to embed.
     """
 
-    summary: Sequence[jobs.Figure]
+    summary: Sequence[jobs.SummaryFigure]
     notes: Sequence[str]
     seconds: float
     cost_usd: float
@@ -78,12 +57,12 @@ class CurrentJob:
 
 
 @router.post("/plan")
-def plan_run(given: RunChoice, project: OpenedProject) -> RunPlan:
+def plan_run(options: _Options, project: OpenedProject) -> RunPlan:
     """Tell what a run would fetch, embed and cost, and how long it would take."""
     notes = Tracker()
-    found = usecase.plan(project, given.options(), notes)
+    found = usecase.plan(project, options, notes)
     return RunPlan(
-        [jobs.Figure(name, value) for name, value in found.summary],
+        [jobs.SummaryFigure(name, value) for name, value in found.summary],
         notes.notes,
         found.seconds,
         found.usage.cost_usd,
@@ -100,9 +79,9 @@ def show_job(folder: Folder) -> CurrentJob:
 
 
 @router.post("/job", status_code=201)
-def start_job(given: RunChoice, project: OpenedProject) -> jobs.Job:
+def start_job(options: _Options, project: OpenedProject) -> jobs.Job:
     """Start a run as a process of its own; it goes on when the app ends."""
-    return jobs.start_run(project.root, given.options())
+    return jobs.start_run(project.root, options)
 
 
 @router.post("/job/cancel")

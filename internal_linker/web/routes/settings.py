@@ -7,6 +7,15 @@ from fastapi import APIRouter, Depends
 from pydantic import Field
 
 from internal_linker.usecases.check import Fact, check
+from internal_linker.usecases.edit_link_rules import (
+    MOST_ROWS,
+    EditedTable,
+    TableChecked,
+    TableName,
+    change_table,
+    check_table,
+    show_table,
+)
 from internal_linker.usecases.edit_settings import (
     KeyRow,
     SettingsResult,
@@ -15,14 +24,14 @@ from internal_linker.usecases.edit_settings import (
     list_settings,
     set_key,
 )
-from internal_linker.web.context import Body, Folder, require_own_computer
+from internal_linker.web.context import Body, Folder, LinksOfProject, require_own_computer
 
 router = APIRouter(prefix="/projects/{key}", tags=["Settings"])
 # A colleague with the password could otherwise send the keys to an address of their own.
 _OWN_COMPUTER = [Depends(require_own_computer)]
 
 
-class Changes(Body):
+class SettingChanges(Body):
     """New values of settings."""
 
     changes: Annotated[dict[str, Any], Field(description="Values by name; null: the default.")]
@@ -37,10 +46,26 @@ class KeyText(Body):
     text: Annotated[str, Field(min_length=1, max_length=60_000)]
 
 
-class Exclusions(Body):
+class ExclusionsText(Body):
     """The text of config/excluded_urls.txt."""
 
     text: Annotated[str, Field(max_length=900_000)]
+
+
+_Cell = Annotated[str, Field(max_length=4_000)]
+
+
+class TableCells(Body):
+    """A table with its cells."""
+
+    header: Annotated[list[_Cell], Field(min_length=1, max_length=100)]
+    rows: Annotated[list[Annotated[list[_Cell], Field(max_length=100)]], Field(max_length=MOST_ROWS)]
+
+
+class TableChanged(TableCells):
+    """A table in place of the one that was shown."""
+
+    version: Annotated[str, Field(max_length=100, description="The version that the change starts from.")]
 
 
 @router.get("/settings")
@@ -50,15 +75,34 @@ def show_settings(folder: Folder) -> SettingsResult:
 
 
 @router.patch("/settings", dependencies=_OWN_COMPUTER)
-def save_settings(given: Changes, folder: Folder) -> SettingsResult:
+def save_settings(given: SettingChanges, folder: Folder) -> SettingsResult:
     """Change settings; nothing changes if a value is wrong."""
     return change_settings(folder, given.changes, given.version)
 
 
 @router.put("/exclusions", dependencies=_OWN_COMPUTER)
-def save_exclusions(given: Exclusions, folder: Folder) -> SettingsResult:
+def save_exclusions(given: ExclusionsText, folder: Folder) -> SettingsResult:
     """Replace the patterns of URLs that no link leads to."""
     return change_exclusions(folder, given.text)
+
+
+@router.get("/tables/{name}")
+def show_rules(name: TableName, folder: Folder, links: LinksOfProject) -> EditedTable:
+    """Return the rules for links or the goals of pages, and what a run would say of them."""
+    return show_table(folder, name, lambda: links.texts().site)
+
+
+@router.post("/tables/{name}/check")
+def check_rules(name: TableName, given: TableCells, links: LinksOfProject) -> TableChecked:
+    """Tell what a run would say of rules that are not saved."""
+    return check_table(name, given.header, given.rows, lambda: links.texts().site)
+
+
+@router.put("/tables/{name}", dependencies=_OWN_COMPUTER)
+def save_rules(name: TableName, given: TableChanged, folder: Folder, links: LinksOfProject) -> EditedTable:
+    """Replace the rules for links or the goals of pages; nothing changes if a row is wrong."""
+    change_table(folder, name, given.header, given.rows, given.version)
+    return show_table(folder, name, lambda: links.texts().site)
 
 
 @router.put("/keys/{name}", dependencies=_OWN_COMPUTER)

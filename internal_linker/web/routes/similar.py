@@ -6,21 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import FileResponse
-from pydantic import Field
 
 from internal_linker.analysis.similarity.cut_off import LOWEST, STEPS, OffTopicPage, SimilarityView
 from internal_linker.analysis.similarity.pairs import PagePair
 from internal_linker.usecases.options.similarity import CompareOptions
 from internal_linker.usecases.pairs import find_similar, similar_file, similar_pages, write_similar
-from internal_linker.web.context import (
-    WORKBOOK,
-    Body,
-    EncoderName,
-    OpenedProject,
-    SharedState,
-    download,
-    require_known_encoder,
-)
+from internal_linker.web.context import WORKBOOK, OpenedProject, SharedState, download, given
 from internal_linker.web.tasks import TaskState
 
 router = APIRouter(prefix="/projects/{key}/similar", tags=["Similar pages"])
@@ -29,16 +20,6 @@ _MOST_ROWS = 500
 _CutOff = Annotated[float, Query(ge=LOWEST, le=1, description="The lowest similarity of a pair.")]
 _From = Annotated[int, Query(ge=0, le=10_000_000)]
 _Rows = Annotated[int, Query(ge=1, le=_MOST_ROWS)]
-
-
-class Comparison(Body):
-    """How pages are compared."""
-
-    by: Annotated[
-        str,
-        Field(max_length=200, description="Fields with weights, as in title=1,content=3; empty: as suits."),
-    ] = ""
-    encoder: EncoderName = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +59,10 @@ class CutOffAnswer:
 
 
 @router.post("", status_code=202)
-def start_comparison(given: Comparison, project: OpenedProject, state: SharedState) -> TaskState:
+def start_comparison(
+    options: Annotated[CompareOptions, given(CompareOptions)], project: OpenedProject, state: SharedState
+) -> TaskState:
     """Start to compare all pages; the task `similar` shows how far it is."""
-    require_known_encoder(state, project, given.encoder)
-    options = CompareOptions(by=given.by, encoder=given.encoder)
     return state.tasks.start(
         project.root, "similar", lambda progress, stop: find_similar(project, options, progress, stop)
     )

@@ -41,6 +41,12 @@ export function marked({ before, lead, anchor: words, rest, after }) {
     : [element("span", { class: "sentence" }, before, lead, rest, after)];
 }
 
+// A suggested wording: its sentence, with the words that would be added.
+export function worded(wording) {
+  const at = [wording.indexOf("["), wording.lastIndexOf("]")];
+  return [wording.slice(0, at[0]), element("ins", {}, wording.slice(at[0] + 1, at[1])), wording.slice(at[1] + 1)];
+}
+
 export function between(row) {
   return [sited("span", row.source_title || row.source_url), sited("span", `→ ${row.target_title || row.target_url}`)];
 }

@@ -1,6 +1,7 @@
-import { badge, between, filter, marked, query, score, STATUSES, TIERS, warned, watchFilters } from "./linktable.js";
+import { badge, between, filter, marked, query, score, STATUSES, TIERS, warned, watchFilters, worded } from "./linktable.js";
+import { pageText } from "./pagetext.js";
 import { reviewTable } from "./reviewtable.js";
-import { counted, element, number, outward, project, projectApi, say, showProblem, sited } from "./shared.js";
+import { counted, element, number, onSubmit, outward, project, projectApi, say, showProblem, sited } from "./shared.js";
 import { showToApply } from "./toapply.js";
 
 const byId = (id) => document.getElementById(id);
@@ -18,8 +19,13 @@ const sent = new Set();
 let queue = { rows: [], at: 0, total: 0, done: false, more: null };
 // How many links of the filter nobody has decided.
 let waiting = 0;
+// The link on the card with all that is known of it, its id if the filters leave it out, and the anchor that is chosen.
 let current = null;
-let anchor = "";
+let beside = "";
+let anchor = null;
+// The page around it: its key, text and links.
+let reading = { source: null };
+const text = pageText(byId("page-text"), select);
 let table = null;
 let view = new URLSearchParams(location.search).get("view") === "table" ? "table" : "pages";
 const details = new Map();
@@ -28,7 +34,7 @@ const details = new Map();
 
 async function startQueue() {
   details.clear();
-  current = null;
+  [current, beside, reading] = [null, "", { source: null }];
   const found = await projectApi(`links?${query({ limit: WINDOW })}`);
   showFound(found);
   queue = { rows: found.rows, at: 0, total: found.total, done: found.rows.length >= found.total, more: null };
@@ -66,95 +72,171 @@ function detail(id) {
   return details.get(id);
 }
 
+// The link on the card: one that was clicked in the text, or that of the queue.
+const wanted = () => beside || queue.rows[queue.at]?.id;
+
 async function show() {
-  const row = queue.rows[queue.at];
-  byId("pages").hidden = view !== "pages" || !row;
-  byId("empty").hidden = Boolean(row) || view !== "pages";
+  const id = wanted();
+  byId("pages").hidden = view !== "pages" || !id;
+  byId("empty").hidden = Boolean(id) || view !== "pages";
   byId("empty").textContent = byId("text").value || location.search.length > 1
     ? "No links match these filters." : "No link waits for a decision: start a run on the page Run, or look at those that were decided.";
-  if (!row) return;
-  const shown = await detail(row.id);
-  if (queue.rows[queue.at]?.id !== row.id) return;
-  current = shown;
-  showCard(queue.rows[queue.at], shown);
-  showOthers();
+  if (!id) return;
+  const shown = await detail(id);
+  const page = reading.source === shown.row.source && !reading.isStale ? reading : await read(shown.row);
+  if (wanted() !== id) return;
+  if (page.source !== reading.source || JSON.stringify(page.paragraphs) !== JSON.stringify(reading.paragraphs)) showPage(shown.row, page);
+  [reading, current] = [page, shown];
+  showCard(shown);
   for (const next of queue.rows.slice(queue.at + 1, queue.at + 4)) detail(next.id).catch(() => {});
   extend()?.catch(showProblem);
 }
 
-function showCard(row, shown) {
-  byId("selected").hidden = true;
-  byId("at").replaceChildren(`Link ${number(queue.at + 1)} of ${number(queue.total)} `, badge(row.status),
-    row.by && row.status !== "proposed" ? element("bdi", {}, ` ${row.by}`) : "");
+const read = async ({ source }) => ({ source, ...await projectApi(`page/text?${new URLSearchParams({ source })}`) });
+
+function showPage(row, page) {
   byId("from").textContent = row.source_title || row.source_url;
+  byId("cut").hidden = !page.is_cut;
+  byId("cut").textContent = "The text goes on: only its beginning is shown.";
+  text.show(page.paragraphs);
+}
+
+function showCard(shown) {
+  const { row } = shown;
+  byId("selected").hidden = true;
   byId("from-url").replaceChildren(outward(row.source_url), element("span", { class: "help" }, ` ${counted(shown.source_links, "link")} in its text`));
+  byId("at").replaceChildren(beside ? "Not among the filtered links " : `Link ${number(queue.at + 1)} of ${number(queue.total)} `, badge(row.status),
+    row.by && row.status !== "proposed" ? element("bdi", {}, ` ${row.by}`) : "");
   byId("to").textContent = row.target_title || row.target_url;
   byId("to-url").replaceChildren(outward(row.target_url), element("span", { class: "help" }, ` ${counted(shown.target_links, "link")} to it`));
   byId("to-lines").textContent = shown.target_lines;
-  byId("why").replaceChildren(element("strong", { class: "score" }, score(row.score)), ` ${TIERS[row.tier]}. `, element("bdi", {}, shown.why),
+  byId("why").replaceChildren(element("strong", {}, `Score ${score(row.score)}: `), `${sentenceOfPlace(row)} `, element("bdi", {}, shown.why),
     row.notes ? element("span", { class: "help" }, " Notes: ", element("bdi", {}, row.notes)) : "");
-  const [first] = [row.anchor];
-  anchor = first;
+  const own = reading.links.find((each) => each.row.id === row.id);
+  anchor = { text: row.anchor, start: own?.start ?? -1, end: own?.end ?? -1, near: 0, passage: shown.passage };
   byId("own").value = "";
-  showPassage(shown.passage, shown.in_text);
-  showWarning(shown.warning);
+  byId("new-words").checked = true;
   const choices = [{ text: row.anchor, warning: shown.warning }, ...shown.others].filter((each) => each.text);
-  byId("anchors").replaceChildren(...choices.map((each, at) => element("label", { class: "check" },
-    element("input", { type: "radio", name: "anchor", value: each.text, checked: at === 0, onchange: () => choose(each.text) }),
-    sited("bdi", each.text), each.warning ? element("span", { class: "help" }, ` ${each.warning}`) : "")));
+  byId("anchors").replaceChildren(...choices.map((each, at) => choice(each, at === 0)));
+  showAnchor(shown.warning);
 }
 
-function showPassage(passage, inText) {
-  const place = byId("passage");
-  place.replaceChildren(...marked(passage));
-  place.hidden = !passage.lead && !passage.anchor;
-  byId("passage-help").textContent = place.hidden
-    ? "No words of the page fit: the anchor is new text, for a box of related links or a sentence of your own."
-    : inText ? "Select words in the text to link them instead." : "The anchor is not in the text. It could be added here; or select words to link.";
+function sentenceOfPlace(row) {
+  if (row.decided === "edited") return `${TIERS[row.tier]}, with words that an editor chose.`;
+  return row.tier === "inline" && row.score !== null
+    ? `${TIERS.inline}, where about ${number(row.score)} of 100 such links can be published unread.` : `${TIERS[row.tier]}.`;
 }
 
-function showWarning(warning) {
+function choice({ text: words, warning }, checked) {
+  return element("label", { class: "check" },
+    element("input", { type: "radio", name: "anchor", value: words, checked, onchange: () => choose(words) }),
+    sited("bdi", words), warning ? element("span", { class: "help" }, ` ${warning}`) : "");
+}
+
+// The suggested wording, which goes with the anchor of the list alone; "" without one.
+function newWords() {
+  return anchor.text === current.row.anchor && anchor.end <= anchor.start ? current.row.wording : "";
+}
+
+// The anchor on the card: its place in the text, and what speaks against it.
+function showAnchor(warning) {
+  const [isInText, wording] = [anchor.end > anchor.start, newWords()];
   byId("warning").hidden = !warning;
   byId("warning").textContent = warning ? warned(warning) : "";
+  // New words, or without the page's text the sentence that is stored with the link.
+  byId("passage").hidden = !wording && (reading.paragraphs.length > 0 || !(anchor.passage.lead || anchor.passage.anchor));
+  byId("passage").replaceChildren(...(wording
+    ? [anchor.passage.before, element("span", { class: "sentence" }, ...worded(wording)), anchor.passage.after] : marked(anchor.passage)));
+  byId("wording").hidden = !wording;
+  byId("passage-help").textContent = wording ? "The underlined words are new text." : isInText || anchor.passage.anchor ? "Select words in the text to link them instead."
+    : "The words are not in the text: they are for a box of related links, or a sentence of your own. Or select words in the text to link.";
+  byId("instead").disabled = !isInText;
+  draw();
+}
+
+// Marks the links in the text and lists the others; of links with common words, one is marked.
+function draw() {
+  const shown = reading.links.map((each) => (each.row.id === current.row.id ? { ...each, ...anchor, row: each.row } : each));
+  shown.sort((one, other) => (other.row.id === current.row.id) - (one.row.id === current.row.id));
+  const last = reading.paragraphs.at(-1);
+  const length = last ? last.start + [...last.text].length : 0;
+  const [spots, others, box] = [[], [], []];
+  for (const each of shown) {
+    if (each.end <= each.start) (each.row.status === "rejected" ? others : box).push(each);
+    else if (each.end > length || spots.some((one) => overlap(one, each))) others.push(each);
+    else spots.push(each);
+  }
+  spots.push(...reading.linked.filter((each) => !spots.some((one) => overlap(one, each))));
+  spots.sort((one, other) => one.start - other.start);
+  text.draw(spots, current.row.id, anchor.end > anchor.start ? -1 : anchor.start);
+  byId("fits-help").hidden = anchor.end > anchor.start || anchor.start < 0;
+  for (const [list, some] of [["beside", box], ["others", others]]) {
+    byId(list).replaceChildren(...some.sort(byRank).map(({ row }) => element("li", {}, entry(row, () => select(row.id)))));
+    byId(list).parentElement.hidden = !some.length;
+  }
+  text.current()?.scrollIntoView({ block: "nearest" });
+}
+
+const overlap = (one, other) => one.start < other.end && other.start < one.end;
+const byRank = (one, other) => reading.links.findIndex((each) => each.row === one.row) - reading.links.findIndex((each) => each.row === other.row);
+
+function entry(row, onclick) {
+  return element("button", { type: "button", class: "plain", "aria-current": row.id === current.row.id ? "true" : null, onclick },
+    element("span", { class: "row" }, badge(row.status), element("strong", {}, score(row.score))),
+    sited("span", row.target_title || row.target_url, { class: "title" }),
+    row.anchor && row.anchor !== row.target_title ? sited("span", `“${row.anchor}”`, { class: "help" }) : null);
 }
 
 // Another anchor: where it stands, and whether it can be linked there.
-async function choose(text) {
+async function choose(words, near = 0) {
   const { id } = current.row;
   try {
-    const placed = await projectApi(`anchor?${new URLSearchParams({ id, text })}`);
+    const placed = await projectApi(`anchor?${new URLSearchParams({ id, text: words, near })}`);
     if (current.row.id !== id) return;
-    anchor = placed.text;
-    showWarning(placed.warning);
-    if (placed.passage.lead || placed.passage.anchor) showPassage(placed.passage, !placed.warning);
+    anchor = { ...placed, near };
     const radio = [...document.querySelectorAll("input[name=anchor]")].find((each) => each.value === placed.text);
     if (radio) radio.checked = true;
-    else {
-      byId("anchors").append(element("label", { class: "check" },
-        element("input", { type: "radio", name: "anchor", value: placed.text, checked: true, onchange: () => choose(placed.text) }),
-        sited("bdi", placed.text), placed.warning ? element("span", { class: "help" }, ` ${placed.warning}`) : ""));
-    }
+    else byId("anchors").append(choice(placed, true));
+    showAnchor(placed.warning);
   } catch (error) {
     showProblem(error);
   }
 }
 
-function showOthers() {
-  const from = Math.max(0, queue.at - 2);
-  const focused = byId("others").contains(document.activeElement);
-  byId("others-title").textContent = "Around this link";
-  byId("others").replaceChildren(...queue.rows.slice(from, from + 9).map((row, at) => element("li", {},
-    element("button", { type: "button", class: "plain", "aria-current": from + at === queue.at ? "true" : null, onclick: () => go(from + at) },
-      element("span", { class: "row" }, badge(row.status), element("strong", {}, score(row.score))),
-      sited("span", row.source_title || row.source_url, { class: "title" }),
-      sited("span", `→ ${row.target_title || row.target_url}`, { class: "help" })))));
-  if (focused) byId("others").querySelector("[aria-current]").focus();
-}
-
 function go(at) {
   if (at < 0 || at >= queue.rows.length) return;
   queue.at = at;
+  beside = "";
   show().catch(showProblem);
+}
+
+// A link of the page, which the filters may leave out.
+function select(id) {
+  const at = queue.rows.findIndex((each) => each.id === id);
+  if (at >= 0) return go(at);
+  beside = id;
+  return show().catch(showProblem);
+}
+
+// -- another target --
+
+function askTarget() {
+  if (!current || byId("instead").disabled) return;
+  const others = reading.links.filter(({ row }) => row.id !== current.row.id && row.status === "proposed");
+  byId("target-link").replaceChildren("The link of “", element("bdi", {}, anchor.text), "” to ",
+    element("bdi", {}, current.row.target_title || current.row.target_url), " is rejected, and the words link to another page.");
+  byId("targets").hidden = !others.length;
+  byId("targets").replaceChildren(...others.map(({ row }) => element("li", {}, entry(row, () => link(row.target_url)))));
+  byId("target").value = "";
+  showProblem(null, byId("target-problem"));
+  byId("other-target").showModal();
+  (byId("targets").querySelector("button") || byId("target")).focus();
+}
+
+async function link(url) {
+  const near = anchor.near || Math.max(0, anchor.start);
+  const done = await decideCurrent("rejected", { anchor: anchor.text, near, instead: url, notes: REASONS[1] }, byId("target-problem"));
+  if (done) byId("other-target").close();
 }
 
 // -- decisions --
@@ -181,11 +263,12 @@ function remember(outcome) {
 }
 
 function known(id) {
-  return queue.rows.find((each) => each.id === id) || table?.row(id)?.getData();
+  return queue.rows.find((each) => each.id === id) || reading.links?.find((each) => each.row.id === id)?.row || table?.row(id)?.getData();
 }
 
 function update(row) {
   details.delete(row.id);
+  reading.isStale = true;
   const before = known(row.id);
   if (before) waiting += (row.status === "proposed") - (before.status === "proposed");
   showCount();
@@ -202,34 +285,35 @@ function update(row) {
 }
 
 // A decision on a link whose last one is on its way would be in conflict with it.
-async function decide(row, status, more = {}) {
+async function decide(row, status, more = {}, problem = byId("problem")) {
   if (sent.has(row.id)) return null;
   sent.add(row.id);
   try {
-    showProblem(null);
+    showProblem(null, problem);
     const seen = { decided: row.decided, anchor: row.anchor, notes: row.notes };
-    const said = { id: row.id, status, seen, ...more };
+    const said = { id: row.id, status, seen, wording: "", ...more };
     const outcome = await projectApi("decisions", { method: "POST", body: { decisions: [said], by: by.value } });
     remember(outcome);
     return outcome;
   } catch (error) {
-    showProblem(error);
+    showProblem(error, problem);
     return null;
   } finally {
     sent.delete(row.id);
   }
 }
 
-async function decideCurrent(status, more = {}) {
-  const row = queue.rows[queue.at];
-  if (!row || !current || current.row.id !== row.id) return;
-  const given = status === "accepted" && anchor !== row.anchor ? { anchor } : {};
-  const outcome = await decide(row, status, { ...given, ...more });
+async function decideCurrent(status, more = {}, problem = undefined) {
+  const row = current?.row;
+  if (!row || wanted() !== row.id) return null;
+  const given = status !== "accepted" ? {} : anchor.text !== row.anchor ? { anchor: anchor.text, near: anchor.near }
+    : { wording: byId("new-words").checked ? newWords() : "" };
+  const outcome = await decide(row, status, { ...given, ...more }, problem);
   // Who has gone on to another link stays there.
-  if (!outcome || queue.rows[queue.at]?.id !== row.id) return;
+  if (!outcome || wanted() !== row.id) return outcome;
   try {
     if (queue.at + 1 >= queue.rows.length) await extend();
-    if (outcome.conflicts.length) await show();
+    if (beside || outcome.conflicts.length) await show();
     else if (queue.at + 1 < queue.rows.length) go(queue.at + 1);
     else {
       await show();
@@ -238,6 +322,7 @@ async function decideCurrent(status, more = {}) {
   } catch (error) {
     showProblem(error);
   }
+  return outcome;
 }
 
 async function undo() {
@@ -249,16 +334,17 @@ async function undo() {
     const outcome = await projectApi("decisions/undo", { method: "POST", body: { undo: name } });
     keepUndone(undone.filter((each) => each !== name));
     const [row] = outcome.rows;
-    const shown = row && known(row.id);
+    // The words of a link that got another target are two decisions.
+    const isShown = outcome.rows.length === outcome.changed && outcome.rows.every((each) => known(each.id));
     remember({ ...outcome, undo: "" });
     if (outcome.changed) say(`Undone: ${counted(outcome.changed, "decision")}.`);
-    if (outcome.changed > 1 || (row && !shown)) await refresh();
+    if (!isShown) await refresh();
     if (view === "table") {
       if (outcome.changed === 1) table.go(row.id);
       return;
     }
-    const at = queue.rows.findIndex((each) => each.id === row?.id);
-    if (outcome.changed === 1 && at >= 0) go(at);
+    const at = queue.rows.findIndex((each) => outcome.rows.some((one) => one.id === each.id));
+    if (isShown && at >= 0) go(at);
     else await show();
   } catch (error) {
     // Then the app has forgotten the earlier ones, too.
@@ -359,6 +445,7 @@ const KEYS = {
   a: () => (view === "pages" ? decideCurrent : table.decideChosen)("accepted"),
   r: askReason,
   e: () => (view === "pages" ? byId("own").focus() : table.askAnchor()),
+  t: () => view === "pages" && askTarget(),
   u: undo,
   j: () => (view === "pages" ? go(queue.at + 1) : table.move(1)),
   k: () => (view === "pages" ? go(queue.at - 1) : table.move(-1)),
@@ -410,17 +497,18 @@ byId("own").addEventListener("keydown", (event) => {
   }
 });
 byId("use-own").addEventListener("click", () => byId("own").value.trim() && choose(byId("own").value));
+let selected = null;
 document.addEventListener("selectionchange", () => {
-  const selection = document.getSelection();
-  const inside = selection.rangeCount && byId("passage").contains(selection.anchorNode) && byId("passage").contains(selection.focusNode);
-  const words = inside ? selection.toString().trim() : "";
-  byId("selected").hidden = !words || words.length > 200;
-  byId("use-selected").textContent = `Link “${words}”`;
-  byId("use-selected").dataset.words = words;
+  selected = text.selected();
+  byId("selected").hidden = !selected || selected.words.length > 200;
+  byId("use-selected").textContent = `Link “${selected?.words}”`;
 });
 // Before the click takes the selection away.
 byId("use-selected").addEventListener("mousedown", (event) => event.preventDefault());
-byId("use-selected").addEventListener("click", () => choose(byId("use-selected").dataset.words));
+byId("use-selected").addEventListener("click", () => choose(selected.words, selected.near));
+byId("instead").addEventListener("click", askTarget);
+byId("target-cancel").addEventListener("click", () => byId("other-target").close());
+onSubmit(byId("target-form"), () => link(byId("target").value));
 byId("accept").addEventListener("click", () => decideCurrent("accepted"));
 byId("reject").addEventListener("click", askReason);
 byId("undo").addEventListener("click", undo);

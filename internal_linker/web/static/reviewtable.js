@@ -1,5 +1,5 @@
 // The links of the page Review as a table: its columns, and the row that the keys work on.
-import { badge, between, linkTable, marked, pageName, score, TIERS, warned } from "./linktable.js";
+import { badge, between, linkTable, marked, pageName, score, TIERS, warned, worded } from "./linktable.js";
 import { element, onSubmit, projectApi, say, showProblem, sited } from "./shared.js";
 
 const byId = (id) => document.getElementById(id);
@@ -30,7 +30,10 @@ function columns(decide) {
   return [
     { title: "From", field: "source", widthGrow: 3, minWidth: 150, responsive: 0, formatter: (cell) => pageName(cell.getData().source_title, cell.getData().source_url) },
     { title: "To", field: "target", widthGrow: 3, minWidth: 150, responsive: 1, formatter: (cell) => pageName(cell.getData().target_title, cell.getData().target_url) },
-    { title: "Anchor", field: "anchor", widthGrow: 2, minWidth: 140, responsive: 3, formatter: (cell) => sited("span", cell.getValue()) },
+    { title: "Anchor", field: "anchor", widthGrow: 2, minWidth: 140, responsive: 3, formatter: (cell) => {
+      const { anchor, wording } = cell.getData();
+      return wording ? element("span", { class: "help", dir: "auto" }, ...worded(wording)) : sited("span", anchor);
+    } },
     { title: "Score", field: "score", width: 110, hozAlign: "right", responsive: 3, formatter: (cell) => score(cell.getValue()) },
     { title: "Tier", field: "tier", width: 115, responsive: 4, formatter: (cell) => TIERS[cell.getValue()] },
     { title: "Status", field: "status", width: 120, responsive: 2, formatter: (cell) => badge(cell.getValue()) },
@@ -95,7 +98,9 @@ export function reviewTable(place, { decide, undo, loaded }) {
   }
 
   async function decideRow(link, status, more = {}) {
-    const outcome = await decide(link, status, more);
+    // A wording that the window is too narrow to show is not accepted.
+    const wording = table.getColumn("anchor")?.isVisible?.() && !more.anchor ? link.wording : "";
+    const outcome = await decide(link, status, { wording, ...more });
     if (outcome?.changed) say(`The link is ${status}.`, { action: "Undo", act: undo });
     return outcome;
   }

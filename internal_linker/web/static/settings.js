@@ -1,3 +1,4 @@
+import { rulesTable } from "./rulestable.js";
 import { counted, element, onSubmit, projectApi, say, showProblem } from "./shared.js";
 
 const form = document.getElementById("settings");
@@ -178,7 +179,10 @@ onSubmit(document.getElementById("exclusions"), async (data) => {
 });
 document.getElementById("discard").addEventListener("click", () => { unsaved.clear(); showSettings(); find.focus(); });
 for (const input of [find, onlyChanged]) input.addEventListener("input", showSettings);
-window.addEventListener("beforeunload", (event) => { if (unsaved.size) event.preventDefault(); });
+const changedTables = [...document.querySelectorAll("section[data-table]")].map(rulesTable);
+window.addEventListener("beforeunload", (event) => {
+  if (unsaved.size || changedTables.some((isChanged) => isChanged())) event.preventDefault();
+});
 
 document.getElementById("check").addEventListener("click", async (event) => {
   const button = event.currentTarget;

@@ -13,7 +13,7 @@ import pytest
 
 from internal_linker.adapters.compute.dask import IN_FLIGHT, SHARED_BYTES, DaskCompute
 from internal_linker.adapters.compute.local import Threads
-from internal_linker.core.arrays import Block, Vectors
+from internal_linker.core.arrays import JoinTask, Vectors
 from internal_linker.core.errors import ConfigurationError, ServiceError
 from internal_linker.core.ports import Compute, JoinStore
 from internal_linker.core.records import Text
@@ -102,7 +102,7 @@ def test_workers_in_threads_find_what_one_computer_finds() -> None:
 def test_columns_that_blocks_share_travel_by_themselves(cluster: "LocalCluster") -> None:
     vectors, languages = random_vectors(140_000, 2), one_language(140_000)
     columns = np.arange(len(vectors))
-    blocks = [Block(f"rows-{at}", np.arange(at, at + 9), columns, 3) for at in range(0, 90, 9)]
+    blocks = [JoinTask(f"rows-{at}", np.arange(at, at + 9), columns, 3) for at in range(0, 90, 9)]
     assert columns.nbytes >= SHARED_BYTES
     found = DaskCompute(cluster.scheduler_address).run(join_block, vectors, languages, blocks)
     results = {block.name: nearest for block, nearest in found}
@@ -219,11 +219,11 @@ def test_certificates_let_in_who_has_them(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 import numpy as np
-from internal_linker.core.arrays import Block
+from internal_linker.core.arrays import JoinTask
 from internal_linker.usecases.providers import compute_at
 from internal_linker.matching.neighbours.exact import join_block
 vectors = np.eye(8, dtype=np.float16)
-block = Block("all", np.arange(8), np.arange(8), 3)
+block = JoinTask("all", np.arange(8), np.arange(8), 3)
 if __name__ == "__main__":
     for _, nearest in compute_at(sys.argv[1]).run(join_block, vectors, np.zeros(8, np.int32), [block]):
         print(nearest.rows.shape)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from internal_linker.adapters.compute.local import Threads
-from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
+from internal_linker.core.arrays import Ints, JoinTask, Nearest, Vectors
 from internal_linker.matching.neighbours.exact import join_block
 from tests.support.vector_sites import one_language, random_vectors
 
@@ -12,7 +12,7 @@ from tests.support.vector_sites import one_language, random_vectors
 @pytest.mark.parametrize("count", [1, 3])
 def test_every_block_is_done_once(count: int) -> None:
     vectors, languages = random_vectors(300, 8), one_language(300)
-    blocks = [Block(str(at), np.arange(at, at + 30), np.arange(300), 5) for at in range(0, 300, 30)]
+    blocks = [JoinTask(str(at), np.arange(at, at + 30), np.arange(300), 5) for at in range(0, 300, 30)]
 
     found = {
         block.name: nearest for block, nearest in Threads(count).run(join_block, vectors, languages, blocks)
@@ -24,9 +24,9 @@ def test_every_block_is_done_once(count: int) -> None:
 
 
 def test_a_block_that_fails_ends_the_join() -> None:
-    def failing(vectors: Vectors, languages: Ints, block: Block) -> Nearest:
+    def failing(vectors: Vectors, languages: Ints, block: JoinTask) -> Nearest:
         raise MemoryError(block.name)
 
-    block = Block("first", np.arange(2), np.arange(2), 1)
+    block = JoinTask("first", np.arange(2), np.arange(2), 1)
     with pytest.raises(MemoryError, match="first"):
         list(Threads(2).run(failing, random_vectors(2, 4), one_language(2), [block]))

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from internal_linker.adapters.google_sheets.client import Refusals
+from internal_linker.adapters.google_sheets.client import SheetRefusals
 from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
 from internal_linker.core.errors import (
     ConfigurationError,
@@ -83,7 +83,7 @@ def test_a_viewer_is_told_to_become_editor(
 
 
 def test_a_full_quota_waits_for_the_minute() -> None:
-    refusals = Refusals("a@b", "p", "id", "cells are", "Run again.")
+    refusals = SheetRefusals("a@b", "p", "id", "cells are", "Run again.")
     silent, told, late = (refusals.of(429, b"", {"retry-after": text}, False) for text in ("", "7", "soon"))
     assert (
         isinstance(silent, ServiceError) and isinstance(told, ServiceError) and isinstance(late, ServiceError)

@@ -185,8 +185,14 @@ def test_a_result_that_is_open_elsewhere_or_cant_be_written_is_told(path: Path) 
             OutputCsv(path, 1, keeps).deliver([links_of("a", "x")], "run")
 
 
-def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
-    """links.csv has a row for each link of a page: 4 decimals, an empty cell for a missing signal, no -0."""
+READ = (
+    "Source,Target,Rank,Score,Tier,Anchor,Sentence,Suggested Wording,Why,Status,Type,Origin,Main Query,Model,"
+    "Run,Link Id"
+)
+
+
+def test_links_show_the_figures_behind_a_score_on_demand(tmp_path: Path) -> None:
+    """links.csv has a row for each link of a page: 4 decimals, an empty cell for a missing figure, no -0."""
     path, nan = tmp_path / "links.csv", float("nan")
     page = Source("https://a.example/", "https://a.example/", "q", None, True)
     serp = Link(Candidate("x", "https://x.example/", nan, -0.25, nan, 7), 1, "serp")
@@ -197,13 +203,32 @@ def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
     given = [Recommendation(page, (serp,)), Recommendation(other, (near,))]
     # No page can carry what is suggested for a query.
     given.append(Recommendation(Source("", "", "q", None, True), (near,)))
-    assert LinksCsv(path, "local minilm", keeps=None).deliver(given, "r1") == []
-    assert [",".join(row) for row in rows(path)] == [
-        "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Lexical Score,Probability,Model,Run,Main Query,"
-        "Blend,Tier,Type,Status,Anchor,Sentence,Link Id,Why",
-        "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,,local minilm,r1,q,,,,,,,,",
-        "https://a.example/,https://y.example/,1,semantic,,,0.5000,0.0000,0.1250,local minilm,r1,'=q,-1.2346,,,,,,,",
+    texts = [
+        "https://a.example/,https://x.example/,1,,,,,,,,,serp,q,local minilm,r1,",
+        "https://a.example/,https://y.example/,1,,,,,,,,,semantic,'=q,local minilm,r1,",
     ]
+    assert LinksCsv(path, "local minilm", keeps=None).deliver(given, "r1") == []
+    assert [",".join(row) for row in rows(path)] == [READ, *texts]
+    assert LinksCsv(path, "local minilm", keeps=None, figures=True).deliver(given, "r1") == []
+    assert [",".join(row) for row in rows(path)] == [
+        f"{READ},Serp Rank,Embedding Similarity,Lexical Score,Probability,Blend,Anchor Model,Anchor Confidence",
+        f"{texts[0]},7,-0.2500,,,,,",
+        f"{texts[1]},,0.5000,0.0000,0.1250,-1.2346,,",
+    ]
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("now", [True, False])
+def test_figures_of_earlier_rows_stay_beside_those_of_new_ones(
+    tmp_path: Path, before: bool, now: bool
+) -> None:
+    path = tmp_path / "links.csv"
+    LinksCsv(path, "m", None, figures=before).deliver([links_of("a", "x")], "r1")
+    assert LinksCsv(path, "m", anything, figures=now).deliver([links_of("b", "y")], "r2") == []
+    header, *cells = rows(path)
+    assert ("Blend" in header) == (before or now)
+    figures = [dict(zip(header, row, strict=True)).get("Blend", "") != "" for row in cells]
+    assert figures == [before, before or now]
 
 
 def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
@@ -221,9 +246,9 @@ def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
     LinksCsv(path, "m", None).deliver([Recommendation(page, tuple(links))], "r1", edge_of)
     reason = "Accepted by an editor; very similar topic. "
     reason += "2 of its 15 nearest pages link there; no page of this section does yet."
-    assert [[row[4], *row[13:]] for row in rows(path)[1:]] == [
-        ["50", "sidebar", "contextual", "accepted", "tea", "Tea draws.", edge_id("k", "x"), reason],
-        ["50", "sidebar", "contextual", "accepted", "'=mine", "", edge_id("k", "y"), reason],
+    assert [[*row[3:11], row[-1]] for row in rows(path)[1:]] == [
+        ["50", "sidebar", "tea", "Tea draws.", "", reason, "accepted", "contextual", edge_id("k", "x")],
+        ["50", "sidebar", "'=mine", "", "", reason, "accepted", "contextual", edge_id("k", "y")],
     ]
 
 
@@ -231,7 +256,7 @@ def test_a_file_whose_score_meant_something_else_is_set_aside(tmp_path: Path) ->
     path = tmp_path / "links.csv"
     path.write_text("Source,Target,Score,Main Query\nhttps://a.example/,https://x.example/,4.5,q\n")
     (sentence,) = LinksCsv(path, "m", keeps=anything).deliver([links_of("b", "y")], "r2")
-    assert "it has no column 'Blend'" in sentence and [row[0] for row in rows(path)[1:]] == [
+    assert "it has no column 'Why'" in sentence and [row[0] for row in rows(path)[1:]] == [
         "https://b.example/"
     ]
 
@@ -243,7 +268,7 @@ def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:
     LinksCsv(path, "m", keeps=anything).deliver(
         [links_of("c"), links_of("b", "w", "v"), links_of("d", "x")], "r2"
     )
-    short = [(row[0][8], row[1][8], row[2], row[10]) for row in rows(path)[1:]]
+    short = [(row[0][8], row[1][8], row[2], row[14]) for row in rows(path)[1:]]
     assert short == [
         *(("a", "x", "1", "r1"), ("a", "y", "2", "r1"), ("b", "w", "1", "r2"), ("b", "v", "2", "r2")),
         ("d", "x", "1", "r2"),

@@ -9,7 +9,7 @@ import pytest
 import xlsxwriter
 
 from internal_linker.adapters.tables import xlsx_reader
-from internal_linker.adapters.tables.xlsx_reader import Unreadable, XlsxTable, readable, worksheets
+from internal_linker.adapters.tables.xlsx_reader import UnreadableWorkbook, XlsxTable, readable, worksheets
 from internal_linker.core.errors import InputError
 from internal_linker.review.workbook import ReviewWorkbook
 
@@ -80,7 +80,7 @@ def test_a_far_cell_does_not_fill_the_memory(xml: str, tmp_path: Path) -> None:
     rows, why = list[list[object]](), ""
     try:
         rows = [row for each in worksheets(file) for row in each.rows]
-    except Unreadable as error:
+    except UnreadableWorkbook as error:
         why = str(error)
     assert sum(map(len, rows)) < 10 and (rows or re.search("of memory|damaged|5,000,000 cells", why))
     assert no_reader_is_left()

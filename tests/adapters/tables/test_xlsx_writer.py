@@ -1,13 +1,14 @@
 """Workbooks of results: a spreadsheet program shows any script, and writing takes bounded time."""
 
-import io
 from collections.abc import Sequence
+from pathlib import Path
 
 import openpyxl
 import pytest
 from python_calamine import CalamineWorkbook
 
-from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet, add_sheets, open_book
+from internal_linker.adapters.tables.xlsx_writer import write_xlsx
+from internal_linker.core.results import Cell, Column, table_of
 
 TEXTS = (
     "قهوهٔ دم‌کشیده، آرام",  # Persian, with a zero-width non-joiner
@@ -22,22 +23,19 @@ TEXTS = (
 )
 
 
-def written(name: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> io.BytesIO:
-    file = io.BytesIO()
-    book = open_book(file)
-    add_sheets(book, [Sheet(name, columns, rows)])
-    book.close()
-    file.seek(0)
-    return file
+def written(folder: Path, name: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> Path:
+    path = folder / "tables.xlsx"
+    assert write_xlsx(path, [table_of(name, columns, rows)]) == []
+    return path
 
 
-def test_texts_of_any_script_come_back_as_they_are() -> None:
-    file = written("Titles", [Column("Title")], [(text,) for text in TEXTS])
-    rows = CalamineWorkbook.from_filelike(file).get_sheet_by_name("Titles").to_python()
+def test_texts_of_any_script_come_back_as_they_are(tmp_path: Path) -> None:
+    file = written(tmp_path, "Titles", [Column("title", "Title")], [(text,) for text in TEXTS])
+    rows = CalamineWorkbook.from_path(file).get_sheet_by_name("Titles").to_python()
     assert [row[0] for row in rows] == ["Title", *TEXTS]
 
 
-def test_links_can_be_clicked_and_are_no_formulas() -> None:
+def test_links_can_be_clicked_and_are_no_formulas(tmp_path: Path) -> None:
     """A web page's URL becomes a link; a script, a file and a text too long for Excel stay texts."""
     urls = (
         "https://a.example/ü?q=1#x",
@@ -46,24 +44,25 @@ def test_links_can_be_clicked_and_are_no_formulas() -> None:
         "https://a.example/" + "x" * 3000,
         "https://a.example/" + "\N{HOT BEVERAGE}" * 1500 + "\N{BAR CHART}" * 500,
     )
-    book = openpyxl.load_workbook(written("Links", [Column("URL", 40, "link")], [(url,) for url in urls]))
+    columns = [Column("url", "URL", 40, "link")]
+    book = openpyxl.load_workbook(written(tmp_path, "Links", columns, [(url,) for url in urls]))
     cells = [row[0] for row in book["Links"].iter_rows(min_row=2)]
     assert [cell.value for cell in cells] == list(urls)
     assert [bool(cell.hyperlink) for cell in cells] == [True, False, False, False, False]
     assert {cell.data_type for cell in cells} == {"s"}
 
 
-def test_figures_are_numbers_and_what_is_none_is_empty() -> None:
-    columns = [Column("A", 9, "score"), Column("B", 9, "bar")]
-    book = openpyxl.load_workbook(written("Figures", columns, [(1.5, 2), (float("nan"), "")]))
+def test_figures_are_numbers_and_what_is_none_is_empty(tmp_path: Path) -> None:
+    columns = [Column("a", "A", 9, "score"), Column("b", "B", 9, "bar")]
+    book = openpyxl.load_workbook(written(tmp_path, "Figures", columns, [(1.5, 2), (float("nan"), "")]))
     values = list(book["Figures"].iter_rows(min_row=2, values_only=True))
     assert values[0] == (1.5, 2)
     assert len(values) == 1 or values[1] == (None, None)
 
 
 @pytest.mark.parametrize("rows", [0, 1])
-def test_a_sheet_of_few_rows_has_its_header_and_filter(rows: int) -> None:
-    file = written("Few", [Column("A"), Column("B", look="bar")], [("x", 1)] * rows)
+def test_a_sheet_of_few_rows_has_its_header_and_filter(rows: int, tmp_path: Path) -> None:
+    file = written(tmp_path, "Few", [Column("a", "A"), Column("b", "B", look="bar")], [("x", 1)] * rows)
     sheet = openpyxl.load_workbook(file)["Few"]
     assert sheet.max_row == rows + 1
     assert sheet.auto_filter.ref == "A1:B2"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from internal_linker.adapters.wordpress.rest import RestClient, RestError
-from internal_linker.adapters.wordpress.writing import Outcome, read_post, survives_filter, write_post
+from internal_linker.adapters.wordpress.writing import WriteOutcome, read_post, survives_filter, write_post
 from tests.adapters.wordpress.test_rest import client_of
 from tests.standins import Answer, Fault, Reply, Request, Reset, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, StoredPost
@@ -40,23 +40,23 @@ def test_what_an_editor_changes_before_or_right_after_the_write_stays(late: bool
 
         site.posts[1].content = BEFORE if late else "<p>An editor's</p>"
         site.reply = reply  # type: ignore[method-assign]
-        assert write_post(client, post, AFTER).outcome is Outcome.CONFLICT
+        assert write_post(client, post, AFTER).outcome is WriteOutcome.CONFLICT
         assert site.posts[1].content == "<p>An editor's</p>" and site.saved == [AFTER] * late
 
 
 @pytest.mark.parametrize(
     ("on_write", "on_read", "outcome", "saved"),
     [
-        ([], [], Outcome.WRITTEN, 1),
-        ([Reset(after_work=True)], [], Outcome.WRITTEN, 1),
-        ([Reset(), Reply(500)], [], Outcome.WRITTEN, 1),
-        ([Reply(500)] * 20, [], Outcome.REFUSED, 0),
-        ([Reset(after_work=True)], [Fault(), *[Reset()] * 40], Outcome.UNKNOWN, 1),
+        ([], [], WriteOutcome.WRITTEN, 1),
+        ([Reset(after_work=True)], [], WriteOutcome.WRITTEN, 1),
+        ([Reset(), Reply(500)], [], WriteOutcome.WRITTEN, 1),
+        ([Reply(500)] * 20, [], WriteOutcome.REFUSED, 0),
+        ([Reset(after_work=True)], [Fault(), *[Reset()] * 40], WriteOutcome.UNKNOWN, 1),
     ],
     ids=["sound", "lost reply", "second try", "never", "site gone"],
 )
 def test_what_became_of_a_write_is_found_out(
-    on_write: list[Fault], on_read: list[Fault], outcome: Outcome, saved: int
+    on_write: list[Fault], on_read: list[Fault], outcome: WriteOutcome, saved: int
 ) -> None:
     """Where no answer tells, the post is read again; nothing but the content is sent, and only until it landed."""
     with site_with_post() as (site, client):
@@ -66,8 +66,8 @@ def test_what_became_of_a_write_is_found_out(
         done = write_post(client, post, AFTER)
         assert done.outcome is outcome and site.saved == [AFTER] * saved
         assert site.posts[1].content == (AFTER if saved else BEFORE)
-        assert outcome is not Outcome.WRITTEN or done.post.content == AFTER
-        assert outcome is not Outcome.REFUSED or "HTTP 500" in done.reason
+        assert outcome is not WriteOutcome.WRITTEN or done.post.content == AFTER
+        assert outcome is not WriteOutcome.REFUSED or "HTTP 500" in done.reason
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_became_of_a_write_is_found_out(
 def test_what_a_plugin_alters_is_put_back_or_told(saves: Callable[[str], str], left: str) -> None:
     with site_with_post(saves) as (site, client):
         done = write_post(client, read_post(client, ROUTE, 1), AFTER)
-        assert (done.outcome, done.restored) == (Outcome.ALTERED, left == BEFORE)
+        assert (done.outcome, done.restored) == (WriteOutcome.ALTERED, left == BEFORE)
         assert site.posts[1].content == left and site.saved == [AFTER, BEFORE]
         assert done.restored or done.post.content == left
 
@@ -89,7 +89,7 @@ def test_a_user_whose_html_is_filtered_writes_nothing_that_the_filter_removes() 
     """A user without the right to any HTML gets a refusal before anything is sent, if the filter might act."""
     with site_with_post(unfiltered=False) as (site, client):
         done = write_post(client, read_post(client, ROUTE, 1), AFTER)
-        assert done.outcome is Outcome.REFUSED and "unfiltered_html" in done.reason and not site.saved
+        assert done.outcome is WriteOutcome.REFUSED and "unfiltered_html" in done.reason and not site.saved
 
 
 def test_missing_rights_are_an_error_of_reading_and_a_refusal_of_writing() -> None:
@@ -98,7 +98,7 @@ def test_missing_rights_are_an_error_of_reading_and_a_refusal_of_writing() -> No
         post = read_post(client, ROUTE, 1)
         site.editor = False
         done = write_post(client, post, AFTER)
-        assert done.outcome is Outcome.REFUSED and "lacks the right" in done.reason
+        assert done.outcome is WriteOutcome.REFUSED and "lacks the right" in done.reason
         with pytest.raises(RestError, match="lacks the right"):
             read_post(client, ROUTE, 1)
 

@@ -7,7 +7,7 @@ import openpyxl
 
 from internal_linker.analysis.audit.actions import MOST_OF_A_KIND, ProposedLinks, actions
 from internal_linker.analysis.audit.records import Action, Audit, Finding, Rule
-from internal_linker.analysis.audit.workbook import AuditXlsx
+from internal_linker.analysis.audit.workbook import write_workbook
 from internal_linker.core.edges import Anchor, Edge
 from tests.support.audits import audit, audited, detailed
 
@@ -29,7 +29,7 @@ def small(edges: list[Edge]) -> Audit:
     return detailed(audited(URLS, ["Home", *"ABCDEFG"], known, offered), edges)
 
 
-def told(found: Audit) -> list[tuple[Rule | None, int, str]]:
+def told(found: Audit) -> list[tuple[str, int, str]]:
     return [(one.rule, one.pages, one.what) for one in found.actions]
 
 
@@ -110,8 +110,8 @@ def test_the_strongest_links_are_shown_and_those_to_weak_pages() -> None:
 
 def test_the_workbook_has_the_actions_and_all_proposed_links(tmp_path: Path) -> None:
     found = small([edge("ae", anchors=(Anchor("tea", "=Fine tea."),))])
-    found = replace(found, actions=[*found.actions, Action(Rule.DENSE, 1, "=1+1", detail="x")])
-    assert AuditXlsx(tmp_path / "audit.xlsx").write(found) == []
+    found = replace(found, actions=[*found.actions, Action("dense", "warning", 1, "=1+1", "x", (), ())])
+    assert write_workbook(tmp_path / "audit.xlsx", found) == []
     book = openpyxl.load_workbook(tmp_path / "audit.xlsx", rich_text=True)
     assert book.sheetnames[:3] == ["Summary", "Actions", "Proposed links"]
     assert [row[0].value for row in book["Actions"].iter_rows()] == [
@@ -125,5 +125,5 @@ def test_the_workbook_has_the_actions_and_all_proposed_links(tmp_path: Path) -> 
     assert (line["Source title"], line["Target title"], line["Anchor"]) == ("A", "E", "tea")
     assert (line["Score"], line["Tier"], line["Source section"]) == (90, "in the text", "/")
     found = audit(200)
-    (remark,) = AuditXlsx(tmp_path / "audit.xlsx").write(replace(found, links=found.links[:7]))
+    (remark,) = write_workbook(tmp_path / "audit.xlsx", replace(found, links=found.links[:7]))
     assert remark == "files/audit.xlsx has the 7 strongest proposed links; links.csv has all."

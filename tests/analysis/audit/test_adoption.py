@@ -176,7 +176,7 @@ def test_a_site_is_audited_with_each_adoption(tmp_path: Path, capsys: pytest.Cap
         told = capsys.readouterr().out
         assert "Links today: 1 links in the pages' texts" in told and f"(--after {after})" in told
         counts[after] = int(told.partition("New links after adoption: ")[2].split()[0])
-        limited = "with a score of 70 or more, but no more on a page than suit the length of its text"
+        limited = "with a score of 33 or more, but no more on a page than suit the length of its text"
         assert (limited in told) is (after == "in-text")
         assert f"--after {after}" in (folder / "files/audit.html").read_text("utf-8")
     assert counts["accepted"] == 1 <= counts["in-text"] < total

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.analysis.audit.graph_exports import EdgesCsv, GraphmlFile, NodesCsv
+from internal_linker.analysis.audit.graph_exports import write_edges, write_graphml, write_nodes
 from internal_linker.analysis.audit.records import Audit
 from internal_linker.core.errors import OutputError
 from tests.support.audits import audit, audited
@@ -24,7 +24,7 @@ TITLES = st.lists(st.one_of(ODD, st.text(st.characters(exclude_categories=()))),
 
 def read_back(folder: Path, found: Audit) -> nx.DiGraph:
     path = folder / "audit.graphml"
-    assert GraphmlFile(path).write(found) == []
+    assert write_graphml(path, found) == []
     return nx.read_graphml(path)
 
 
@@ -60,7 +60,7 @@ def test_a_graph_file_reads_back_as_the_audit(tmp_path: Path) -> None:
     assert [page["label"] for _, page in graph.nodes(data=True)] == urls
     (tmp_path / "folder.graphml").mkdir()
     with pytest.raises(OutputError, match=r"folder\.graphml can't be written"):
-        GraphmlFile(tmp_path / "folder.graphml").write(found)
+        write_graphml(tmp_path / "folder.graphml", found)
 
 
 @given(titles=TITLES)
@@ -78,7 +78,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_the_csv_pair_is_what_the_import_of_neo4j_takes(tmp_path: Path) -> None:
     found = audit(60)
     nodes, edges = tmp_path / "audit_nodes.csv", tmp_path / "audit_edges.csv"
-    assert [*NodesCsv(nodes).write(found), *EdgesCsv(edges).write(found)] == []
+    assert [*write_nodes(nodes, found), *write_edges(edges, found)] == []
     assert nodes.read_text().startswith(
         "url:ID,title:string,section:string,cluster:string,"
         "in_links:int,out_links:int,depth:int,pagerank:double,:LABEL\n"
@@ -105,7 +105,7 @@ def test_a_node_is_one_line_and_no_formula(
     titles: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("csv")
-    NodesCsv(folder / "n.csv").write(replace(audit(len(titles)), titles=titles))
+    write_nodes(folder / "n.csv", replace(audit(len(titles)), titles=titles))
     pages = rows(folder / "n.csv")
     assert len((folder / "n.csv").read_bytes().split(b"\n")) == len(titles) + 2
     written = [page["title:string"] for page in pages]

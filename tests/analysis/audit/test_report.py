@@ -17,7 +17,7 @@ from selectolax.lexbor import LexborHTMLParser
 from internal_linker.adapters.html.document import ReportFile, number
 from internal_linker.analysis.audit.records import Audit, Measure, Rule
 from internal_linker.analysis.audit.report import html as pages
-from internal_linker.analysis.audit.report.html import AuditHtml, change
+from internal_linker.analysis.audit.report.html import change, write_report
 from internal_linker.core.errors import OutputError
 from tests.support.audits import audit, audited
 
@@ -36,8 +36,8 @@ TITLES = st.lists(st.one_of(st.sampled_from(EVIL), st.text(st.characters(exclude
 
 def written(folder: Path, found: Audit) -> Path:
     path = folder / "audit.html"
-    sink = AuditHtml(ReportFile(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC)))
-    assert sink.write(found) == []
+    file = ReportFile(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    assert write_report(file, found) == []
     return path
 
 
@@ -86,8 +86,8 @@ def test_orphans_come_with_their_sources_those_that_stay_first(tmp_path: Path) -
     offered = [((0, 2), 3.0), ((1, 2), 5.0), ((3, 2), 4.0), ((4, 2), 1.0), ((0, 5), 2.0)]
     found = audited(urls, list("homABCDEF")[2:9], [(0, 1), (1, 0), (0, 4), (0, 3)], offered)
     rows = pages.orphans(found)
-    assert [(row.page.url[-1], row.after) for row in rows] == [("f", 0), ("b", 4), ("e", 1)]
-    assert [page.url[-1] for page in rows[1].sources] == ["a", "c", "/"]
+    assert [(urls[row][-1], found.after.inlinks[row]) for row, _ in rows] == [("f", 0), ("b", 4), ("e", 1)]
+    assert [urls[page][-1] for page in rows[1][1]] == ["a", "c", "/"]
     shown = cells(parsed(written(tmp_path, found)), "orphans")
     assert "stays" in shown[1][2]
     assert "stays" not in shown[2][2]
@@ -102,7 +102,7 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
         f"{pages.MOST_ORPHANS} of {len(found.before.orphans)} pages that no other page links to; all are in"
         in text
     )
-    counts = {rule.rule: rule.count for rule in pages.findings(found)}
+    counts = {rule: len(those) for rule, those in pages.findings(found).items()}
     assert sum(counts.values()) == len(found.findings)
     assert f"The first {pages.MOST_FINDINGS} of {counts[Rule.ORPHAN]}; all are in files/audit.xlsx" in text
 
@@ -112,9 +112,9 @@ def test_sections_and_clusters_beyond_the_first_go_together() -> None:
     found = replace(audit(400), sections=names, clusters=[f"cluster {row % 37}" for row in range(400)])
     tiles = pages.tiles(found)
     assert len(tiles) <= len(found.section_matrix.names)
-    assert sum(tile.pages for tile in tiles) == 400
-    assert all(sum(part.pages for part in tile.parts) == tile.pages for tile in tiles)
-    assert all(len(tile.parts) <= 13 for tile in tiles)
+    assert sum(tile["value"] for tile in tiles) == 400
+    assert all(sum(part["value"] for part in tile["children"]) == tile["value"] for tile in tiles)
+    assert all(len(tile["children"]) <= 13 for tile in tiles)
 
 
 def test_the_curve_of_an_even_site_is_the_diagonal() -> None:
@@ -168,7 +168,7 @@ def test_the_report_loads_nothing_and_says_whence_it_is(tmp_path: Path) -> None:
     assert "Licensed to the Apache Software Foundation (ASF)" in text
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(OutputError, match=r"folder\.html can't be written"):
-        AuditHtml(ReportFile(tmp_path / "folder.html")).write(audit(2))
+        write_report(ReportFile(tmp_path / "folder.html"), audit(2))
 
 
 @given(titles=TITLES)

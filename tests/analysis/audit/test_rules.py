@@ -56,11 +56,11 @@ def graph(pairs: Pairs, n: int) -> SiteGraph:
 
 
 def states(n: int, today: SiteGraph, offered: SiteGraph, wanted: Sequence[bool], limits: Limits) -> States:
-    mask, topics = np.array(wanted), np.zeros(n, np.int64)
+    mask = np.array(wanted)
     mask[HOME] = False
 
     def of(each: SiteGraph) -> GraphFigures:
-        return figures(each, n, HOME, mask, topics)
+        return figures(each, n, HOME, mask)
 
     return States([url(at) for at in range(n)], mask, mask, of(today), of(adopted(today, offered, n)), limits)
 
@@ -251,5 +251,5 @@ def test_close_decisions_are_told() -> None:
     graph = SiteGraph(np.array([0, 0, 1, 1, 2]), np.array([1, 2, 0, 2, 0]), strengths)
     found = [*near_threshold_findings(graph, [url(at) for at in range(3)], Limits())]
     assert [(one.page, one.other) for one in found] == [(url(0), url(2)), (url(0), url(1)), (url(1), url(0))]
-    assert "score of 80 is close to the threshold tier_inline (80)" in found[0].detail
-    assert "score of 64 is close to the threshold tier_sidebar (65)" in found[2].detail
+    assert "score of 80 is close to that of anchors (80)" in found[0].detail
+    assert "score of 64 is close to that of tier_sidebar (65)" in found[2].detail

@@ -12,7 +12,7 @@ import pytest
 from internal_linker.analysis.audit.audit import Material, inspect
 from internal_linker.analysis.audit.links import Proposals
 from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
-from internal_linker.analysis.audit.workbook import AuditXlsx
+from internal_linker.analysis.audit.workbook import write_workbook
 from internal_linker.core.errors import OutputError
 from internal_linker.core.records import Collected, ExistingLink
 from tests.support.builders import nothing_excluded, page, url
@@ -38,7 +38,7 @@ def opened(path: Path) -> Any:
 
 def test_every_finding_stands_under_its_rule(tmp_path: Path) -> None:
     made = audit()
-    assert AuditXlsx(tmp_path / "audit.xlsx").write(made) == []
+    assert write_workbook(tmp_path / "audit.xlsx", made) == []
     book = opened(tmp_path / "audit.xlsx")
     rules = {one.rule for one in made.findings}
     assert set(book.sheetnames) == {"Summary", "Clusters", "Pages"} | rules
@@ -56,7 +56,7 @@ def test_every_finding_stands_under_its_rule(tmp_path: Path) -> None:
 
 
 def test_no_cell_is_a_formula_or_a_link(tmp_path: Path) -> None:
-    AuditXlsx(tmp_path / "audit.xlsx").write(audit())
+    write_workbook(tmp_path / "audit.xlsx", audit())
     sheet = opened(tmp_path / "audit.xlsx")["Pages"]
     cells = [row[1] for row in sheet.iter_rows(min_row=2)]
     assert [cell.value for cell in cells] == FORMULAS
@@ -66,7 +66,7 @@ def test_no_cell_is_a_formula_or_a_link(tmp_path: Path) -> None:
 
 def test_what_is_too_much_for_a_sheet_is_told(tmp_path: Path) -> None:
     made = replace(audit(), findings=[Finding(Rule.ORPHAN, url(at), "Alone.") for at in range(30)])
-    remarks = AuditXlsx(tmp_path / "audit.xlsx", most_rows=20).write(made)
+    remarks = write_workbook(tmp_path / "audit.xlsx", made, most_rows=20)
     assert remarks == ["files/audit.xlsx has the first 20 of 30 findings of orphan."]
     book = opened(tmp_path / "audit.xlsx")
     assert book["orphan"].max_row == 21
@@ -81,7 +81,7 @@ def test_an_earlier_workbook_stays_where_the_new_one_fails(tmp_path: Path) -> No
         raise OutputError(f"{where} can't be written: the disk is full.")
 
     with pytest.raises(OutputError):
-        AuditXlsx(path, write_whole=full).write(audit())
+        write_workbook(path, audit(), write_whole=full)
     assert path.read_bytes() == b"old"
 
     def beside(where: Path, write: Any, /) -> Path:
@@ -90,6 +90,6 @@ def test_an_earlier_workbook_stays_where_the_new_one_fails(tmp_path: Path) -> No
             write(file)
         return other
 
-    (remark,) = AuditXlsx(path, write_whole=beside).write(audit())
+    (remark,) = write_workbook(path, audit(), write_whole=beside)
     assert "the result is in audit 2.xlsx" in remark
     assert opened(tmp_path / "audit 2.xlsx").sheetnames[0] == "Summary"

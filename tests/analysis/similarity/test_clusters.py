@@ -9,9 +9,9 @@ from typing import Any
 import openpyxl
 import pytest
 
-from internal_linker.adapters.database.runs import RunStore
 from internal_linker.core.records import Duplicate
 from internal_linker.core.runs import Version
+from internal_linker.store.runs import RunStore
 from internal_linker.usecases.project import open_project
 from tests.support.small_project import (
     SITE,

@@ -17,7 +17,7 @@ from internal_linker.analysis.similarity.report.html import (
     MOST_LEAVES,
     MOST_LINKS,
     MOST_PAGES,
-    write_clusters,
+    write_report,
 )
 from tests.analysis.audit.test_report import TITLES, data_of, loads_nothing, parsed
 
@@ -71,7 +71,7 @@ def on_a_circle(found: SiteClusters, drawn: int = 10_000) -> PageMap:
 def written(folder: Path, found: SiteClusters, drawn: int = 10_000) -> Path:
     path = folder / "clusters.html"
     file = ReportFile(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC))
-    assert write_clusters(file, found, on_a_circle(found, drawn)) == []
+    assert write_report(file, found, on_a_circle(found, drawn)) == []
     return path
 
 

@@ -100,7 +100,7 @@ def test_a_run_says_that_it_was_used(tmp_path: Path, capsys: pytest.CaptureFixtu
     ]
     write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content", "Lang"), *rows])
     (project / "files/main_queries.csv").unlink()
-    assert command("run", "--project", str(project)) == 0
+    assert command("run", "--figures", "--project", str(project)) == 0
     told = capsys.readouterr()
     assert (
         f"2 pages are in a language that {MultilingualEncoder.name} does not support" in told.out + told.err

@@ -373,7 +373,7 @@ def test_a_run_uses_the_model_that_is_named(
     project = make_project(tmp_path, {"embedding_provider": "sentence-transformers:models/tiny"})
     shutil.copytree(folder, project / "models/tiny")
     where = ("--project", str(project))
-    assert command("run", *where) == 0
+    assert command("run", "--figures", *where) == 0
     assert f"Model:          transformers/tiny on {DEVICE}" in capsys.readouterr().out
     assert {row["Model"] for row in read_csv(project / "files/links.csv")} == {"transformers/tiny"}
     assert {bool(row["Embedding Similarity"]) for row in read_csv(project / "files/links.csv")} == {True}

@@ -15,10 +15,10 @@ def test_a_run_takes_the_vectors_that_were_exported(
 ) -> None:
     folder = make_project(tmp_path, {"embedding_provider": "local"})
     where = ("--project", str(folder))
-    assert command("run", *where) == command("export-vectors", *where) == 0
+    assert command("run", "--figures", *where) == command("export-vectors", *where) == 0
     ours = similarities(folder)
     write_settings(folder, {"embedding_provider": "file:files/vectorized_urls.csv"})
-    assert command("run", *where) == 0
+    assert command("run", "--figures", *where) == 0
     theirs = similarities(folder)
     assert theirs.keys() == ours.keys()
     assert {row["Model"] for row in read_csv(folder / "files/links.csv")} == {"file/vectorized_urls.csv"}
@@ -29,7 +29,7 @@ def test_a_run_takes_the_vectors_that_were_exported(
         [("URL", "Embedding"), *((row["URL"], row["Embedding"]) for row in rows)],
     )
     capsys.readouterr()
-    assert command("run", *where) == 0
+    assert command("run", "--figures", *where) == 0
     assert "1 page has no vector in file/vectorized_urls.csv" in "".join(capsys.readouterr())
     assert command("check", *where) == 0
     assert "file/vectorized_urls.csv has vectors of 5 pages with 384 dimensions" in capsys.readouterr().out
@@ -45,14 +45,14 @@ def similarities(folder: Path) -> dict[tuple[str, str], float]:
 def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 2})
     write_csv(folder / "v.csv", [("URL", "Embedding"), *((url, f"1 0 {at}") for at, url in enumerate(URLS))])
-    assert command("run", "--project", str(folder)) == 0
+    assert command("run", "--figures", "--project", str(folder)) == 0
     assert set(similarities(folder).values()) == {1.0}
     assert {row["Model"] for row in read_csv(folder / "files/links.csv")} == {"file/v.csv (first 2)"}
     write_settings(folder, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 4})
     assert command("run", "--project", str(folder)) == 2
     assert "matryoshka_dimensions is 4, but file/v.csv has only 3 dimensions" in capsys.readouterr().err
     write_settings(folder, {"embedding_provider": "lsa", "matryoshka_dimensions": 4})
-    assert command("run", "--accept-drift", "--project", str(folder)) == 0
+    assert command("run", "--figures", "--accept-drift", "--project", str(folder)) == 0
     assert {row["Model"] for row in read_csv(folder / "files/links.csv")} == {"local/lsa-256"}
 
 

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from internal_linker.ingest.web.access import SiteAccess
-from internal_linker.ingest.web.client import NoAnswer, Refused, SiteClient, is_public, site_of
+from internal_linker.ingest.web.client import FetchRefused, NoAnswer, SiteClient, is_public, site_of
 from internal_linker.ingest.web.site_files import NoSitemap, packed_sitemap, read_sitemap
 from tests.support.web_server import Reply, Site
 
@@ -53,7 +53,7 @@ def test_addresses_are_public_or_not() -> None:
 def test_a_private_host_is_not_even_connected_to(host: str, site: Site) -> None:
     """The client checks the address it connects to, however the host's name is spelled."""
     client = SiteClient(0, allow_private=False, silence=1)
-    with pytest.raises(Refused, match="--allow-private"):
+    with pytest.raises(FetchRefused, match="--allow-private"):
         client.get(site.url.replace("127.0.0.1", host) + "/")
     client.close()
     assert site.asked == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.arrays import Block, Ints, Vectors
+from internal_linker.core.arrays import Ints, JoinTask, Vectors
 from internal_linker.matching.neighbours.exact import join_block, mutual, nearest
 from tests.support.vector_sites import assert_same, coarse_vectors, counted, one_language, random_vectors
 
@@ -104,7 +104,7 @@ def test_of_many_equal_texts_the_first_rows_are_kept() -> None:
         (False, nearest(vectors, languages, rows, columns, 5, above=above)),
         (True, mutual(vectors, languages, rows, columns, 5, above=above)),
     ):
-        found = join_block(vectors, languages, Block("b", rows, columns, 5, above, is_mutual))
+        found = join_block(vectors, languages, JoinTask("b", rows, columns, 5, above, is_mutual))
         np.testing.assert_array_equal(found.rows, expected.rows)
 
 

@@ -9,7 +9,7 @@ import pytest
 from internal_linker.performance.impact.analysis import impact, sentence, treated_pages
 from internal_linker.performance.impact.estimate import detectable, pages_needed
 from internal_linker.performance.impact.matching import drawn_at_random
-from internal_linker.performance.impact.records import Dropped, Estimate, NewLink, Outcome, Treated, Verdict
+from internal_linker.performance.impact.records import Conclusion, Dropped, Effect, Metric, NewLink, Treated
 from tests.support.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 
 CLEAR = Kind(pages=700, targets=150, clicks=4.0, noise=0.1, drift=0.1, scatter=0.0)
@@ -20,21 +20,21 @@ def site() -> Simulated:
     return simulated(11, CLEAR, 0.3)
 
 
-def made(**more: object) -> Estimate:
+def made(**more: object) -> Effect:
     facts: dict[str, object] = {
-        "outcome": Outcome.CLICKS, "group": "all", "pages": 60, "controls": 300,
+        "outcome": Metric.CLICKS, "group": "all", "pages": 60, "controls": 300,
         "effect": np.log(1.06), "low": np.log(0.98), "high": np.log(1.14), "error": 0.04,
     }  # fmt: skip
-    return Estimate(**{**facts, **more})  # type: ignore[arg-type]
+    return Effect(**{**facts, **more})  # type: ignore[arg-type]
 
 
 def test_a_large_effect_is_found(site: Simulated) -> None:
     found = site.findings()
     clicks = found.estimates[0]
-    assert found.verdict is Verdict.GAIN
+    assert found.verdict is Conclusion.GAIN
     assert clicks.low < np.log(1.3) < clicks.high
     assert found.placebo is not None
-    assert found.placebo.verdict is Verdict.UNCLEAR
+    assert found.placebo.verdict is Conclusion.UNCLEAR
     assert found.pre_trend > 0.05
     weeks = [one.week for one in found.events]
     assert weeks == [*range(weeks[0], 4)]
@@ -70,9 +70,9 @@ def test_impressions_and_positions_are_outcomes_as_well(site: Simulated) -> None
         after = one.day - site.panel.first
         positions[rows[one.page], after:] *= 6 / 8
     found = replace(site, panel=replace(site.panel, positions=positions)).findings()
-    assert [one.outcome for one in found.estimates[:3]] == [*Outcome]
+    assert [one.outcome for one in found.estimates[:3]] == [*Metric]
     assert found.estimates[2].effect == pytest.approx(-2, abs=0.01)
-    assert found.estimates[2].verdict is Verdict.GAIN
+    assert found.estimates[2].verdict is Conclusion.GAIN
 
 
 def test_groups_have_their_own_effects(site: Simulated) -> None:
@@ -87,7 +87,7 @@ def test_few_targets_are_refused(site: Simulated) -> None:
     """The sentence says how many more would be enough, or how many wait until which day, and who is left out."""
     late = [replace(one, day=site.panel.end - 20) for one in site.treated[12:20]]
     found = replace(site, treated=[*site.treated[:12], *late]).findings()
-    assert found.verdict is Verdict.THIN
+    assert found.verdict is Conclusion.THIN
     # The data end on the day before `end`; those of 8 more days are needed, and final three days later.
     until = date.fromordinal(site.panel.end + 7)
     waits = f"ask again from {until + timedelta(days=3)} on, with final search data until {until}."
@@ -122,14 +122,14 @@ def test_few_clicks_are_refused(site: Simulated) -> None:
         site, panel=replace(panel, clicks=panel.clicks * (np.arange(panel.clicks.shape[1]) % 40 == 0))
     )
     found = quiet.findings()
-    assert found.verdict is Verdict.THIN
+    assert found.verdict is Conclusion.THIN
     assert found.sentence.startswith("Too few data")
 
 
 def test_no_links_are_no_result(site: Simulated) -> None:
     """Without an error: alerts ask again and again."""
     found = impact(site.panel, [], site.strata)
-    assert found.verdict is Verdict.THIN
+    assert found.verdict is Conclusion.THIN
     assert "New links to at least 20 pages are needed" in found.sentence
 
 

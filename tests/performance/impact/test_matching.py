@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.performance.impact.matching import Matches, matched
+from internal_linker.performance.impact.matching import Matching, matched
 from internal_linker.performance.impact.panel import Panel
-from internal_linker.performance.impact.records import NEVER, Dropped, Site
+from internal_linker.performance.impact.records import NEVER, DonorPool, Dropped
 
 WEEKS, FIRST = 20, 700_000
 DAY = FIRST + 13 * 7
@@ -21,18 +21,18 @@ def panel(levels: list[list[float]]) -> Panel:
 
 def site(
     count: int, links: dict[int, int], *, strata: list[int] | None = None, held: tuple[int, ...] = ()
-) -> Site:
+) -> DonorPool:
     firsts: Ints = np.full(count, NEVER, np.int64)
     for row, day in links.items():
         firsts[row] = day
-    return Site(
+    return DonorPool(
         strata=np.array(strata or [0] * count),
         first_links=firsts,
         held=np.isin(np.arange(count), held),
     )
 
 
-def found(data: Panel, of: Site, *, day: int = DAY, weeks: int = 4, at_random: bool = False) -> Matches:
+def found(data: Panel, of: DonorPool, *, day: int = DAY, weeks: int = 4, at_random: bool = False) -> Matching:
     """Match page 0, whose link went live on a day."""
     return matched(data, of, np.array([0]), np.array([day]), np.array([weeks]), at_random=at_random)
 

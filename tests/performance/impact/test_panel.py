@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from internal_linker.performance.impact.panel import panel_of
-from internal_linker.performance.impact.records import Outcome
+from internal_linker.performance.impact.records import Metric
 
 
 def rows(*cells: tuple[str, str, int, int, float]) -> pd.DataFrame:
@@ -24,10 +24,10 @@ def test_sums_of_whole_weeks() -> None:
     )
     day = np.array([panel.first + 7])
     at = np.array([panel.pages.index("a")])
-    assert panel.weekly(Outcome.CLICKS, at, day, -1, 0) == [6]
-    assert panel.weekly(Outcome.CLICKS, at, day, -1, 1) == [7]
-    assert panel.weekly(Outcome.IMPRESSIONS, at, day, -1, 0) == [30]
-    assert panel.weekly(Outcome.POSITION, at, day, -1, 0) == [4.0]
+    assert panel.weekly(Metric.CLICKS, at, day, -1, 0) == [6]
+    assert panel.weekly(Metric.CLICKS, at, day, -1, 1) == [7]
+    assert panel.weekly(Metric.IMPRESSIONS, at, day, -1, 0) == [30]
+    assert panel.weekly(Metric.POSITION, at, day, -1, 0) == [4.0]
     assert (panel.end - panel.first, panel.absent) == (14, 11)
 
 
@@ -35,12 +35,12 @@ def test_a_page_without_impressions_has_no_position() -> None:
     """It is unknown rather than 0, which would be better than the first position."""
     panel = panel_of(rows(("2026-01-01", "a", 2, 20, 3.0), ("2026-01-14", "b", 1, 10, 9.0)))
     at = np.array([panel.pages.index("b")])
-    assert np.isnan(panel.weekly(Outcome.POSITION, at, np.array([panel.first + 7]), -1, 0)).all()
+    assert np.isnan(panel.weekly(Metric.POSITION, at, np.array([panel.first + 7]), -1, 0)).all()
 
 
 def test_rows_of_one_page_and_day_are_summed() -> None:
     same = ("2026-01-01", "a", 1, 10, 1.0), ("2026-01-01", "a", 2, 30, 5.0)
     panel = panel_of(rows(*same, ("2026-01-07", "b", 0, 1, 1.0)))
     at, day = np.array([panel.pages.index("a")]), np.array([panel.first])
-    assert panel.weekly(Outcome.CLICKS, at, day, 0, 1) == [3]
-    assert panel.weekly(Outcome.POSITION, at, day, 0, 1) == [4.0]
+    assert panel.weekly(Metric.CLICKS, at, day, 0, 1) == [3]
+    assert panel.weekly(Metric.POSITION, at, day, 0, 1) == [4.0]

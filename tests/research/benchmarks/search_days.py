@@ -9,14 +9,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from internal_linker.adapters.database.engine import open_database
-from internal_linker.adapters.database.search_days import SearchDays
 from internal_linker.core.canonical_hosts import hosts_of
 from internal_linker.core.search_data import SearchTable, sound_rows
 from internal_linker.performance.page_keys import match_pages
+from internal_linker.store.engine import open_database
+from internal_linker.store.search_days import SearchDays
 from internal_linker.usecases.impact import impact
-from internal_linker.usecases.import_search_exports import import_search_exports
+from internal_linker.usecases.import_search_exports import import_search_data
 from internal_linker.usecases.options.evaluation import ImpactOptions, QueriesOptions
+from internal_linker.usecases.options.imports import SearchFilesOptions
 from internal_linker.usecases.project import open_project
 from internal_linker.usecases.queries import queries
 from tests.research.benchmarks.parts import Work, measured
@@ -111,7 +112,7 @@ def imported(folder: str, rows: int) -> Work:
 
     def work() -> Callable[[], Mapping[str, float]]:
         began = time.process_time()
-        import_search_exports(open_project(project), [table], Told())
+        import_search_data(open_project(project), SearchFilesOptions(files=[table]), Told())
         took = time.process_time() - began
         return lambda: {_CPU: took, "MB of CSV:": table.stat().st_size / 1e6}
 

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.adapters.database.embeddings import EmbeddingCache
-from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Page, Text
 from internal_linker.core.urls import normal_form
 from internal_linker.embeddings.embed import embed, encodable, page_text, plan_embedding
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.store.embeddings import EmbeddingCache
+from internal_linker.store.engine import open_database
 from internal_linker.usecases.console import Reporter, open_console
 
 STORE = "sqlite:///vectors.sqlite3"

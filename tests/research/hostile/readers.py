@@ -14,7 +14,7 @@ import httpx
 
 from internal_linker.adapters.files.encodings import recognise
 from internal_linker.adapters.files.plain_text import plain_text
-from internal_linker.adapters.google_sheets.client import Refusals
+from internal_linker.adapters.google_sheets.client import SheetRefusals
 from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
 from internal_linker.adapters.http.google import key_fields
 from internal_linker.adapters.http.limits import Budget, Circuit, retry_after
@@ -204,7 +204,7 @@ def google(raw: bytes) -> None:
         tabs_of(sheet.metadata())
     with patch.object(sheet._http, "values_get", return_value=answer), _told(ServiceError):
         assert all(isinstance(row, list) for row in sheet.values(_TAB))
-    words = Refusals("a@b.example", "project", "id", "cells are", "Name the tab.")
+    words = SheetRefusals("a@b.example", "project", "id", "cells are", "Name the tab.")
     headers = {"retry-after": _header(body)}
     error = words.of(max(status, 400), body, headers, bool(len(body) % 2))
     assert isinstance(error, InternalLinkerError)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from internal_linker.performance.impact.analysis import click_effect
-from internal_linker.performance.impact.records import Verdict
+from internal_linker.performance.impact.records import Conclusion
 from tests.support.impact_sites import HARDER, Kind, Simulated, simulated
 
 SEED = 3_000_000
@@ -70,7 +70,7 @@ def trial(kind: Kind, effect: float, seed: int) -> Trial:
         found.effect - truth,
         found.high - found.effect,
         found.error,
-        found.verdict is not Verdict.UNCLEAR,
+        found.verdict is not Conclusion.UNCLEAR,
         naive - truth,
         naive_error,
         found.pages,
@@ -91,7 +91,7 @@ def _before_after(site: Simulated) -> tuple[float, float]:
 def warnings(kind: Kind, seed: int) -> tuple[bool, bool]:
     """Return whether a site without effect fails the test of the weeks before, and the placebo."""
     found = simulated(seed, kind, 0.0).findings()
-    placebo = found.placebo is not None and found.placebo.verdict is not Verdict.UNCLEAR
+    placebo = found.placebo is not None and found.placebo.verdict is not Conclusion.UNCLEAR
     return found.pre_trend < 0.05, placebo
 
 

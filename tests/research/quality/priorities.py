@@ -89,7 +89,7 @@ class Measuring:
     @cached_property
     def candidates(self) -> Ranked:
         """The candidates of all pages."""
-        return all_ranked(self.ranking, counting(self.ranking.sources), offering=True)
+        return all_ranked(self.ranking, counting(self.ranking.sources), offering=True)[0]
 
     @cached_property
     def wanted(self) -> Bools:

@@ -56,6 +56,11 @@ def grown(parts: Sequence[Choices], scores: Sequence[Vectors], columns: Sequence
     values = np.concatenate([part.columns[:, columns] for part in parts])
     data = lightgbm.Dataset(values, label=target)
     booster = lightgbm.train({**_PARAMETERS, "objective": slopes}, data, ROUNDS)
+    return trees_of(booster, columns)
+
+
+def trees_of(booster: lightgbm.Booster, columns: Sequence[int]) -> Trees:
+    """Return the trees of a model of at most `LEAVES` leaves each; `columns` has the number of each of its features."""
     trees = (tree["tree_structure"] for tree in booster.dump_model()["tree_info"])
     return read_trees([_row(tree, columns) for tree in trees if "split_feature" in tree])
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.core.arrays import Vectors
-from internal_linker.ranking.calibration import Calibration, log_odds, reliability
+from internal_linker.ranking.calibration import LinkProbability, log_odds, reliability
 from internal_linker.ranking.metrics import TOP
 from tests.research.quality.arrivals import ARRIVALS, SETTINGS
 from tests.research.quality.corpora import family
@@ -75,24 +75,24 @@ def _pairs(lists: Sequence[tuple[Lists, Vectors]]) -> Pairs:
     )
 
 
-def calibrated(sites: Mapping[str, Pairs]) -> Calibration:
+def calibrated(sites: Mapping[str, Pairs]) -> LinkProbability:
     """Return the calibration with the highest likelihood; each site counts the same."""
     given = np.concatenate([each.log_odds for each in sites.values()])
     is_link = np.concatenate([each.is_link for each in sites.values()])
     weights = np.concatenate([np.full(len(each.is_link), 1 / each.pages) for each in sites.values()])
     known, found = np.stack([np.ones(len(given)), given]), np.array([0.0, 1.0])
     for _ in range(_STEPS):
-        expected = Calibration(*found.tolist())
+        expected = LinkProbability(*found.tolist())
         likely = _probability(expected, given)
         slope = known @ (weights * (is_link - likely))
         step = np.linalg.solve((known * (weights * likely * (1 - likely))) @ known.T, slope)
         found = found + step
         if np.abs(step).max() < 1e-9:
             break
-    return Calibration(*(round(value, 4) for value in found.tolist()))
+    return LinkProbability(*(round(value, 4) for value in found.tolist()))
 
 
-def _probability(calibration: Calibration, given: Vectors) -> Vectors:
+def _probability(calibration: LinkProbability, given: Vectors) -> Vectors:
     found: Vectors = 1 / (1 + np.exp(-calibration.intercept - calibration.slope * given))
     return found
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from internal_linker.core.arrays import Vectors
-from internal_linker.ranking.calibration import Calibration
+from internal_linker.ranking.calibration import LinkProbability
 from tests.research.quality.arrivals import ARRIVALS
 from tests.research.quality.ranker_lists import Lists
 from tests.research.quality.reliability import calibrated, scored, tables
 
-TRUE = Calibration(0.8, 1.2)
+TRUE = LinkProbability(0.8, 1.2)
 
 
 def made(seed: int, setting: str = ARRIVALS, count: int = 400) -> tuple[Lists, Vectors]:

@@ -40,7 +40,8 @@ def test_the_written_table_has_the_weights_that_are_measured() -> None:
 def test_without_the_sites_the_commands_say_so(command: str, tmp_path: Path) -> None:
     """Without shared/corpora each command ends with one sentence."""
     shutil.copytree(HERE, tmp_path / "project" / "tests" / "research" / "quality")
-    shutil.copytree(HERE.parents[1] / "support", tmp_path / "project" / "tests" / "support")
+    for package in ("support", "standins"):
+        shutil.copytree(HERE.parents[1] / package, tmp_path / "project" / "tests" / package)
     for package in ("tests", "tests/research"):
         (tmp_path / "project" / package / "__init__.py").touch()
     ended = subprocess.run(

@@ -13,8 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-from internal_linker.adapters.database.embeddings import EmbeddingCache
-from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.ports import Encoder
 from internal_linker.core.records import Text
@@ -25,6 +23,8 @@ from internal_linker.matching.tfidf import FIXED_TERMS
 from internal_linker.ranking.metrics import TOP, Measured, measure, paired
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
+from internal_linker.store.embeddings import EmbeddingCache
+from internal_linker.store.engine import open_database
 from internal_linker.usecases.console import Reporter, open_console
 from internal_linker.usecases.settings.settings import Settings
 from tests.support.corpora import ABSENT, DEVELOPMENT, present, ranking, site

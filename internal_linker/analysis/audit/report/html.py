@@ -2,25 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import numpy as np
 
 from internal_linker.adapters.html.document import ReportFile, href, number
 from internal_linker.analysis.audit.actions import GAIN_MEANS, RULE, link_text
-from internal_linker.analysis.audit.records import (
-    Action,
-    Audit,
-    Finding,
-    Measure,
-    ProposedLink,
-    Rule,
-    Severity,
-)
+from internal_linker.analysis.audit.records import Audit, Finding, Measure, Rule, Severity
+from internal_linker.analysis.audit.tables import links_table, readable
+from internal_linker.analysis.graph import degrees
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.edges import TIER_NAMES, score_of
 from internal_linker.review.rows import anchor_span
@@ -35,186 +28,55 @@ _MOST_ADDRESSES = 3
 _MOST_SOURCES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class PageName:
-    """A page in the report; `href` is "" if its URL must not be followed."""
-
-    title: str
-    url: str
-    href: str
+PageName = dict[str, str]
+"""Title, URL and `href` of a page; `href` is "" if its URL must not be followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrphanRow:
-    """An orphan, its inlinks after adoption, and the best of the pages that would link to it."""
-
-    page: PageName
-    section: str
-    after: int
-    sources: tuple[PageName, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OpportunityRow:
-    """A page that would earn clicks at a better position, and the pages that should link to it."""
-
-    page: PageName
-    query: str
-    position: float
-    impressions: int
-    gain: int
-    sources: tuple[PageName, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Mover:
-    """A page whose PageRank changes; both values are multiples of the mean."""
-
-    page: PageName
-    before: float
-    after: float
-
-
-@dataclass(frozen=True, slots=True)
-class RuleFindings:
-    """The findings of one rule: their number, how many of them adoption resolves or causes, and the first ones."""
-
-    rule: Rule
-    count: int
-    resolved: int
-    new: int
-    first: tuple[Finding, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LinkRow:
-    """A proposed link; `before`, `anchor` and `after` make up its sentence, "" if the anchor is not in it."""
-
-    source: PageName
-    target: PageName
-    before: str
-    anchor: str
-    after: str
-    score: int | None
-    tier: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ActionItem:
-    """An action with its links, the addresses of the first pages to change, and the number of the others."""
-
-    action: Action
-    links: tuple[tuple[str, LinkRow], ...]
-    where: tuple[str, ...]
-    more: int
-
-
-def links(audit: Audit) -> list[LinkRow]:
-    """Return the strongest proposed links."""
-    return [_link_row(audit, one) for one in audit.links[:MOST_LINKS]]
-
-
-def actions(audit: Audit) -> list[ActionItem]:
-    """Return the most useful actions."""
-    return [
-        ActionItem(
-            one,
-            tuple((link_text(audit, link), _link_row(audit, link)) for link in one.links),
-            one.where[:_MOST_ADDRESSES],
-            max(0, len(one.where) - _MOST_ADDRESSES),
-        )
-        for one in audit.actions
-    ]
-
-
-def _link_row(audit: Audit, one: ProposedLink) -> LinkRow:
-    span = anchor_span(one.sentence, one.anchor)
-    before, anchor, after = (
-        (one.sentence[: span[0]], one.anchor, one.sentence[span[1] :]) if span else ("", one.anchor, "")
-    )
-    return LinkRow(
-        page_name(audit, one.source),
-        page_name(audit, one.target),
-        before,
-        anchor,
-        after,
-        score_of(one.strength),
-        TIER_NAMES[one.tier],
-        one.why,
-    )
+def marked(sentence: str, anchor: str) -> tuple[str, str, str]:
+    """Return what comes before an anchor in its sentence, the anchor, and what comes after; "" if it is not in it."""
+    span = anchor_span(sentence, anchor)
+    return (sentence[: span[0]], anchor, sentence[span[1] :]) if span else ("", anchor, "")
 
 
 def page_name(audit: Audit, row: int) -> PageName:
     """Return the page with this row."""
     url = audit.urls[row]
-    return PageName(audit.titles[row], url, href(url))
+    return {"title": audit.titles[row], "url": url, "href": href(url)}
 
 
-def orphans(audit: Audit) -> list[OrphanRow]:
-    """Return today's orphans: those that stay orphans first, then by PageRank after adoption."""
+def orphans(audit: Audit) -> list[tuple[int, Ints]]:
+    """Return today's orphans, each with the rows of the best pages that would link to it.
+
+    Those that stay orphans come first, then those of the highest PageRank after adoption.
+    """
     if not audit.links_known:
         return []
-    rows, gained = audit.before.orphans, audit.offered.inlinks
+    rows, gained = audit.before.orphans, degrees(audit.proposed, len(audit.urls))[0]
     order = np.lexsort((-audit.after.pagerank[rows], gained[rows] > 0))
     shown = rows[order][:MOST_ORPHANS].tolist()
     sources = _best_sources(audit, shown)
-    return [
-        OrphanRow(
-            page_name(audit, row),
-            audit.sections[row],
-            int(audit.after.inlinks[row]),
-            tuple(page_name(audit, source) for source in sources[row]),
-        )
-        for row in shown
-    ]
+    return [(row, sources[row]) for row in shown]
 
 
-def opportunities(audit: Audit) -> list[OpportunityRow]:
-    """Return the largest opportunities."""
-    return [
-        OpportunityRow(
-            page_name(audit, one.page),
-            one.query,
-            one.position,
-            round(one.impressions),
-            round(one.gain),
-            tuple(page_name(audit, source) for source in one.sources),
-        )
-        for one in audit.opportunities[:MOST_OPPORTUNITIES]
-    ]
-
-
-def movers(audit: Audit) -> tuple[list[Mover], list[Mover]]:
+def movers(audit: Audit) -> tuple[list[int], list[int]]:
     """Return the pages that gain most PageRank by adoption, and those that lose most."""
-    n = len(audit.urls)
     change = audit.after.pagerank - audit.before.pagerank
     order = np.argsort(change, kind="stable")
     lost = order[:MOST_MOVERS][change[order[:MOST_MOVERS]] < 0]
     gained = order[::-1][:MOST_MOVERS][change[order[::-1][:MOST_MOVERS]] > 0]
-
-    def mover(row: int) -> Mover:
-        return Mover(
-            page_name(audit, row), float(audit.before.pagerank[row]) * n, float(audit.after.pagerank[row]) * n
-        )
-
-    return [mover(row) for row in gained.tolist()], [mover(row) for row in lost.tolist()]
+    return gained.tolist(), lost.tolist()
 
 
-def findings(audit: Audit) -> list[RuleFindings]:
-    """Return the rules that have findings, errors first, each with its first findings."""
+def findings(audit: Audit) -> dict[Rule, list[Finding]]:
+    """Return the findings by rule, errors first."""
     by_rule: dict[Rule, list[Finding]] = {}
     for one in audit.findings:
         by_rule.setdefault(one.rule, []).append(one)
-    found = [_of_rule(rule, by_rule[rule]) for rule in Rule if rule in by_rule]
-    order: Sequence[Severity] = ("error", "warning", "note")
-    return sorted(found, key=lambda one: order.index(one.rule.severity))
-
-
-def _of_rule(rule: Rule, found: Sequence[Finding]) -> RuleFindings:
-    standings = Counter(one.standing for one in found)
-    first = tuple(found[:MOST_FINDINGS])
-    return RuleFindings(rule, len(found), standings["resolved"], standings["new"], first)
+    places: Sequence[Severity] = ("error", "warning", "note")
+    order = [*Rule]
+    return dict(
+        sorted(by_rule.items(), key=lambda item: (places.index(item[0].severity), order.index(item[0])))
+    )
 
 
 def _best_sources(audit: Audit, targets: Sequence[int]) -> dict[int, Ints]:
@@ -232,29 +94,8 @@ _MOST_CLUSTERS = 12
 _SHARES = (0, 0.1, 0.2, 0.5, *range(1, 101))
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A tile of the treemap: some pages, and how many of them are orphans before and after adoption."""
-
-    name: str
-    pages: int
-    before: int
-    after: int
-    parts: tuple["Tile", ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TierCount:
-    """The new links of one tier, with scores of at least `low` (0 to 100)."""
-
-    name: str
-    low: int
-    links: int
-
-
-def readable(path: str) -> str:
-    """Return a path for people, with percent-encoding decoded."""
-    return " ".join(unquote(path).split())
+Tile = dict[str, Any]
+"""A tile of the treemap: `name`, its pages (`value`), its orphans `before` and `after` adoption, and its `children`."""
 
 
 def tiles(audit: Audit) -> list[Tile]:
@@ -272,17 +113,18 @@ def tiles(audit: Audit) -> list[Tile]:
     found: dict[str, list[Tile]] = {}
     for (section, cluster), count in pages.most_common():
         at = section, cluster
-        found.setdefault(section, []).append(Tile(cluster, count, before[at], after[at]))
+        tile = {"name": cluster, "value": count, "before": before[at], "after": after[at]}
+        found.setdefault(section, []).append(tile)
     return sorted(
-        (_together(section, parts) for section, parts in found.items()), key=lambda tile: -tile.pages
+        (_together(section, parts) for section, parts in found.items()), key=lambda tile: -tile["value"]
     )
 
 
-def tiers(audit: Audit) -> list[TierCount]:
-    """Return the candidates by tier, the best tier first."""
+def tiers(audit: Audit) -> list[tuple[str, int, int]]:
+    """Return name, lowest score (0 to 100) and number of candidates of each tier, the best tier first."""
     sidebar, inline = audit.thresholds
     bounds = zip(TIER_NAMES.values(), (inline, sidebar, 0.0), audit.tiers, strict=True)
-    return [TierCount(name, score_of(low) or 0, count) for name, low, count in bounds]
+    return [(name, score_of(low) or 0, count) for name, low, count in bounds]
 
 
 def concentration(pagerank: Vectors) -> list[list[float]]:
@@ -297,7 +139,7 @@ def chart_data(audit: Audit, sections: Sequence[Tile]) -> dict[str, Any]:
     matrix = audit.section_matrix
     edges, counts = audit.histogram
     return {
-        "treemap": [_as_json(tile) for tile in sections],
+        "treemap": sections,
         "matrix": {
             "names": list(map(readable, matrix.names)),
             "before": matrix.before.tolist(),
@@ -322,22 +164,11 @@ def _together(section: str, parts: Sequence[Tile]) -> Tile:
     shown, others = list(parts[:_MOST_CLUSTERS]), parts[_MOST_CLUSTERS:]
     if others:
         shown.append(_sum(f"{len(others)} more clusters", others))
-    return _sum(section, parts, tuple(shown))
+    return _sum(readable(section), parts) | {"children": shown}
 
 
-def _sum(name: str, tiles: Iterable[Tile], parts: tuple[Tile, ...] = ()) -> Tile:
-    pages, before, after = map(sum, zip(*((one.pages, one.before, one.after) for one in tiles), strict=True))
-    return Tile(name, pages, before, after, parts)
-
-
-def _as_json(tile: Tile) -> dict[str, Any]:
-    figures = {
-        "name": readable(tile.name) if tile.parts else tile.name,
-        "value": tile.pages,
-        "before": tile.before,
-        "after": tile.after,
-    }
-    return figures | ({"children": [_as_json(part) for part in tile.parts]} if tile.parts else {})
+def _sum(name: str, tiles: Sequence[Tile]) -> Tile:
+    return {"name": name} | {key: sum(one[key] for one in tiles) for key in ("value", "before", "after")}
 
 
 _TEMPLATE = Path(__file__).parent / "report.html"
@@ -361,17 +192,14 @@ _CARDS = (
 _TOLD_SHARES = (0.1, 1, 5, 10, 20, 50)
 
 
-class AuditHtml:
-    """An `AuditSink`: the report for browsers."""
+def write_report(file: ReportFile, audit: Audit) -> list[str]:
+    """Replace the report for browsers; return a sentence that says where it is, if it could not be replaced.
 
-    def __init__(self, file: ReportFile) -> None:
-        self._file, self.name = file, f"files/{file.path.name}"
-
-    def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; return a sentence that says where it is, if it could not be replaced."""
-        return self._file.replace(
-            _TEMPLATE, _context(audit), {"change": change, "figure": figure, "readable": readable}
-        )
+    Raises:
+        OutputError: it can't be written; the earlier file stays as it was.
+    """
+    filters: dict[str, Callable[..., str]] = {"change": change, "figure": figure, "readable": readable}
+    return file.replace(_TEMPLATE, _context(audit), filters)
 
 
 def figure(value: float, decimals: int = 0) -> str:
@@ -388,6 +216,7 @@ def change(measure: Measure) -> str:
 
 def _context(audit: Audit) -> dict[str, Any]:
     sections, (gaining, losing) = tiles(audit), movers(audit)
+    opportunities = audit.opportunities
     edges, counts = audit.histogram
     curves = (concentration(state.pagerank) for state in (audit.before, audit.after))
     return {
@@ -396,12 +225,13 @@ def _context(audit: Audit) -> dict[str, Any]:
         "new_links": len(audit.proposed.sources),
         "candidates": len(audit.candidates.sources),
         "cards": _cards(audit),
-        "actions": actions(audit),
+        "most_addresses": _MOST_ADDRESSES,
         "rule_of_actions": RULE,
-        "links": links(audit),
-        "opportunities": opportunities(audit),
+        "link_text": link_text,
+        "links": links_table(audit, MOST_LINKS).records(),
+        "opportunities": opportunities.records(MOST_OPPORTUNITIES) if opportunities else [],
         "gain_means": GAIN_MEANS,
-        "opportunity_count": len(audit.opportunities),
+        "opportunity_count": len(opportunities or ()),
         "links_in_workbook": len(audit.links),
         "grouped_by": _grouped_by(audit),
         "tiles": sections,
@@ -414,6 +244,11 @@ def _context(audit: Audit) -> dict[str, Any]:
         "orphan_count": len(audit.before.orphans),
         "links_known": audit.links_known,
         "findings": findings(audit),
+        "standings": Counter((one.rule, one.standing) for one in audit.findings),
+        "most_findings": MOST_FINDINGS,
+        "named": partial(page_name, audit),
+        "marked": marked,
+        "titles": dict(zip(audit.urls, audit.titles, strict=True)),
         "data": chart_data(audit, sections),
     }
 

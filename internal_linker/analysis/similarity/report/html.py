@@ -1,14 +1,12 @@
 """clusters.html: the data of its charts and tables, cut to what a person reads, in a template."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from internal_linker.adapters.html.document import ReportFile, href
-from internal_linker.analysis.similarity.cluster_records import REASONS, Cluster, PageMap, SiteClusters
+from internal_linker.analysis.similarity.cluster_records import REASONS, PageMap, SiteClusters
 from internal_linker.core.arrays import Ints
 
 # Limits per cluster: in the tables, fewer if there are many clusters, and in the tree.
@@ -17,45 +15,22 @@ MOST_LEAVES, MOST_BRANCHES = 30, 100
 _LONGEST = 300
 
 
-@dataclass(frozen=True, slots=True)
-class PageRow:
-    """A page of a cluster; `href` is "" if its URL must not be followed."""
-
-    title: str
-    url: str
-    href: str
-    distance: float
-    is_hub: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LinkRow:
-    """A link that is missing in a cluster."""
-
-    source: PageRow
-    target: PageRow
-    similarity: float
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterPart:
-    """A cluster with its pages nearest to the centre and its first missing links."""
-
-    cluster: Cluster
-    pages: Sequence[PageRow]
-    links: Sequence[LinkRow]
-
-
 def brief(text: str) -> str:
     """Return the text, shortened if nobody would read it to its end."""
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
-def parts(found: SiteClusters) -> list[ClusterPart]:
-    """Return all clusters with the rows that the tables show."""
-    share = max(LEAST, MOST_ROWS // max(1, len(found.clusters)))
-    return [_part(found, at, share) for at in range(len(found.clusters))]
+def parts(found: SiteClusters) -> list[tuple[Ints, Ints]]:
+    """Return of each cluster the rows of the pages that tables show, and the places of the missing links."""
+    most = max(LEAST, MOST_ROWS // max(1, len(found.clusters)))
+    clusters = found.labels[found.missing.sources]
+    return [
+        (
+            _members(found, at)[: min(MOST_PAGES, most)],
+            np.flatnonzero(clusters == at)[: min(MOST_LINKS, most)],
+        )
+        for at in range(len(found.clusters))
+    ]
 
 
 def chart_data(found: SiteClusters, page_map: PageMap) -> dict[str, Any]:
@@ -78,22 +53,6 @@ def _members(found: SiteClusters, at: int) -> Ints:
     return nearest
 
 
-def _part(found: SiteClusters, at: int, most: int) -> ClusterPart:
-    pages = [_page(found, row) for row in _members(found, at)[: min(MOST_PAGES, most)].tolist()]
-    missing = found.missing
-    places = np.flatnonzero(found.labels[missing.sources] == at)[: min(MOST_LINKS, most)].tolist()
-    links = [
-        LinkRow(
-            _page(found, int(missing.sources[place])),
-            _page(found, int(missing.targets[place])),
-            float(found.similarities[place]),
-            REASONS[missing.reasons[place]],
-        )
-        for place in places
-    ]
-    return ClusterPart(found.clusters[at], pages, links)
-
-
 def _branch(found: SiteClusters, at: int) -> dict[str, Any]:
     rows, hub = _members(found, at), int(found.hubs[at])
     shown = [hub, *(row for row in rows[:MOST_LEAVES].tolist() if row != hub)]
@@ -101,23 +60,26 @@ def _branch(found: SiteClusters, at: int) -> dict[str, Any]:
     return {"leaves": leaves, "more": len(rows) - len(shown)}
 
 
-def _page(found: SiteClusters, row: int) -> PageRow:
-    url = found.urls[row]
-    is_hub = bool(found.hubs[found.labels[row]] == row)
-    return PageRow(brief(found.titles[row]), url, href(url), float(found.distances[row]), is_hub)
-
-
 _TEMPLATE = Path(__file__).parent / "clusters.html"
 
 
-def write_clusters(file: ReportFile, found: SiteClusters, page_map: PageMap) -> Sequence[str]:
+def write_report(file: ReportFile, found: SiteClusters, page_map: PageMap) -> list[str]:
     """Replace the report; return a sentence that says where it is, if it could not be replaced.
 
     Raises:
         OutputError: it can't be written; the earlier file stays as it was.
     """
+
+    def named(row: int) -> dict[str, str]:
+        url = found.urls[row]
+        return {"title": brief(found.titles[row]), "url": url, "href": href(url)}
+
     shown = {
         "found": found,
+        "named": named,
+        "missing": found.missing,
+        "reasons": REASONS,
+        "hubs": set(found.hubs.tolist()),
         "drawn": len(page_map.rows),
         "parts": parts(found),
         "grouped": int(np.count_nonzero(found.labels >= 0)),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from internal_linker.adapters.html.document import ReportFile, href
-from internal_linker.performance.impact.records import Estimate, Findings, MatchedPair, Verdict
+from internal_linker.performance.impact.records import Conclusion, Effect, Findings, MatchedPair
 
 _TEMPLATE = Path(__file__).parent / "impact.html"
 # Pairs in the table and in the chart.
@@ -24,7 +24,7 @@ def write_impact(file: ReportFile, site: str, found: Findings, links: int) -> li
         "site": site,
         "found": found,
         "links": links,
-        "thin": Verdict.THIN,
+        "thin": Conclusion.THIN,
         "pairs": [*map(_pair, pairs)],
         "data": _data(found, pairs),
     }
@@ -41,7 +41,7 @@ def signed(value: float, digits: int) -> str:
     return f"{value:+.{digits}f}" if round(value, digits) else f"{0:.{digits}f}"
 
 
-def effect(one: Estimate) -> str:
+def effect(one: Effect) -> str:
     """Format an effect with its interval: percentages, or positions."""
     middle, low, high = one.shown
     if one.is_ratio:
@@ -60,7 +60,9 @@ def _pair(one: MatchedPair) -> dict[str, Any]:
 
 def _data(found: Findings, pairs: Sequence[MatchedPair]) -> dict[str, Any]:
     return {
-        "weeks": [[one.week, *(round(share, 4) for share in one.shown)] for one in found.events],
+        "weeks": [
+            [one.week, *(round(each, 4) for each in (one.effect, one.low, one.high))] for one in found.events
+        ],
         "pairs": [
             [round(one.expected_after, 2), round(one.after, 2), one.page, one.tier, round(one.before, 2)]
             for one in pairs
