@@ -45,12 +45,6 @@ def adopted(existing: SiteGraph, proposed: SiteGraph, n: int) -> SiteGraph:
     )
 
 
-def new_only(proposed: SiteGraph, existing: SiteGraph, n: int) -> SiteGraph:
-    """Return the proposed links that don't exist yet."""
-    fresh = ~np.isin(pair_keys(proposed, n), pair_keys(existing, n))
-    return SiteGraph(proposed.sources[fresh], proposed.targets[fresh], proposed.weights[fresh])
-
-
 def pair_keys(graph: SiteGraph, n: int) -> Ints:
     """Return (e,) int64 keys of the links of n pages, ascending."""
     return graph.sources.astype(np.int64) * n + graph.targets

@@ -21,8 +21,9 @@ router = APIRouter(prefix="/projects/{key}", tags=["History"])
 MOST_SHOWN = 2_000
 _Run = Annotated[str, Query(min_length=1, max_length=100, description="A run's id or name, such as last-1.")]
 _Sections = Annotated[
-    list[Annotated[str, Field(max_length=2_000)]],
-    Query(max_length=100, description="Only pages below these paths."),
+    # All of them fit into an address: servers and proxies take no more than some 60,000 bytes.
+    list[Annotated[str, Field(max_length=500)]],
+    Query(max_length=20, description="Only pages below these paths."),
 ]
 _Rollback = Annotated[RollbackOptions, given(RollbackOptions)]
 

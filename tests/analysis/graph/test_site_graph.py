@@ -20,7 +20,6 @@ from internal_linker.analysis.graph import (
     degrees,
     gini,
     graph_of,
-    new_only,
     pagerank,
     reciprocal_pairs,
     shortest_path,
@@ -104,7 +103,6 @@ def test_depth_is_that_of_a_plain_search(site: tuple[int, Links], data: st.DataO
     after = click_depth(more, n, home).tolist()
     assert all(-1 < then <= now for now, then in zip(expected, after, strict=True) if now >= 0)
     assert pairs_of(more) == pairs_of(graph) | pairs_of(offered)
-    assert pairs_of(new_only(offered, graph, n)) == pairs_of(offered) - pairs_of(graph)
 
 
 @given(sites())
