@@ -32,15 +32,15 @@ _USE_CASES = {
     "search_data": ("search_data",),
     "undo_links": ("applications", "undo"),
 }
-CAPABILITIES = {name: f".usecases.{module}" for module, names in _USE_CASES.items() for name in names}
+CAPABILITIES = {name: f".project.{module}" for module, names in _USE_CASES.items() for name in names}
 # Capabilities whose command, route and tool for assistants are derived as well; those of the others are written.
 DERIVED: tuple[str, ...] = ()
 # Public names that are no capabilities.
 _OTHERS = {
-    "InternalLinkerError": ".core.errors",
-    "decide": ".api.written",
-    "open_site": ".api.written",
-    "schedule": ".api.written",
+    "InternalLinkerError": ".model.errors",
+    "decide": ".faces.python.written",
+    "open_site": ".faces.python.written",
+    "schedule": ".faces.python.written",
 }
 __all__ = ["__version__", *sorted({*CAPABILITIES, *_OTHERS})]  # noqa: PLE0604 - all of them are strings
 
@@ -48,7 +48,7 @@ __all__ = ["__version__", *sorted({*CAPABILITIES, *_OTHERS})]  # noqa: PLE0604 -
 def __getattr__(name: str) -> Any:
     """Import a public name."""
     if name in CAPABILITIES:
-        return import_module(".api.functions", __name__).public_function(name)
+        return import_module(".faces.python.functions", __name__).public_function(name)
     if name not in _OTHERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_OTHERS[name], __name__), name)

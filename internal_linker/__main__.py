@@ -8,7 +8,7 @@ from pathlib import Path
 def main(arguments: Sequence[str] | None = None, default_project: Path | None = None) -> None:
     """Run the command line; without its packages, say what to do."""
     try:
-        from internal_linker.cli import main as run
+        from internal_linker.faces.cli import main as run
     except ImportError as error:
         from internal_linker import bootstrap
 

@@ -14,7 +14,7 @@ from hypothesis import settings
 from sqlalchemy import URL
 from tenacity import wait_random_exponential
 
-from internal_linker.adapters.http import limits
+from internal_linker.sources.http import limits
 from tests.standins import GoogleStandIn
 from tests.support.databases import fresh_database, running_server
 from tests.support.sheets import HEADER, SITE

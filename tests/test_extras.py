@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from internal_linker.adapters.notifications.channels import open_channels
-from internal_linker.adapters.tables.xlsx_reader import worksheets
-from internal_linker.analysis.graph import communities, graph_of
-from internal_linker.cms.front_matter import parsed
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.hints import CHECKOUT, needs_extra
-from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
-from internal_linker.embeddings.encoders.vector_file import parquet_rows
-from internal_linker.ingest.drafts import read_docx
-from internal_linker.ingest.web import html_page
-from internal_linker.ingest.web.site_files import rules_of
+from internal_linker.insight.graph import communities, graph_of
+from internal_linker.match.encoders.multilingual import MultilingualEncoder
+from internal_linker.match.encoders.vector_file import parquet_rows
+from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.hints import CHECKOUT, needs_extra
+from internal_linker.project.notifications.channels import open_channels
+from internal_linker.project.providers import compute_at
+from internal_linker.publish.front_matter import parsed
+from internal_linker.sources.drafts import read_docx
+from internal_linker.sources.tables.xlsx_reader import worksheets
+from internal_linker.sources.web import html_page
+from internal_linker.sources.web.site_files import rules_of
 from internal_linker.text import segmentation
-from internal_linker.usecases.providers import compute_at
 from tests.lock import SHOWN
 
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -38,7 +38,7 @@ def _workbook(folder: Path) -> object:
 
 def _app(folder: Path) -> object:
     with needs_extra("app", "The app"):
-        return importlib.import_module("internal_linker.web.server")
+        return importlib.import_module("internal_linker.faces.web.server")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_missing_extra_is_one_sentence_with_the_command(
     package: str, extra: str, use: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "internal_linker.web.server", raising=False)
+    monkeypatch.delitem(sys.modules, "internal_linker.faces.web.server", raising=False)
     segmentation._model.cache_clear()
     with pytest.raises(
         ConfigurationError, match=rf"requires the extra `{extra}` \(.*\)\. Install it: "

@@ -12,7 +12,7 @@ from internal_linker.anchors.site_words import SiteWords
 from internal_linker.anchors.source_text import SourceText
 from internal_linker.anchors.sums import between, between_of, extreme, totals
 from internal_linker.anchors.target_names import NameKind, TargetNames
-from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.model.arrays import Bools, Ints, Vectors
 
 # Phrases of a text that are compared with a target in full: the best by a rough score. Twice as many change no figure;
 # half as many find worse words for a given target.

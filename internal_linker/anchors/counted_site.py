@@ -14,7 +14,7 @@ from internal_linker.anchors.page_words import KeptWords, PageWords
 from internal_linker.anchors.site_names import NameCounts, Owners
 from internal_linker.anchors.site_words import SiteWords
 from internal_linker.anchors.target_names import PARTS, TargetNames, target_names
-from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.model.records import Collected, ExistingLink, Page
 from internal_linker.text.blocks import Templates
 from internal_linker.text.brands import found_brands, without_brands
 from internal_linker.text.phrases import Hashes, Phrases, Reader

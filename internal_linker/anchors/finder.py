@@ -16,12 +16,12 @@ from internal_linker.anchors.source_page import SourcePage, UsedWordings
 from internal_linker.anchors.suggested_wording import suggested
 from internal_linker.anchors.target_names import TargetNames
 from internal_linker.anchors.variety import ProposeEach, Variety
-from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.core.edges import Anchor
-from internal_linker.core.house_rules import LinkRule
-from internal_linker.core.records import ExistingLink, fold_query
-from internal_linker.ranking.promising import PAIR_COLUMNS
-from internal_linker.ranking.rules import BALANCED, MOST_SAME
+from internal_linker.model.arrays import Ints, Vectors
+from internal_linker.model.edges import Anchor
+from internal_linker.model.house_rules import LinkRule
+from internal_linker.model.records import ExistingLink, fold_query
+from internal_linker.rank.promising import PAIR_COLUMNS
+from internal_linker.rank.rules import BALANCED, MOST_SAME
 from internal_linker.text.sentences import around, sentences
 from internal_linker.text.spans import occurrences, says, spans
 

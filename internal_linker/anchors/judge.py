@@ -8,9 +8,9 @@ from importlib import resources
 
 import numpy as np
 
-from internal_linker.core.arrays import Bools, Ints, Vectors, ranks
-from internal_linker.ranking.promising import PAIR_COLUMNS
-from internal_linker.ranking.trees import Trees, read_trees
+from internal_linker.model.arrays import Bools, Ints, Vectors, ranks
+from internal_linker.rank.promising import PAIR_COLUMNS
+from internal_linker.rank.trees import Trees, read_trees
 
 PACKAGED = "judge.json"
 # Wordings of each target that are judged, the most promising ones, and mentions of each of which the first natural one

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from internal_linker.anchors.site_words import ONE, SLOTS, slots
-from internal_linker.core.arrays import Vectors
+from internal_linker.model.arrays import Vectors
 from internal_linker.text.phrases import Hashes, Phrases
 
 # Each word counts as if it had this many more occurrences at the average rate: two occurrences prove little.

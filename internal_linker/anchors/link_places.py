@@ -6,8 +6,8 @@ from itertools import islice
 import numpy as np
 
 from internal_linker.anchors.keyphraseness import Span
-from internal_linker.core.arrays import Bools
-from internal_linker.core.records import ExistingLink
+from internal_linker.model.arrays import Bools
+from internal_linker.model.records import ExistingLink
 from internal_linker.text.phrases import Phrases
 from internal_linker.text.spans import spans
 

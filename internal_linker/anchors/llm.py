@@ -10,12 +10,12 @@ from typing import Any
 
 from internal_linker.anchors.finder import ANCHORS
 from internal_linker.anchors.source_text import LONGEST_NAME, LONGEST_PHRASE
-from internal_linker.core.edges import Anchor
-from internal_linker.core.errors import FINAL, SPENT, ServiceError
-from internal_linker.core.ports import Anchors, Chat, Wanted
-from internal_linker.core.records import Collected, fold_query
-from internal_linker.core.wordings import addition
-from internal_linker.ranking.rules import BALANCED
+from internal_linker.model.edges import Anchor
+from internal_linker.model.errors import FINAL, SPENT, ServiceError
+from internal_linker.model.ports import Anchors, Chat, Wanted
+from internal_linker.model.records import Collected, fold_query
+from internal_linker.model.wordings import addition
+from internal_linker.rank.rules import BALANCED
 from internal_linker.text.phrases import Reader
 from internal_linker.text.words import normalise, word_count
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from internal_linker.anchors.target_names import Name, TargetNames
-from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.model.arrays import Bools, Ints, Vectors
 from internal_linker.text.phrases import Hashes, is_among
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from internal_linker.core.arrays import Ints
-from internal_linker.core.records import Page
+from internal_linker.model.arrays import Ints
+from internal_linker.model.records import Page
 from internal_linker.text.phrases import Hashes, Phrases, Reader
 
 # Words that are kept, 70 MB: several counts of a large site read the same sample of its pages.

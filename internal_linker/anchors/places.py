@@ -24,9 +24,9 @@ from internal_linker.anchors.site_names import NameCounts, Owners
 from internal_linker.anchors.source_page import SourcePage, UsedWordings
 from internal_linker.anchors.source_text import SourceText
 from internal_linker.anchors.target_names import TargetNames
-from internal_linker.core.arrays import Ints, Vectors, joined
-from internal_linker.core.house_rules import LinkRule
-from internal_linker.core.records import ExistingLink, Page
+from internal_linker.model.arrays import Ints, Vectors, joined
+from internal_linker.model.house_rules import LinkRule
+from internal_linker.model.records import ExistingLink, Page
 from internal_linker.text.blocks import closed_spans
 from internal_linker.text.spans import occurrences
 

@@ -9,9 +9,9 @@ from internal_linker.anchors.name_table import NameTable
 from internal_linker.anchors.site_names import NameCounts, Owners
 from internal_linker.anchors.source_text import LONGEST_PHRASE, SourceText, is_article
 from internal_linker.anchors.target_names import Name, NameKind
-from internal_linker.core.arrays import Bools, Ints
-from internal_linker.core.records import fold_query
-from internal_linker.ranking.named_pages import FEW
+from internal_linker.model.arrays import Bools, Ints
+from internal_linker.model.records import fold_query
+from internal_linker.rank.named_pages import FEW
 from internal_linker.text.phrases import MOST_WORDS, Hashes, is_among
 
 # The rarity from which a title of one word means its page wherever it stands: on one page in twenty ("kanban"). A word

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.anchors.site_words import WORDS_AT_ONCE
-from internal_linker.core.arrays import Bools, Ints
-from internal_linker.ranking.named_pages import FEW, MOSTLY
+from internal_linker.model.arrays import Bools, Ints
+from internal_linker.rank.named_pages import FEW, MOSTLY
 from internal_linker.text.phrases import Hashes, Phrases, is_among, joined, mixed
 
 # Names of more stems are not counted.

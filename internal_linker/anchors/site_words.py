@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.anchors.source_text import ARTICLES, JOINING_WORDS, as_hashes
-from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.model.arrays import Bools, Ints, Vectors
 from internal_linker.text.phrases import Hashes, Phrases, breaks, joined
 
 # Words are counted by part of their hash: two frequent words of a site hardly ever share one, and the counts take 5 MB.

@@ -13,10 +13,10 @@ from internal_linker.anchors.name_table import NameTable
 from internal_linker.anchors.rules import named_spans
 from internal_linker.anchors.site_names import Owners
 from internal_linker.anchors.source_text import SourceText
-from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.core.edges import Anchor
-from internal_linker.core.house_rules import LinkRule, Mode
-from internal_linker.core.records import fold_query
+from internal_linker.model.arrays import Bools, Ints, Vectors
+from internal_linker.model.edges import Anchor
+from internal_linker.model.house_rules import LinkRule, Mode
+from internal_linker.model.records import fold_query
 from internal_linker.text.sentences import around, paragraphs, sentences
 
 # Links in one sentence.

@@ -6,7 +6,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from internal_linker.core.arrays import Bools, Ints
+from internal_linker.model.arrays import Bools, Ints
 from internal_linker.text.phrases import Hashes, Phrases, breaks, is_among, mixed, word_hash, word_pairs
 
 # Names may have more words than other phrases.

@@ -8,7 +8,7 @@ from internal_linker.anchors.name_table import NameTable
 from internal_linker.anchors.site_words import SiteWords
 from internal_linker.anchors.source_page import SourcePage, UsedWordings
 from internal_linker.anchors.target_names import NameKind, TargetNames
-from internal_linker.core.edges import Anchor
+from internal_linker.model.edges import Anchor
 from internal_linker.text.clauses import with_clause
 from internal_linker.text.language import detect_among
 

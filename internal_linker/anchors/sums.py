@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.model.arrays import Bools, Ints, Vectors
 
 
 def totals(rows: Vectors | Bools | Sequence[Vectors | Bools]) -> Vectors:

@@ -10,8 +10,8 @@ from itertools import islice
 import numpy as np
 
 from internal_linker.anchors.site_words import SiteWords
-from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.core.records import Page, fold_query
+from internal_linker.model.arrays import Ints, Vectors
+from internal_linker.model.records import Page, fold_query
 from internal_linker.text.phrases import Hashes, Phrases, Reader, stem_set, word_pairs
 
 # Anchors of known links that count as names, the most common first: rare ones are hardly names.

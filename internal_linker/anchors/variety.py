@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 
-from internal_linker.core.edges import Anchor
-from internal_linker.core.ports import Wanted
-from internal_linker.core.records import fold_query
+from internal_linker.model.edges import Anchor
+from internal_linker.model.ports import Wanted
+from internal_linker.model.records import fold_query
 
 ProposeEach = Callable[[Iterable[Wanted]], Iterator[Sequence[tuple[Anchor, ...]]]]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
-from internal_linker.core.edges import Status, Tier
-from internal_linker.core.records import Origin
+from internal_linker.model.edges import Status, Tier
+from internal_linker.model.records import Origin
 
 # An editor who edits a link's anchor, or puts the link on the page, accepts the link.
 _WANTED: tuple[Status, ...] = ("accepted", "edited", "live")

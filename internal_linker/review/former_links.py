@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.edges import Cells, Edge, Verdict, with_hosts
-from internal_linker.core.ports import EdgeStore
-from internal_linker.core.sequences import batched
+from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.edges import Cells, Edge, Verdict, with_hosts
+from internal_linker.model.ports import EdgeStore
+from internal_linker.model.sequences import batched
 from internal_linker.review.transitions import heard, says_nothing_new
 
 # Edges that are moved together.

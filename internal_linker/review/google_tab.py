@@ -6,20 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
-from internal_linker.adapters.google_sheets.client import GOOGLE
-from internal_linker.adapters.google_sheets.reconcile import Line, Reading, Writes
-from internal_linker.adapters.google_sheets.spreadsheet import (
-    MAX_BYTES,
-    Cells,
-    Spreadsheet,
-    Tab,
-    chunks,
-    tabs_of,
-)
-from internal_linker.adapters.http.limits import with_retries
-from internal_linker.adapters.tables.columns import Cell, text_of
-from internal_linker.core.edges import ReviewRow, Verdict
-from internal_linker.core.errors import InputError, OutputError, ServiceError
+from internal_linker.model.edges import ReviewRow, Verdict
+from internal_linker.model.errors import InputError, OutputError, ServiceError
 from internal_linker.review.google_tab_format import (
     METADATA_KEY,
     appended,
@@ -47,6 +35,18 @@ from internal_linker.review.merge import (
     verdicts,
 )
 from internal_linker.review.rows import anchor_span
+from internal_linker.sources.google_sheets.client import GOOGLE
+from internal_linker.sources.google_sheets.reconcile import Line, Reading, Writes
+from internal_linker.sources.google_sheets.spreadsheet import (
+    MAX_BYTES,
+    Cells,
+    Spreadsheet,
+    Tab,
+    chunks,
+    tabs_of,
+)
+from internal_linker.sources.http.limits import with_retries
+from internal_linker.sources.tables.columns import Cell, text_of
 
 _TITLE = "Review"
 # How often links are written and formatted if rows move in the meantime.

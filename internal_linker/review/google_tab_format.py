@@ -5,9 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from internal_linker.adapters.google_sheets.spreadsheet import MAX_BYTES, RichText, Tab, new_columns
-from internal_linker.adapters.tables.columns import Cell, text_of
-from internal_linker.core.edges import TIER_NAMES
+from internal_linker.model.edges import TIER_NAMES
 from internal_linker.review.merge import (
     ANCHOR,
     COLOURS,
@@ -26,6 +24,8 @@ from internal_linker.review.merge import (
     WHY,
 )
 from internal_linker.review.rows import anchor_span
+from internal_linker.sources.google_sheets.spreadsheet import MAX_BYTES, RichText, Tab, new_columns
+from internal_linker.sources.tables.columns import Cell, text_of
 
 Request = dict[str, Any]
 

@@ -12,9 +12,9 @@ from operator import attrgetter
 
 import numpy as np
 
-from internal_linker.core.balance import Balance
-from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.edges import (
+from internal_linker.model.balance import Balance
+from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.edges import (
     Anchor,
     Decided,
     Edge,
@@ -30,11 +30,11 @@ from internal_linker.core.edges import (
     strengths,
     tier_of,
 )
-from internal_linker.core.errors import InputError, ServiceError
-from internal_linker.core.link_density import FEW_LINKS, MOST_USUAL, LinkDensity, usual_room
-from internal_linker.core.ports import Anchors, EdgeStore, Progress, ReviewDesk, Wanted
-from internal_linker.core.reasons import FewLinks, Reason
-from internal_linker.core.records import (
+from internal_linker.model.errors import InputError, ServiceError
+from internal_linker.model.link_density import FEW_LINKS, MOST_USUAL, LinkDensity, usual_room
+from internal_linker.model.ports import Anchors, EdgeStore, Progress, ReviewDesk, Wanted
+from internal_linker.model.reasons import FewLinks, Reason
+from internal_linker.model.records import (
     Duplicate,
     Link,
     Recommendation,
@@ -42,8 +42,8 @@ from internal_linker.core.records import (
     Source,
     Targets,
 )
-from internal_linker.core.sections import Sections
-from internal_linker.core.sequences import batched
+from internal_linker.model.sections import Sections
+from internal_linker.model.sequences import batched
 from internal_linker.review.former_links import carry_over, hear, is_known, todays
 from internal_linker.review.page_links import (
     PageUnderReview,

@@ -8,11 +8,11 @@ from hashlib import blake2b
 from typing import Any, cast, get_args
 from urllib.parse import unquote
 
-from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.adapters.tables.columns import Cell, fold_header, text_of
-from internal_linker.core.edges import TIER_NAMES, VERDICTS, ReviewRow, Status, Tier, Verdict, score_of
-from internal_linker.core.sections import section_of
+from internal_linker.model.edges import TIER_NAMES, VERDICTS, ReviewRow, Status, Tier, Verdict, score_of
+from internal_linker.model.sections import section_of
 from internal_linker.review.rows import reason
+from internal_linker.sources.tables.columns import Cell, fold_header, text_of
+from internal_linker.store.files.plain_text import shortened
 
 Row = Sequence[Any]
 """A row from a desk's library: texts, numbers, booleans, dates; it may lack empty cells at its end."""

@@ -6,10 +6,10 @@ from math import isnan
 from operator import attrgetter
 from typing import TypeVar
 
-from internal_linker.core.briefs import BriefLink
-from internal_linker.core.edges import Anchor, Edge, altered, beside
-from internal_linker.core.ports import Wanted
-from internal_linker.core.records import Link, Recommendation, Source, fold_query
+from internal_linker.model.briefs import BriefLink
+from internal_linker.model.edges import Anchor, Edge, altered, beside
+from internal_linker.model.ports import Wanted
+from internal_linker.model.records import Link, Recommendation, Source, fold_query
 
 # A new page moves the scores of all others a little: nobody wants to see each list in another order for that.
 STEADY = 0.03

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from math import inf, isnan
 
-from internal_linker.core.records import Link, Recommendation, Source
-from internal_linker.core.sequences import batched
+from internal_linker.model.records import Link, Recommendation, Source
+from internal_linker.model.sequences import batched
 
 # Rows whose edges are read and written together.
 BLOCK = 1000

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status, why
-from internal_linker.core.wordings import shown_wording
+from internal_linker.model.edges import Anchor, Edge, ReviewRow, Status, why
+from internal_linker.model.wordings import shown_wording
 
 # Statuses of links that wait for a decision or have one.
 REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
-from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.edges import Cells, Edge, ReviewRow, Status, Tier, Verdict, is_link
-from internal_linker.core.ports import PageTexts
-from internal_linker.core.results import Columns, Result
-from internal_linker.core.sections import Sections
+from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.edges import Cells, Edge, ReviewRow, Status, Tier, Verdict, is_link
+from internal_linker.model.ports import PageTexts
+from internal_linker.model.results import Columns, Result
+from internal_linker.model.sections import Sections
 from internal_linker.review.rows import list_of, review_row, warning_of
 from internal_linker.review.transitions import heard
 from internal_linker.store.edges import EdgeStore

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from internal_linker.core.edges import VERDICTS, Cells, Decided, Edge, Status, Verdict, altered
-from internal_linker.core.wordings import shown_wording
+from internal_linker.model.edges import VERDICTS, Cells, Decided, Edge, Status, Verdict, altered
+from internal_linker.model.wordings import shown_wording
 
 # Decisions of editors who choose one of the tool's own statuses: live means accepted, withdrawn means rejected.
 _MEANT: dict[str, Status] = {"live": "accepted", "withdrawn": "rejected"}

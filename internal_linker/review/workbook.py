@@ -11,13 +11,9 @@ from typing import Any, BinaryIO
 
 import xlsxwriter
 
-from internal_linker.adapters.files.atomic import PAUSES_S, copy_aside, dated_name, remarks_on, replace_binary
-from internal_linker.adapters.tables.columns import text_of
-from internal_linker.adapters.tables.xlsx_reader import Sheet, readable, worksheets
-from internal_linker.adapters.tables.xlsx_writer import Marked, put_marked, put_text
-from internal_linker.core.edges import TIER_NAMES, ReviewRow, Verdict
-from internal_linker.core.errors import InputError, OutputError
-from internal_linker.core.version import __version__
+from internal_linker.model.edges import TIER_NAMES, ReviewRow, Verdict
+from internal_linker.model.errors import InputError, OutputError
+from internal_linker.model.version import __version__
 from internal_linker.review.merge import (
     ANCHOR,
     COLOURS,
@@ -46,6 +42,10 @@ from internal_linker.review.merge import (
     verdicts,
 )
 from internal_linker.review.rows import anchor_span
+from internal_linker.sources.tables.columns import text_of
+from internal_linker.sources.tables.xlsx_reader import Sheet, readable, worksheets
+from internal_linker.sources.tables.xlsx_writer import Marked, put_marked, put_text
+from internal_linker.store.files.atomic import PAUSES_S, copy_aside, dated_name, remarks_on, replace_binary
 
 _SHEET = "Review"
 # In characters, Excel's unit.

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Column, Engine, Integer, LargeBinary, Row, String, Table, Text, func, select
 
-from internal_linker.core.ports import Chat
-from internal_linker.core.records import FetchedPage, SerpMarket, SerpPage
-from internal_linker.core.sequences import batched
+from internal_linker.model.ports import Chat
+from internal_linker.model.records import FetchedPage, SerpMarket, SerpPage
+from internal_linker.model.sequences import batched
 from internal_linker.store.engine import KEYS_A_QUERY, fetch, key_text, readable, transact, upsert
 from internal_linker.store.schema import METADATA, Moment, Waste
 

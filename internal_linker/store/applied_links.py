@@ -24,8 +24,8 @@ from sqlalchemy import (
     update,
 )
 
-from internal_linker.core.applied_links import PageWrite, WriteStatus, content_hash
-from internal_linker.core.experiments import DrawnTarget
+from internal_linker.model.applied_links import PageWrite, WriteStatus, content_hash
+from internal_linker.model.experiments import DrawnTarget
 from internal_linker.store.engine import (
     UNREADABLE,
     fetch,

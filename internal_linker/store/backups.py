@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from internal_linker.adapters.files.atomic import dated_name, sync_file
-from internal_linker.core.errors import InputError, OutputError
+from internal_linker.model.errors import InputError, OutputError
+from internal_linker.store.files.atomic import dated_name, sync_file
 
 # A weekly run does not start at the same second each week.
 _DUE = timedelta(days=6)

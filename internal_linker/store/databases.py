@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from internal_linker.core.errors import ConfigurationError, InputError, RunActive
-from internal_linker.core.ports import Progress
-from internal_linker.core.progress import Tracker
+from internal_linker.model.errors import ConfigurationError, InputError, RunActive
+from internal_linker.model.ports import Progress
+from internal_linker.model.progress import Tracker
 from internal_linker.store import backups, page_vectors
 from internal_linker.store.engine import file_of, open_database, require_sound_file
 from internal_linker.store.maintenance import (

@@ -28,9 +28,9 @@ from sqlalchemy import (
     update,
 )
 
-from internal_linker.core.edges import COPIES, VERDICTS, Anchor, Cells, Edge, EdgeKind, Status, source_id
-from internal_linker.core.evidence import Evidence
-from internal_linker.core.sequences import batched
+from internal_linker.model.edges import COPIES, VERDICTS, Anchor, Cells, Edge, EdgeKind, Status, source_id
+from internal_linker.model.evidence import Evidence
+from internal_linker.model.sequences import batched
 from internal_linker.store.engine import KEYS_A_QUERY, fetch, key_text, readable, transact, upsert
 from internal_linker.store.schema import LASTING, METADATA, WHERE, Moment, Waste
 

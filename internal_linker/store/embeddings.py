@@ -21,9 +21,9 @@ from sqlalchemy import (
     update,
 )
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.ports import Encoder
-from internal_linker.core.sequences import batched
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.ports import Encoder
+from internal_linker.model.sequences import batched
 from internal_linker.store.engine import (
     KEYS_A_QUERY,
     fetch,

@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Table, delete, func, literal_column, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.core.ports import Encoder, Progress
-from internal_linker.core.sequences import counted
+from internal_linker.model.errors import ConfigurationError, InputError
+from internal_linker.model.ports import Encoder, Progress
+from internal_linker.model.sequences import counted
 from internal_linker.store import (
     answers,
     applied_links,

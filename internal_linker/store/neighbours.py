@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-from internal_linker.core.arrays import Nearest, Neighbourhood
+from internal_linker.model.arrays import Nearest, Neighbourhood
 from internal_linker.store.engine import (
     fetch,
     key_text,

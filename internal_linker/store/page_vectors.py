@@ -26,9 +26,9 @@ from sqlalchemy import (
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import UserDefinedType
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.ports import Progress
-from internal_linker.core.sequences import batched, counted
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.ports import Progress
+from internal_linker.model.sequences import batched, counted
 from internal_linker.store.engine import key_text, transact, upsert
 from internal_linker.store.runs import RUNS
 from internal_linker.store.schema import LOCK_NUMBERS, Moment, Waste

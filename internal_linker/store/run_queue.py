@@ -12,10 +12,10 @@ from typing import Protocol
 from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from internal_linker.adapters.files.locks import SignedLock, this_process
-from internal_linker.core.errors import RunActive
-from internal_linker.core.ports import Progress
+from internal_linker.model.errors import RunActive
+from internal_linker.model.ports import Progress
 from internal_linker.store.engine import database_file, failed
+from internal_linker.store.files.locks import SignedLock, this_process
 from internal_linker.store.schema import LOCK_NUMBERS
 
 # The largest sites search and embed for some hours: a run that starts at night has finished by morning.

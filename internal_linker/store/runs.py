@@ -25,8 +25,8 @@ from sqlalchemy import (
     select,
 )
 
-from internal_linker.core.records import Duplicate
-from internal_linker.core.runs import (
+from internal_linker.model.records import Duplicate
+from internal_linker.model.runs import (
     StoredList,
     Version,
     VersionRow,
@@ -36,7 +36,7 @@ from internal_linker.core.runs import (
     unpacked_duplicate,
     unpacked_list,
 )
-from internal_linker.core.sequences import batched
+from internal_linker.model.sequences import batched
 from internal_linker.store.engine import fetch, key_text, readable, transact, upsert
 from internal_linker.store.schema import LASTING, METADATA, Moment, Waste
 

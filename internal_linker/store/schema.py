@@ -23,8 +23,8 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlalchemy.types import TypeDecorator
 
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.version import __version__
+from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.version import __version__
 
 METADATA = MetaData()
 # The version of the tables that this program reads and writes.

@@ -22,8 +22,8 @@ from sqlalchemy import (
     select,
 )
 
-from internal_linker.core.search_data import SearchTable, StoredDay, empty, first_kept_day, typed
-from internal_linker.core.sequences import batched
+from internal_linker.model.search_data import SearchTable, StoredDay, empty, first_kept_day, typed
+from internal_linker.model.sequences import batched
 from internal_linker.store.engine import fetch, key_text, noted_damage, readable, transact, upsert
 from internal_linker.store.schema import METADATA, Moment, Waste
 

@@ -17,8 +17,8 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.core.arrays import Ints
-from internal_linker.core.sequences import batched
+from internal_linker.model.arrays import Ints
+from internal_linker.model.sequences import batched
 from internal_linker.text.block_words import CREDITED, MADE_BY, NUMBERED, PICTURES, SEE_ALSO
 from internal_linker.text.boilerplate import BLOCK, SLOT_BITS, TextCounts, block_slots
 from internal_linker.text.code_lines import code_lines

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.core.arrays import Bools, Ints
+from internal_linker.model.arrays import Bools, Ints
 
 # Words of a block: shorter runs are figures of speech, longer ones would not fit between the names that fill a
 # template's sentences. White space separates words, so in scripts without any, blocks are long and a mere term of

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.core.arrays import Bools, Ints
+from internal_linker.model.arrays import Bools, Ints
 from internal_linker.text.segmentation import VOWEL_SIGNS, unspaced_boundaries
 from internal_linker.text.stemming import stem
 from internal_linker.text.stop_words import stop_words

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.core.arrays import Bools, Ints
-from internal_linker.core.hints import needs_extra
+from internal_linker.model.arrays import Bools, Ints
+from internal_linker.model.hints import needs_extra
 from internal_linker.text.words import INSIDE
 
 if TYPE_CHECKING:

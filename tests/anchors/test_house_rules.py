@@ -4,9 +4,9 @@ import pytest
 
 from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
-from internal_linker.core.edges import Anchor
-from internal_linker.core.house_rules import LinkRule
-from internal_linker.core.records import ExistingLink, Page
+from internal_linker.model.edges import Anchor
+from internal_linker.model.house_rules import LinkRule
+from internal_linker.model.records import ExistingLink, Page
 from internal_linker.text.spans import occurrences
 from tests.support.builders import collected, page, url
 

@@ -18,8 +18,8 @@ from internal_linker.anchors.judge import (
     promising,
     read_judge,
 )
-from internal_linker.ranking.promising import PAIR_COLUMNS
-from internal_linker.ranking.rules import LEAST_PLACE
+from internal_linker.rank.promising import PAIR_COLUMNS
+from internal_linker.rank.rules import LEAST_PLACE
 
 
 def test_the_most_promising_wordings_of_each_target_are_judged() -> None:

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.anchors.llm import PATIENCE, PROMPT, TASK, WORDING_TASK, Rephrased, choices
-from internal_linker.core.edges import Anchor
-from internal_linker.core.errors import BudgetReached, CredentialsRefused, ServiceError
-from internal_linker.core.house_rules import LinkRule
-from internal_linker.core.ports import Anchors
-from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.core.wordings import bracketed
-from internal_linker.pipeline.site_places import SitePlaces
-from internal_linker.ranking.rules import BALANCED
+from internal_linker.model.edges import Anchor
+from internal_linker.model.errors import BudgetReached, CredentialsRefused, ServiceError
+from internal_linker.model.house_rules import LinkRule
+from internal_linker.model.ports import Anchors
+from internal_linker.model.records import Collected, ExistingLink, Page
+from internal_linker.model.wordings import bracketed
+from internal_linker.project.pipeline.site_places import SitePlaces
+from internal_linker.rank.rules import BALANCED
 from tests.support.builders import collected, page, url
 from tests.support.chats import Model
 from tests.support.wordings import FITS, OTHERS

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from internal_linker.anchors.llm import PROMPT
-from internal_linker.core.edges import is_link
+from internal_linker.model.edges import is_link
 from internal_linker.store.answers import StoredAnswers
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.engine import open_database

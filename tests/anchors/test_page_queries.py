@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
-from internal_linker.core.edges import Anchor
+from internal_linker.model.edges import Anchor
 from tests.support.builders import collected, page, url
 
 SOURCE, TARGET = url("source"), url("target")

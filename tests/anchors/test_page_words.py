@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from internal_linker.anchors.page_words import PageWords
-from internal_linker.core.records import Page
+from internal_linker.model.records import Page
 from internal_linker.text.phrases import Phrases, Reader
 from internal_linker.text.words import normalise
 

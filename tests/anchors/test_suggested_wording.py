@@ -7,9 +7,9 @@ import pytest
 from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.anchors.suggested_wording import PER_PAGE
-from internal_linker.core.edges import Anchor
-from internal_linker.core.records import ExistingLink, Page
-from internal_linker.core.wordings import bracketed
+from internal_linker.model.edges import Anchor
+from internal_linker.model.records import ExistingLink, Page
+from internal_linker.model.wordings import bracketed
 from tests.support.builders import collected, page, url
 from tests.support.wordings import FITS, LIMESCALE, OTHERS, site
 

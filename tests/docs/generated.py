@@ -10,13 +10,13 @@ from typing import Any, Literal, get_args, get_origin
 
 import typer
 
-from internal_linker.analysis.audit.records import Rule
-from internal_linker.cli.main import program
-from internal_linker.embeddings.encoders.openai import KNOWN_MODELS
-from internal_linker.matching.candidates import SERVED
-from internal_linker.matching.neighbours.knn_join import EXACT_ROWS
-from internal_linker.usecases.settings.settings import KEY_FILES, Settings
-from internal_linker.usecases.settings.template import allowed, render_settings
+from internal_linker.faces.cli.main import program
+from internal_linker.insight.audit.records import Rule
+from internal_linker.match.candidates import SERVED
+from internal_linker.match.encoders.openai import KNOWN_MODELS
+from internal_linker.match.neighbours.knn_join import EXACT_ROWS
+from internal_linker.project.settings.settings import KEY_FILES, Settings
+from internal_linker.project.settings.template import allowed, render_settings
 from tests.docs.ranker import ranker_figures, ranker_figures_with_vectors, ranker_sites
 
 _PLACE = re.compile(r"(<!-- generated: ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)

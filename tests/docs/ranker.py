@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import Any
 
-from internal_linker.ranking.learned import PACKAGED
+from internal_linker.rank.learned import PACKAGED
 
 
 def ranker_figures() -> str:
@@ -44,7 +44,7 @@ def _cell(row: Any) -> str:
 
 
 def _packaged() -> Any:
-    return json.loads(resources.files("internal_linker.ranking").joinpath(PACKAGED).read_text("utf-8"))
+    return json.loads(resources.files("internal_linker.rank").joinpath(PACKAGED).read_text("utf-8"))
 
 
 def _head(*titles: str) -> list[str]:

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from internal_linker import apply, decide, waiting_links
-from internal_linker.core.errors import ExitCode
-from internal_linker.usecases.review import LinkDecision
+from internal_linker.model.errors import ExitCode
+from internal_linker.project.review import LinkDecision
 from tests.docs.generated import COMMANDS
 from tests.docs.pages import PAGES, doc
 from tests.standins import SearchConsoleStandIn, WordPressStandIn

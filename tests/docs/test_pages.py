@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 import pytest
 
 import internal_linker
-from internal_linker.assistants.server import Tools
-from internal_linker.core.errors import ExitCode
+from internal_linker.faces.mcp.server import Tools
+from internal_linker.model.errors import ExitCode
+from internal_linker.project.run import PageLink
+from internal_linker.project.settings.accounts import site_accesses
+from internal_linker.project.settings.link_rules import LINK_RULES_FILE, LINK_TARGETS_FILE
+from internal_linker.project.settings.settings import KEY_FILES, Settings
 from internal_linker.store.page_vectors import PAGE_VECTORS
-from internal_linker.usecases.run import PageLink
-from internal_linker.usecases.settings.accounts import site_accesses
-from internal_linker.usecases.settings.link_rules import LINK_RULES_FILE, LINK_TARGETS_FILE
-from internal_linker.usecases.settings.settings import KEY_FILES, Settings
 from tests.docs.generated import COMMANDS, COMMON, places, renewed
 from tests.docs.pages import PAGES, README, Page, doc
 from tests.support.small_project import REPOSITORY

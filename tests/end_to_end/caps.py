@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
-from internal_linker.adapters.http.limits import Budget
-from internal_linker.core.errors import ServiceError
-from internal_linker.core.records import SerpMarket, Text
-from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
-from internal_linker.serp.serper import Serper
+from internal_linker.match.encoders.openai import OpenAIEmbeddings
+from internal_linker.model.errors import ServiceError
+from internal_linker.model.records import SerpMarket, Text
+from internal_linker.sources.http.limits import Budget
+from internal_linker.sources.serp.serper import Serper
 from tests.end_to_end.faulty_services import FAULTS, VECTORS
 from tests.standins import OpenAIStandIn, SerperStandIn
 

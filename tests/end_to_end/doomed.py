@@ -32,8 +32,8 @@ def main() -> None:
 
     # Wrapped before the program is imported, since its defaults are these functions.
     os.replace, os.fsync = boundary(os.replace), boundary(os.fsync)
-    from internal_linker.cli import main as program
-    from internal_linker.usecases.console import Reporter
+    from internal_linker.faces.cli import main as program
+    from internal_linker.project.console import Reporter
 
     for name in ("start", "finish"):
         setattr(Reporter, name, boundary(getattr(Reporter, name)))

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from internal_linker import check
-from internal_linker.core.applied_links import PageWrite
-from internal_linker.core.edges import altered
-from internal_linker.core.urls import normal_form
-from internal_linker.usecases.alerts import STATE_FILE
-from internal_linker.usecases.project import open_project
+from internal_linker.model.applied_links import PageWrite
+from internal_linker.model.edges import altered
+from internal_linker.model.urls import normal_form
+from internal_linker.project.alerts import STATE_FILE
+from internal_linker.project.project import open_project
+from tests.project.test_schedule import SCHEDULED_RUN
 from tests.standins import SerperStandIn
 from tests.support.message_servers import Inbox, silent_server, webhook
 from tests.support.small_project import (
@@ -30,7 +31,6 @@ from tests.support.small_project import (
     write_settings,
     write_text,
 )
-from tests.usecases.test_schedule import SCHEDULED_RUN
 
 SECRET = "T0pSecretToken99"
 OLD = f"{SITE}/old/"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.core.errors import ExitCode
+from internal_linker.model.errors import ExitCode
 from tests.end_to_end.faulty_services import SERVICES, asked_for, with_faults
 from tests.end_to_end.worlds import Outcome, World, world
 from tests.standins import Reset

@@ -9,12 +9,12 @@ import gspread
 import pytest
 from gspread.utils import rowcol_to_a1
 
-from internal_linker.core.edges import Edge
-from internal_linker.core.records import Choice
-from internal_linker.core.urls import normal_form
-from internal_linker.pipeline.run import Run
-from internal_linker.usecases.log import new_run_id
-from internal_linker.usecases.project import open_project
+from internal_linker.model.edges import Edge
+from internal_linker.model.records import Choice
+from internal_linker.model.urls import normal_form
+from internal_linker.project.log import new_run_id
+from internal_linker.project.pipeline.run import Run
+from internal_linker.project.project import open_project
 from tests.standins import GoogleStandIn
 from tests.standins.gspread_client import gspread_client
 from tests.support.builders import Told

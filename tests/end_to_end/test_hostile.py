@@ -7,7 +7,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from internal_linker.core.errors import ExitCode
+from internal_linker.model.errors import ExitCode
 from tests.support.small_project import command, make_project
 
 PAGES, QUERIES, LINKS = "files/urls_rawdata.csv", "files/main_queries.csv", "files/existing_links.csv"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.adapters.tables.links_csv import LinksCsv, OutputCsv
-from internal_linker.adapters.tables.lists_csv import RejectedCsv
-from internal_linker.core.records import Candidate, Link, Recommendation, Reject
-from internal_linker.core.sequences import Lazy
+from internal_linker.model.records import Candidate, Link, Recommendation, Reject
+from internal_linker.model.sequences import Lazy
+from internal_linker.sources.tables.links_csv import LinksCsv, OutputCsv
+from internal_linker.sources.tables.lists_csv import RejectedCsv
 from tests.support.builders import source, url
 from tests.support.small_project import start
 
@@ -22,12 +22,12 @@ on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the 
 READING = """
 import re, sys
 from pathlib import Path
-from internal_linker.embeddings.embed import hashes_of
-from internal_linker.ingest.collect import gather
-from internal_linker.adapters.tables.csv_reader import (CsvTable)
-from internal_linker.adapters.files.text_spool import TextSpool
+from internal_linker.match.embed import hashes_of
+from internal_linker.sources.collect import gather
+from internal_linker.sources.tables.csv_reader import (CsvTable)
+from internal_linker.store.files.text_spool import TextSpool
 from internal_linker.text.language import detect
-from internal_linker.embeddings.embed import all_texts
+from internal_linker.match.embed import all_texts
 from tests.support.builders import Told
 
 def peak():

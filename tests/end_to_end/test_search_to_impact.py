@@ -12,7 +12,7 @@ import time_machine
 from markdown_it import MarkdownIt
 
 from internal_linker import decide, impact
-from internal_linker.usecases.project import open_project
+from internal_linker.project.project import open_project
 from tests.end_to_end.test_alerts import messages
 from tests.standins.search_console import SearchConsoleStandIn
 from tests.support.impact_project import add_search_data, days_from, make_impact_project

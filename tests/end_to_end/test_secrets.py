@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
-from internal_linker.core.errors import InternalLinkerError
+from internal_linker.model.errors import InternalLinkerError
+from internal_linker.sources.google_sheets.queries_tab import GoogleSheet
 from tests.standins import GoogleStandIn, OpenAIStandIn, Reply, SerpApiStandIn, SerperStandIn
 from tests.standins.google_token import make_service_account
 from tests.support.embedders import PAGES, collect, encoder_at, start_stand_in
@@ -65,9 +65,9 @@ def secrets(google: GoogleStandIn) -> list[str]:
 
 # The real program, with retries that don't wait.
 HASTY = """
-from internal_linker.adapters.http import limits
+from internal_linker.sources.http import limits
 limits._backoff = lambda state: 0.0
-from internal_linker.cli import main
+from internal_linker.faces.cli import main
 main()
 """
 

@@ -9,7 +9,7 @@ from python_calamine import CalamineWorkbook
 from selectolax.lexbor import LexborHTMLParser
 
 from internal_linker import __version__
-from internal_linker.usecases.project import open_project
+from internal_linker.project.project import open_project
 
 # In the project's folder. The store is shown by its tables, and the memory of the program for itself not at all.
 NOT_SHOWN = re.compile(r"files/(cache\.sqlite3|index/|backups/|\.|fetched/)|logfile\.txt|config/")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker import evaluate_anchors
-from internal_linker.evaluation.anchors import agreement
+from internal_linker.insight.evaluation.anchors import agreement
 from tests.support.corpora import ABSENT, make_project, present, whole_site
 
 # Means over linked pairs: token F1 of the first anchor, and the share that is the editors' own.

@@ -12,17 +12,17 @@ from itertools import count
 import numpy as np
 import pytest
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.link_density import LinkDensity
-from internal_linker.core.needs import LEVELS, PageNeeds
-from internal_linker.core.records import Page, Searched
-from internal_linker.evaluation.holdout import HIDINGS, Hidden, by_similarity
-from internal_linker.ranking.last_resort import NOBODY_LAST, LastResortRules
-from internal_linker.ranking.learned import WORDS_AND_PASSAGES
-from internal_linker.ranking.metrics import TOP, measure
-from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.recommend import recommend
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.insight.evaluation.holdout import HIDINGS, Hidden, by_similarity
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.link_density import LinkDensity
+from internal_linker.model.needs import LEVELS, PageNeeds
+from internal_linker.model.records import Page, Searched
+from internal_linker.rank.last_resort import NOBODY_LAST, LastResortRules
+from internal_linker.rank.learned import WORDS_AND_PASSAGES
+from internal_linker.rank.metrics import TOP, measure
+from internal_linker.rank.rank import Ranking
+from internal_linker.rank.recommend import recommend
+from internal_linker.rank.rules import LinkRules
 from tests.support.corpora import ABSENT, no_vectors, present, ranking, site
 
 # NDCG@5 with anchors removed, by the links hidden; for cold pages as a ratio to words and passages alone.

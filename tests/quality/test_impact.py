@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from internal_linker.performance.impact.analysis import click_effect
-from internal_linker.performance.impact.records import Conclusion
+from internal_linker.insight.impact.analysis import click_effect
+from internal_linker.insight.impact.records import Conclusion
 from tests.support.impact_sites import Kind, simulated
 from tests.support.small_project import REPOSITORY
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from internal_linker import pairs
-from internal_linker.ranking.metrics import measure
+from internal_linker.rank.metrics import measure
 from tests.support.corpora import ABSENT, DEVELOPMENT, present, site
 from tests.support.small_project import write_csv
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.usecases.history import diff
-from internal_linker.usecases.options.decisions import DiffOptions
-from internal_linker.usecases.options.links import RunOptions
-from internal_linker.usecases.project import open_project
-from internal_linker.usecases.review import LinkDecision, decide, waiting_links
-from internal_linker.usecases.run import run
+from internal_linker.project.history import diff
+from internal_linker.project.options.decisions import DiffOptions
+from internal_linker.project.options.links import RunOptions
+from internal_linker.project.project import open_project
+from internal_linker.project.review import LinkDecision, decide, waiting_links
+from internal_linker.project.run import run
 from tests.support.builders import Told
 from tests.support.corpora import ABSENT, present, whole_site
 from tests.support.small_project import write_csv, write_settings

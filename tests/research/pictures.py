@@ -16,22 +16,22 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import Page
 
-from internal_linker.core.progress import Tracker
-from internal_linker.core.search_data import SearchTable
-from internal_linker.core.sections import section_of
-from internal_linker.usecases import jobs
-from internal_linker.usecases.apply_steps import apply_shown, show_changes
-from internal_linker.usecases.audit_states import audit_in_states
-from internal_linker.usecases.clusters import group_pages
-from internal_linker.usecases.impact import measure_impact
-from internal_linker.usecases.options.decisions import ApplyOptions
-from internal_linker.usecases.options.evaluation import ImpactOptions
-from internal_linker.usecases.options.links import RunOptions
-from internal_linker.usecases.options.similarity import ClustersOptions, CompareOptions
-from internal_linker.usecases.pairs import find_similar
-from internal_linker.usecases.project import Project, open_project
-from internal_linker.usecases.source_folder import choose_source_folder
-from internal_linker.usecases.uploads import received
+from internal_linker.model.progress import Tracker
+from internal_linker.model.search_data import SearchTable
+from internal_linker.model.sections import section_of
+from internal_linker.project import jobs
+from internal_linker.project.apply_steps import apply_shown, show_changes
+from internal_linker.project.audit_states import audit_in_states
+from internal_linker.project.clusters import group_pages
+from internal_linker.project.impact import measure_impact
+from internal_linker.project.options.decisions import ApplyOptions
+from internal_linker.project.options.evaluation import ImpactOptions
+from internal_linker.project.options.links import RunOptions
+from internal_linker.project.options.similarity import ClustersOptions, CompareOptions
+from internal_linker.project.pairs import find_similar
+from internal_linker.project.project import Project, open_project
+from internal_linker.project.source_folder import choose_source_folder
+from internal_linker.project.uploads import received
 from tests.support.app_browser import Scheme, open_browser
 from tests.support.app_server import running_app
 from tests.support.impact_project import make_impact_project

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.edges import Status
+from internal_linker.model.edges import Status
 from internal_linker.review.acceptance import LEAST_DECISIONS, Decision, acceptance, rising_rejections
 
 DECISIONS = st.lists(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from internal_linker.core.errors import OutputError
+from internal_linker.model.errors import OutputError
 from tests.standins import GoogleStandIn, Request
 from tests.support.reviews import APPEND, cells, ids, put, rearrange, review_tab, row, shown
 from tests.support.sheets import READ, SITE, WRITE, before, links_for, sheet

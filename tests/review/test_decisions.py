@@ -11,15 +11,15 @@ from typing import Any
 import openpyxl
 import pytest
 
-from internal_linker.core.edges import ReviewRow
-from internal_linker.core.errors import InputError
+from internal_linker.model.edges import ReviewRow
+from internal_linker.model.errors import InputError
+from internal_linker.project.history import rollback
+from internal_linker.project.options.decisions import ReviewOptions, RollbackOptions
+from internal_linker.project.options.links import RunOptions
+from internal_linker.project.project import open_project
+from internal_linker.project.review import review
+from internal_linker.project.run import PageLinks, run
 from internal_linker.review.workbook import ReviewWorkbook
-from internal_linker.usecases.history import rollback
-from internal_linker.usecases.options.decisions import ReviewOptions, RollbackOptions
-from internal_linker.usecases.options.links import RunOptions
-from internal_linker.usecases.project import open_project
-from internal_linker.usecases.review import review
-from internal_linker.usecases.run import PageLinks, run
 from tests.support.builders import Told
 from tests.support.sites import read_csv
 from tests.support.small_project import HEADER, TOPICS, URLS, make_project, write_csv
@@ -87,14 +87,14 @@ def decided(project: Path) -> dict[str, tuple[str, str]]:
 def _distinct_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Name runs by numbers: those of one second would share a name."""
     numbers = itertools.count(2)
-    monkeypatch.setattr("internal_linker.usecases.run.new_run_id", lambda: f"run-{next(numbers):02}")
+    monkeypatch.setattr("internal_linker.project.run.new_run_id", lambda: f"run-{next(numbers):02}")
 
 
 @pytest.fixture(scope="module")
 def _ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = make_project(tmp_path_factory.mktemp("decisions") / "site", SETTINGS)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("internal_linker.usecases.run.new_run_id", lambda: "run-01")
+        patched.setattr("internal_linker.project.run.new_run_id", lambda: "run-01")
         do(folder)
     return folder
 

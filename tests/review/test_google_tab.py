@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from internal_linker.core.edges import TIER_NAMES, ReviewRow
-from internal_linker.core.errors import CredentialsRefused, InputError, OutputError, ServiceError
-from internal_linker.core.ports import ReviewDesk
+from internal_linker.model.edges import TIER_NAMES, ReviewRow
+from internal_linker.model.errors import CredentialsRefused, InputError, OutputError, ServiceError
+from internal_linker.model.ports import ReviewDesk
 from internal_linker.review.merge import COLUMNS
 from tests.standins import GoogleStandIn, Reply, Reset
 from tests.standins.google_token import EMAIL
@@ -254,7 +254,7 @@ def test_a_sort_apart_that_is_too_large_to_mend(
 ) -> None:
     review_tab(google).write([A, B])
     rearrange(google, lambda grid: [grid[0], *([*grid[3 - at][:12], *grid[at][12:]] for at in (1, 2))])()
-    monkeypatch.setattr("internal_linker.adapters.google_sheets.spreadsheet.MAX_BYTES", 60)
+    monkeypatch.setattr("internal_linker.sources.google_sheets.spreadsheet.MAX_BYTES", 60)
     before = shown(google)
     with pytest.raises(OutputError, match=r"sorted without its hidden columns.*Version history"):
         review_tab(google).write([A, B])

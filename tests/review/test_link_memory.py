@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from internal_linker.core.edges import Anchor, Edge, Status, edge_id, score_for, score_of
-from internal_linker.core.ports import Wanted
-from internal_linker.core.records import Candidate, Link, Page, Recommendation, Source, Targets
+from internal_linker.model.edges import Anchor, Edge, Status, edge_id, score_for, score_of
+from internal_linker.model.ports import Wanted
+from internal_linker.model.records import Candidate, Link, Page, Recommendation, Source, Targets
 from internal_linker.review.link_memory import EdgeRules, Memory
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.engine import open_database

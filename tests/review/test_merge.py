@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.adapters.tables.columns import text_of
-from internal_linker.core.edges import VERDICTS, Cells, ReviewRow
+from internal_linker.model.edges import VERDICTS, Cells, ReviewRow
 from internal_linker.review.merge import (
     ANCHOR,
     COLUMNS,
@@ -24,6 +23,7 @@ from internal_linker.review.merge import (
     same,
     verdicts,
 )
+from internal_linker.sources.tables.columns import text_of
 from tests.support.reviews import row, verdict
 
 WORDS = st.sampled_from(["", "mine", " ", "2024", "a anchor", "b anchor"])

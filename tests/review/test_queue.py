@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from internal_linker.core.edges import Anchor, Cells, Edge, Verdict
-from internal_linker.core.evidence import Evidence
-from internal_linker.core.sections import Sections
+from internal_linker.model.edges import Anchor, Cells, Edge, Verdict
+from internal_linker.model.evidence import Evidence
+from internal_linker.model.sections import Sections
 from internal_linker.review.rows import review_row
 from internal_linker.review.session import EdgeQueue, ReviewFilter
 from internal_linker.review.transitions import heard

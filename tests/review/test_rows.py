@@ -2,8 +2,8 @@
 
 import pytest
 
-from internal_linker.core.edges import Edge, Status, Tier
-from internal_linker.core.evidence import Evidence
+from internal_linker.model.edges import Edge, Status, Tier
+from internal_linker.model.evidence import Evidence
 from internal_linker.review.rows import anchor_span, by_page
 
 

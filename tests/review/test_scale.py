@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from internal_linker.adapters.google_sheets.spreadsheet import MAX_BYTES
+from internal_linker.sources.google_sheets.spreadsheet import MAX_BYTES
 from tests.standins import GoogleStandIn
 from tests.support.reviews import ids, review_tab, row, shown
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from internal_linker.cli.history import TerminalFace, isolated
-from internal_linker.core.edges import Anchor, Edge
+from internal_linker.faces.cli.history import TerminalFace, isolated
+from internal_linker.model.edges import Anchor, Edge
+from internal_linker.project.console import open_console
 from internal_linker.review.session import EdgeQueue, ReviewCounts, review
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.engine import open_database
-from internal_linker.usecases.console import open_console
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.edges import VERDICTS, Anchor, Cells, Edge, Status, Verdict
+from internal_linker.model.edges import VERDICTS, Anchor, Cells, Edge, Status, Verdict
 from internal_linker.review.transitions import decided, heard, remembered, says_nothing_new
 
 NOW, LATER = "2026-01-04T03:00:00+00:00", "2026-01-11T03:00:00+00:00"

@@ -14,8 +14,8 @@ import xlsxwriter
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from python_calamine import CalamineWorkbook
 
-from internal_linker.core.errors import InputError, OutputError
-from internal_linker.core.ports import ReviewDesk
+from internal_linker.model.errors import InputError, OutputError
+from internal_linker.model.ports import ReviewDesk
 from internal_linker.review import workbook
 from internal_linker.review.merge import COLUMNS, STATUSES, row_key
 from internal_linker.review.workbook import ReviewWorkbook

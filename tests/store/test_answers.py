@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from internal_linker.core.records import FetchedPage
+from internal_linker.model.records import FetchedPage
 from internal_linker.store.answers import StoredPages
 from internal_linker.store.engine import open_database
 from internal_linker.store.maintenance import prune

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, update
 
-from internal_linker.core.applied_links import PageWrite, content_hash, link_states
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.experiments import DrawnTarget, held_targets
+from internal_linker.model.applied_links import PageWrite, content_hash, link_states
+from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.experiments import DrawnTarget, held_targets
 from internal_linker.store.applied_links import APPLIED_LINKS, AppliedLinks, Experiments, waste
 from internal_linker.store.engine import open_database, transact
 

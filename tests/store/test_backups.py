@@ -11,9 +11,9 @@ import pytest
 import time_machine
 from sqlalchemy import Engine
 
+from internal_linker.project.project import Project, open_project
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.run_queue import file_lock
-from internal_linker.usecases.project import Project, open_project
 from tests.support import store_contents
 from tests.support.small_project import command, make_project, write_settings
 from tests.support.store_contents import EDGE, SITE

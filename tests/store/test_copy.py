@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from internal_linker.core.records import SerpPage
+from internal_linker.model.records import SerpPage
+from internal_linker.project.cache import copy_store
+from internal_linker.project.options.stores import CopyStoreOptions
+from internal_linker.project.project import open_project
 from internal_linker.store.answers import SerpResultCache
 from internal_linker.store.embeddings import EmbeddingCache
 from internal_linker.store.engine import open_database
 from internal_linker.store.neighbours import StoredJoins
-from internal_linker.usecases.cache import copy_store
-from internal_linker.usecases.options.stores import CopyStoreOptions
-from internal_linker.usecases.project import open_project
 from tests.store.test_neighbours import neighbourhood, same
 from tests.support.builders import US, Letters, Told
 from tests.support.small_project import command, write_text

@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine, text
 
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.experiments import DrawnTarget
-from internal_linker.core.records import FetchedPage
-from internal_linker.core.search_data import SearchTable
+from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.experiments import DrawnTarget
+from internal_linker.model.records import FetchedPage
+from internal_linker.model.search_data import SearchTable
+from internal_linker.project.cache import verify_cache
+from internal_linker.project.options.stores import VerifyCacheOptions
+from internal_linker.project.project import open_project
 from internal_linker.store.answers import SerpResultCache, StoredAnswers, StoredPages
 from internal_linker.store.applied_links import AppliedLinks, Experiments
 from internal_linker.store.edges import EdgeStore
@@ -24,9 +27,6 @@ from internal_linker.store.maintenance import damage_met
 from internal_linker.store.neighbours import StoredJoins
 from internal_linker.store.runs import RunStore
 from internal_linker.store.search_days import SearchDays
-from internal_linker.usecases.cache import verify_cache
-from internal_linker.usecases.options.stores import VerifyCacheOptions
-from internal_linker.usecases.project import open_project
 from tests.store.test_applied_links import FORMER, WRITE
 from tests.support import store_contents
 from tests.support.builders import Letters, Told

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, event, text
 
-from internal_linker.core.edges import Anchor, Cells, Edge
-from internal_linker.core.evidence import NO_EVIDENCE, Evidence
+from internal_linker.model.edges import Anchor, Cells, Edge
+from internal_linker.model.evidence import NO_EVIDENCE, Evidence
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.engine import open_database
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine, update
 
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.records import SerpPage
+from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.records import SerpPage
 from internal_linker.store.answers import SerpResultCache
 from internal_linker.store.embeddings import EmbeddingCache
 from internal_linker.store.engine import KEYS_A_QUERY, open_database

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine, text
 
-from internal_linker.core.arrays import Nearest, Neighbourhood
+from internal_linker.model.arrays import Nearest, Neighbourhood
 from internal_linker.store.engine import open_database
 from internal_linker.store.neighbours import StoredJoins
 

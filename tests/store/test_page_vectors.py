@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.errors import ExitCode
-from internal_linker.core.runs import Version
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.errors import ExitCode
+from internal_linker.model.runs import Version
+from internal_linker.project.project import open_project
 from internal_linker.store import page_vectors
 from internal_linker.store.engine import open_database
 from internal_linker.store.page_vectors import PageVectorTable
 from internal_linker.store.runs import RunStore
-from internal_linker.usecases.project import open_project
 from tests.standins import OpenAIStandIn
 from tests.support import small_project
 from tests.support.databases import statements

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sqlalchemy import inspect, make_url, text
 
-from internal_linker.core.errors import ConfigurationError, ExitCode, StoreLost
-from internal_linker.core.records import SerpMarket, SerpPage
+from internal_linker.model.errors import ConfigurationError, ExitCode, StoreLost
+from internal_linker.model.records import SerpMarket, SerpPage
+from internal_linker.project.project import open_project
 from internal_linker.store.answers import SerpResultCache
 from internal_linker.store.embeddings import EmbeddingCache
 from internal_linker.store.engine import key_text, open_database, transact
-from internal_linker.usecases.project import open_project
 from tests.support.builders import US, Letters
 from tests.support.databases import statements
 from tests.support.small_project import (

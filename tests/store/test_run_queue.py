@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.core.errors import Interrupted, RunActive
+from internal_linker.model.errors import Interrupted, RunActive
 from internal_linker.store.engine import open_database
 from internal_linker.store.run_queue import turn
 from tests.standins import OpenAIStandIn, SerperStandIn
@@ -23,8 +23,8 @@ PAGES = 6
 RUN = """
 import time
 from pathlib import Path
-import internal_linker.usecases.log, internal_linker.usecases.console, internal_linker.usecases.project
-from internal_linker.cli import main
+import internal_linker.project.log, internal_linker.project.console, internal_linker.project.project
+from internal_linker.faces.cli import main
 print("ready", flush=True)
 while not Path("go").exists():
     time.sleep(0.01)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, inspect
 
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.version import __version__
+from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.version import __version__
 from internal_linker.store import schema
 from internal_linker.store.engine import open_database
 from tests.support import store_contents

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sqlalchemy import Engine, update
 
-from internal_linker.core.search_data import SearchTable, StoredDay, first_kept_day, typed
+from internal_linker.model.search_data import SearchTable, StoredDay, first_kept_day, typed
 from internal_linker.store.engine import open_database, transact
 from internal_linker.store.search_days import SEARCH_DAYS, SearchDays, waste
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.support.app_server import RunningApp
 from tests.support.browser import FLAGS, chromium
 
-AXE = Path(__file__).parents[1] / "web/axe/axe.min.js"
+AXE = Path(__file__).parents[1] / "faces/web/axe/axe.min.js"
 Scheme = Literal["light", "dark"]
 # How long to wait for what a page should show, in ms: a busy machine takes many times as long as a free one.
 PATIENCE_MS = 15_000

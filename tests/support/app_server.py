@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 from argon2 import PasswordHasher
 
-from internal_linker.usecases.known_projects import KnownProject, KnownProjects
-from internal_linker.web.access import Access
-from internal_linker.web.server import listening, server_of
+from internal_linker.faces.web.access import Access
+from internal_linker.faces.web.server import listening, server_of
+from internal_linker.project.known_projects import KnownProject, KnownProjects
 
 # How long clients wait for an answer, in seconds: a busy machine takes many times as long as a free one.
 PATIENCE_S = 60

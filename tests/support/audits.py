@@ -7,13 +7,13 @@ from functools import cache
 
 import numpy as np
 
-from internal_linker.analysis.audit.actions import ProposedLinks, actions
-from internal_linker.analysis.audit.audit import Material, inspect
-from internal_linker.analysis.audit.links import Proposals
-from internal_linker.analysis.audit.records import Adoption, Audit, Limits
-from internal_linker.core.arrays import Ints
-from internal_linker.core.edges import Anchor, Edge, strength, tier_of
-from internal_linker.core.records import (
+from internal_linker.insight.audit.actions import ProposedLinks, actions
+from internal_linker.insight.audit.audit import Material, inspect
+from internal_linker.insight.audit.links import Proposals
+from internal_linker.insight.audit.records import Adoption, Audit, Limits
+from internal_linker.model.arrays import Ints
+from internal_linker.model.edges import Anchor, Edge, strength, tier_of
+from internal_linker.model.records import (
     Candidate,
     Collected,
     ExistingLink,
@@ -22,8 +22,8 @@ from internal_linker.core.records import (
     Recommendation,
     Source,
 )
-from internal_linker.core.runs import VersionRow
-from internal_linker.core.urls import normal_form
+from internal_linker.model.runs import VersionRow
+from internal_linker.model.urls import normal_form
 
 SITE = "www.slowkettle.example"
 # Each section's topics; the first is the most common one.

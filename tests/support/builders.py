@@ -8,12 +8,11 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from internal_linker.adapters.tables.columns import Kind
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.errors import ServiceError
-from internal_linker.core.ports import EdgeOf, Encoder, StreamSource
-from internal_linker.core.reasons import NoTarget, Reason
-from internal_linker.core.records import (
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.errors import ServiceError
+from internal_linker.model.ports import EdgeOf, Encoder, StreamSource
+from internal_linker.model.reasons import NoTarget, Reason
+from internal_linker.model.records import (
     Collected,
     EncodedBatch,
     ExistingLink,
@@ -29,6 +28,7 @@ from internal_linker.core.records import (
     Text,
     Usage,
 )
+from internal_linker.sources.tables.columns import Kind
 
 Item = TypeVar("Item")
 SITE = "shop.example"

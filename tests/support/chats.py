@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from internal_linker.core.records import Completion
+from internal_linker.model.records import Completion
 
 
 @dataclass

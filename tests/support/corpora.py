@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.records import Collected, ExistingLink, Page, Targets
-from internal_linker.core.urls import normal_form
-from internal_linker.embeddings.embed import all_texts
-from internal_linker.evaluation.holdout import HIDINGS, Hidden, Hides, hide, site_ranking
-from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.insight.evaluation.holdout import HIDINGS, Hidden, Hides, hide, site_ranking
+from internal_linker.match.embed import all_texts
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.records import Collected, ExistingLink, Page, Targets
+from internal_linker.model.urls import normal_form
+from internal_linker.rank.rank import Ranking
+from internal_linker.rank.rules import LinkRules
 from tests.support.sites import read_csv
 from tests.support.small_project import write_csv
 

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from internal_linker.core.arrays import Ints, JoinTask, Nearest, Vectors
-from internal_linker.core.ports import Compute
+from internal_linker.model.arrays import Ints, JoinTask, Nearest, Vectors
+from internal_linker.model.ports import Compute
 from tests.support.dask_work import KILL, watched_block
 from tests.support.join_stores import MemoryStore
 from tests.support.small_project import REPOSITORY, environment

@@ -8,11 +8,11 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from internal_linker.core.arrays import Ints, JoinTask, Nearest, Vectors
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.ports import Encoder
-from internal_linker.core.records import EncodedBatch, Text
-from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.match.encoders.minilm import LocalEncoder
+from internal_linker.model.arrays import Ints, JoinTask, Nearest, Vectors
+from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.ports import Encoder
+from internal_linker.model.records import EncodedBatch, Text
 
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # ends a process as abruptly on Windows
 

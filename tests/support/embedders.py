@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.adapters.http.limits import Budget
-from internal_linker.core.errors import ServiceError
-from internal_linker.core.records import EncodedBatch, Text
-from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
+from internal_linker.match.encoders.openai import OpenAIEmbeddings
+from internal_linker.model.errors import ServiceError
+from internal_linker.model.records import EncodedBatch, Text
+from internal_linker.sources.http.limits import Budget
 from tests.standins import OpenAIStandIn
 
 KEY = "sk-test-standin-0000000000000000-key"

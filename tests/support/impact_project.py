@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from internal_linker.core.edges import Anchor, Edge
-from internal_linker.core.search_data import SearchTable
-from internal_linker.usecases.project import open_project
+from internal_linker.model.edges import Anchor, Edge
+from internal_linker.model.search_data import SearchTable
+from internal_linker.project.project import open_project
 from tests.support.impact_sites import Kind, Simulated, simulated
 from tests.support.small_project import write_csv, write_settings
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.performance.impact.analysis import Experiment, impact
-from internal_linker.performance.impact.matching import drawn_at_random
-from internal_linker.performance.impact.panel import Panel
-from internal_linker.performance.impact.records import Findings, Treated
+from internal_linker.insight.impact.analysis import Experiment, impact
+from internal_linker.insight.impact.matching import drawn_at_random
+from internal_linker.insight.impact.panel import Panel
+from internal_linker.insight.impact.records import Findings, Treated
+from internal_linker.model.arrays import Ints, Vectors
 
 _FIRST = 738_000
 _BEFORE, _AFTER = 14 * 7, 6 * 7

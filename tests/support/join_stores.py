@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from internal_linker.core.arrays import Ints, JoinTask, Nearest, Neighbourhood, Vectors
+from internal_linker.model.arrays import Ints, JoinTask, Nearest, Neighbourhood, Vectors
 
 
 class MemoryStore:

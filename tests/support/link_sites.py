@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.ports import Workers
-from internal_linker.core.records import Collected, ExistingLink, Page, Searched, Source, Targets
-from internal_linker.embeddings.embed import page_text
-from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.rules import LinkRules
-from internal_linker.ranking.selection import linked
+from internal_linker.match.embed import page_text
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.ports import Workers
+from internal_linker.model.records import Collected, ExistingLink, Page, Searched, Source, Targets
+from internal_linker.rank.rank import Ranking
+from internal_linker.rank.rules import LinkRules
+from internal_linker.rank.selection import linked
 from tests.support.builders import page, url
 
 RULES = LinkRules(5, "fill", 0.65)

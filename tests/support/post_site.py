@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from internal_linker.core.edges import Anchor, Edge
-from internal_linker.core.progress import Tracker as Notes
-from internal_linker.core.urls import normal_form
-from internal_linker.usecases.apply import AppliedLink, ApplyResult, apply
-from internal_linker.usecases.options.decisions import ApplyOptions, UndoOptions
-from internal_linker.usecases.project import open_project
-from internal_linker.usecases.undo_links import UndoResult, undo
+from internal_linker.model.edges import Anchor, Edge
+from internal_linker.model.progress import Tracker as Notes
+from internal_linker.model.urls import normal_form
+from internal_linker.project.apply import AppliedLink, ApplyResult, apply
+from internal_linker.project.options.decisions import ApplyOptions, UndoOptions
+from internal_linker.project.project import open_project
+from internal_linker.project.undo_links import UndoResult, undo
 from tests.support.crawls import empty_project
 from tests.support.small_project import write_csv, write_text
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from internal_linker.core.edges import TIER_NAMES, ReviewRow, Verdict, score_of
-from internal_linker.core.sections import section_of
+from internal_linker.model.edges import TIER_NAMES, ReviewRow, Verdict, score_of
+from internal_linker.model.sections import section_of
 from internal_linker.review.google_tab import ReviewTab
 from internal_linker.review.merge import COLUMNS, row_key
 from tests.standins import GoogleStandIn

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
-from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.ingest.search.exports import SearchExports, read_exports
-from internal_linker.ingest.search.frames import Place
+from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.sources.search.exports import SearchExports, read_exports
+from internal_linker.sources.search.frames import Place
 from tests.support.builders import Told
 from tests.support.small_project import write_text
 

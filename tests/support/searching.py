@@ -5,11 +5,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from internal_linker.adapters.http.limits import Budget
-from internal_linker.core.records import SerpMarket
-from internal_linker.serp.serpapi import SerpApi
-from internal_linker.serp.serper import Serper
-from internal_linker.serp.service import SearchService
+from internal_linker.model.records import SerpMarket
+from internal_linker.sources.http.limits import Budget
+from internal_linker.sources.serp.serpapi import SerpApi
+from internal_linker.sources.serp.serper import Serper
+from internal_linker.sources.serp.service import SearchService
 from tests.standins import Fault, Reply, SerpApiStandIn, SerperStandIn
 from tests.standins.serpapi import TOO_MANY, status
 

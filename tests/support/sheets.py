@@ -9,10 +9,10 @@ from typing import Any
 
 import gspread
 
-from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
-from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.records import Candidate, Link, Recommendation, Source
-from internal_linker.core.urls import normal_form
+from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.records import Candidate, Link, Recommendation, Source
+from internal_linker.model.urls import normal_form
+from internal_linker.sources.google_sheets.queries_tab import GoogleSheet
 from tests.standins import GoogleStandIn
 
 SITE = "https://shop.com/"

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.cli import main
-from internal_linker.usecases.settings.settings import ENV_PREFIX, KEY_FILES
+from internal_linker.faces.cli import main
+from internal_linker.project.settings.settings import ENV_PREFIX, KEY_FILES
 
 REPOSITORY = Path(__file__).parents[2]
 SITE = "https://www.tiny.example"

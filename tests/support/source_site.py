@@ -4,9 +4,9 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from internal_linker.core.edges import Anchor, Edge
-from internal_linker.core.urls import normal_form
-from internal_linker.usecases.project import open_project
+from internal_linker.model.edges import Anchor, Edge
+from internal_linker.model.urls import normal_form
+from internal_linker.project.project import open_project
 from tests.support.small_project import write_csv, write_settings
 
 SITE = "https://www.leaves.example"

@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Engine
 
-from internal_linker.core.arrays import Nearest, Neighbourhood, Vectors
-from internal_linker.core.edges import Anchor, Cells, Edge
-from internal_linker.core.records import Candidate, Link, Recommendation, SerpMarket, SerpPage, Source
-from internal_linker.core.runs import Version, VersionRow
-from internal_linker.core.search_data import SearchTable, typed
+from internal_linker.model.arrays import Nearest, Neighbourhood, Vectors
+from internal_linker.model.edges import Anchor, Cells, Edge
+from internal_linker.model.records import Candidate, Link, Recommendation, SerpMarket, SerpPage, Source
+from internal_linker.model.runs import Version, VersionRow
+from internal_linker.model.search_data import SearchTable, typed
 from internal_linker.store.answers import SerpResultCache, StoredAnswers
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.embeddings import EmbeddingCache

@@ -14,13 +14,13 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.records import Text
-from internal_linker.embeddings.encoders.sentence_transformers import (
+from internal_linker.match.encoders.sentence_transformers import (
     ModelOptions,
     TransformerEncoder,
     loaded_model,
 )
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.records import Text
 
 torch: Any = pytest.importorskip("torch", reason="the extra transformers is not installed")
 pytest.importorskip("sentence_transformers", reason="the extra transformers is not installed")

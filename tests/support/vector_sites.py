@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from internal_linker.core.arrays import Ints, Nearest, Vectors
+from internal_linker.model.arrays import Ints, Nearest, Vectors
 
 
 def unit(raw: Vectors) -> Vectors:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from internal_linker.core.records import Collected, Page, Text
-from internal_linker.matching.tokens import tokenize
-from internal_linker.matching.word_index import WordIndex
-from internal_linker.ranking.site_words import SiteTerms
+from internal_linker.match.tokens import tokenize
+from internal_linker.match.word_index import WordIndex
+from internal_linker.model.records import Collected, Page, Text
+from internal_linker.rank.site_words import SiteTerms
 
 
 def word_index(pages: Sequence[Page]) -> WordIndex:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from internal_linker.core.records import Page
+from internal_linker.model.records import Page
 from tests.support.builders import page
 from tests.support.small_project import write_csv, write_settings
 

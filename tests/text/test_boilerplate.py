@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from internal_linker.core.records import Text
-from internal_linker.matching.tokens import tokenize
+from internal_linker.match.tokens import tokenize
+from internal_linker.model.records import Text
 from internal_linker.text import boilerplate
 from internal_linker.text.boilerplate import BLOCK, FEW_PAGES, SHARE, SLOT_BITS, TextCounts
 

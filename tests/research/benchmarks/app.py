@@ -14,9 +14,9 @@ from pathlib import Path
 
 import psutil
 
-from internal_linker.core.edges import Anchor, Edge
-from internal_linker.core.urls import normal_form
-from internal_linker.usecases.project import open_project
+from internal_linker.model.edges import Anchor, Edge
+from internal_linker.model.urls import normal_form
+from internal_linker.project.project import open_project
 from tests.support.app_browser import open_browser
 from tests.support.app_server import running_app
 from tests.support.small_project import write_csv, write_settings

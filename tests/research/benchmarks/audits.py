@@ -10,11 +10,11 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from internal_linker.core.records import Candidate, Link, Recommendation, Source
-from internal_linker.core.runs import Version, VersionRow
-from internal_linker.core.urls import normal_form
+from internal_linker.model.records import Candidate, Link, Recommendation, Source
+from internal_linker.model.runs import Version, VersionRow
+from internal_linker.model.urls import normal_form
+from internal_linker.project.project import open_project
 from internal_linker.store.runs import RunStore
-from internal_linker.usecases.project import open_project
 from tests.research.benchmarks import projects
 from tests.research.benchmarks.results import Row, middle
 from tests.research.benchmarks.runs import peak_of

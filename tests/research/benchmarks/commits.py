@@ -38,7 +38,7 @@ LOOKUP_TARGETS = {
 }
 # What is quick is measured this many times in each round; what takes more seconds than the second number, once.
 TIMES, SLOW = 3, 20.0
-OPEN_SITE = "internal_linker/usecases/open_site.py"
+OPEN_SITE = "internal_linker/project/open_site.py"
 # Prints the median of the seconds that a lookup takes, and the peak in MB, for pages and for queries.
 _MANY_LOOKUPS = """
 import statistics, sys, time

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.records import Text
-from internal_linker.embeddings.encoders import minilm
+from internal_linker.match.encoders import minilm
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.records import Text
 from tests.research.benchmarks import torch_side
 from tests.research.benchmarks.results import Row
 

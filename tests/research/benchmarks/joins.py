@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
+from internal_linker.model.arrays import Vectors
 from tests.research.benchmarks import ours, peers, projects
 from tests.research.benchmarks.parts import Part, Work, measured
 from tests.research.benchmarks.results import Row, middle

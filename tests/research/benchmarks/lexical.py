@@ -11,13 +11,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
-from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.core.records import Text
-from internal_linker.matching.candidates import SERVED
-from internal_linker.matching.inverted_index import CHAMPIONS, Postings
-from internal_linker.matching.neighbours.exact import nearest
-from internal_linker.matching.tfidf import index_terms
-from internal_linker.matching.tokens import tokenize
+from internal_linker.match.candidates import SERVED
+from internal_linker.match.inverted_index import CHAMPIONS, Postings
+from internal_linker.match.neighbours.exact import nearest
+from internal_linker.match.tfidf import index_terms
+from internal_linker.match.tokens import tokenize
+from internal_linker.model.arrays import Ints, Vectors
+from internal_linker.model.records import Text
 from tests.research.benchmarks.results import Row, middle
 from tests.support.synthetic_pages import synthetic
 

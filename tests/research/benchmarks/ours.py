@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.adapters.compute.dask import DaskCompute
-from internal_linker.adapters.compute.local import Threads
-from internal_linker.core.arrays import Nearest, Neighbourhood, Vectors
-from internal_linker.core.ports import Compute
-from internal_linker.matching.neighbours.knn_join import Joined, join
+from internal_linker.match.compute.dask import DaskCompute
+from internal_linker.match.compute.local import Threads
+from internal_linker.match.neighbours.knn_join import Joined, join
+from internal_linker.model.arrays import Nearest, Neighbourhood, Vectors
+from internal_linker.model.ports import Compute
 from tests.research.benchmarks.parts import Work
 from tests.support.dask_clusters import local_cluster
 

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.records import Text
-from internal_linker.embeddings.embed import text_hash
-from internal_linker.embeddings.encoders.minilm import FastEncoder
+from internal_linker.match.embed import text_hash
+from internal_linker.match.encoders.minilm import FastEncoder
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.records import Text
+from internal_linker.project.settings.settings import Settings
 from internal_linker.store.embeddings import EmbeddingCache
 from internal_linker.store.engine import open_database
-from internal_linker.usecases.settings.settings import Settings
 from tests.research.benchmarks.vectors import read_pages
 from tests.support.synthetic_pages import Row, topics_of, url_of
 

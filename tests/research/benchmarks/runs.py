@@ -25,7 +25,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from internal_linker.usecases.settings.settings import ENV_PREFIX
+from internal_linker.project.settings.settings import ENV_PREFIX
 from tests.research.benchmarks import projects
 from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
 from tests.support.synthetic_pages import WORDS_A_PAGE, synthetic

@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from internal_linker.core.canonical_hosts import hosts_of
-from internal_linker.core.search_data import SearchTable, sound_rows
-from internal_linker.performance.page_keys import match_pages
+from internal_linker.insight.page_keys import match_pages
+from internal_linker.model.canonical_hosts import hosts_of
+from internal_linker.model.search_data import SearchTable, sound_rows
+from internal_linker.project.impact import impact
+from internal_linker.project.import_search_exports import import_search_data
+from internal_linker.project.options.evaluation import ImpactOptions, QueriesOptions
+from internal_linker.project.options.imports import SearchFilesOptions
+from internal_linker.project.project import open_project
+from internal_linker.project.queries import queries
 from internal_linker.store.engine import open_database
 from internal_linker.store.search_days import SearchDays
-from internal_linker.usecases.impact import impact
-from internal_linker.usecases.import_search_exports import import_search_data
-from internal_linker.usecases.options.evaluation import ImpactOptions, QueriesOptions
-from internal_linker.usecases.options.imports import SearchFilesOptions
-from internal_linker.usecases.project import open_project
-from internal_linker.usecases.queries import queries
 from tests.research.benchmarks.parts import Work, measured
 from tests.research.benchmarks.results import Row, middle
 from tests.support.builders import Told

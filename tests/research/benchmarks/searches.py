@@ -4,13 +4,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from internal_linker.adapters.http.limits import Budget
-from internal_linker.core.records import SerpMarket, Source, Targets
-from internal_linker.serp.search import SearchRules, search_all
-from internal_linker.serp.serper import Serper
+from internal_linker.model.records import SerpMarket, Source, Targets
+from internal_linker.project.settings.settings import Settings
+from internal_linker.sources.http.limits import Budget
+from internal_linker.sources.serp.search import SearchRules, search_all
+from internal_linker.sources.serp.serper import Serper
 from internal_linker.store.answers import SerpResultCache
 from internal_linker.store.engine import open_database
-from internal_linker.usecases.settings.settings import Settings
 from tests.research.benchmarks.results import Row, middle
 from tests.standins import SerperStandIn
 from tests.support.builders import Told

@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.records import Page
-from internal_linker.evaluation.holdout import Hidden
-from internal_linker.ranking.metrics import measure
+from internal_linker.insight.evaluation.holdout import Hidden
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.records import Page
+from internal_linker.rank.metrics import measure
 from tests.research.benchmarks import similar_side
 from tests.research.benchmarks.results import Row, middle
 from tests.support.corpora import DEVELOPMENT, site, whole_site

@@ -1,7 +1,7 @@
 """The encoder benchmark gives both sides the same text."""
 
-from internal_linker.core.records import Text
-from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.match.encoders.minilm import LocalEncoder
+from internal_linker.model.records import Text
 from tests.research.benchmarks.encoder import chunks
 
 TEXTS = [

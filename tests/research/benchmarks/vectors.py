@@ -16,14 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.records import Page, Text
-from internal_linker.core.urls import normal_form
-from internal_linker.embeddings.embed import embed, encodable, page_text, plan_embedding
-from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.match.embed import embed, encodable, page_text, plan_embedding
+from internal_linker.match.encoders.minilm import LocalEncoder
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.records import Page, Text
+from internal_linker.model.urls import normal_form
+from internal_linker.project.console import Reporter, open_console
 from internal_linker.store.embeddings import EmbeddingCache
 from internal_linker.store.engine import open_database
-from internal_linker.usecases.console import Reporter, open_console
 
 STORE = "sqlite:///vectors.sqlite3"
 

@@ -9,7 +9,7 @@ from typing import Any
 import gspread
 from gspread.utils import rowcol_to_a1
 
-from internal_linker.core.records import Recommendation
+from internal_linker.model.records import Recommendation
 from tests.research.endurance.desks import at_work
 from tests.standins import GoogleStandIn
 from tests.standins.gspread_client import gspread_client

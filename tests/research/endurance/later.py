@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import time_machine
 
-from internal_linker.cli import main as program
+from internal_linker.faces.cli import main as program
 
 
 def main() -> None:

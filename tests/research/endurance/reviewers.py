@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import gspread
 from gspread.utils import rowcol_to_a1
 
-from internal_linker.core.edges import ReviewRow
-from internal_linker.core.errors import ServiceError
+from internal_linker.model.edges import ReviewRow
+from internal_linker.model.errors import ServiceError
 from internal_linker.review.merge import EDITORS, LINK_ID, PROPOSED, SOURCE, STATUS, Board, merge
 from tests.research.endurance.desks import at_work
 from tests.research.endurance.editors import Edited

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from internal_linker.usecases.log import LOG_FILE
+from internal_linker.project.log import LOG_FILE
 from tests.end_to_end.faulty_services import SERVICES, fail_services, looked_at
 from tests.end_to_end.worlds import HEADER, World, fill, queries, world
 from tests.research.benchmarks.projects import synthetic_links

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from internal_linker.adapters.http import limits
-from internal_linker.cli import main
-from internal_linker.core.errors import ExitCode
+from internal_linker.faces.cli import main
+from internal_linker.model.errors import ExitCode
+from internal_linker.sources.http import limits
 from tests.research.hostile.addresses import addresses
 from tests.research.hostile.cases import Hostile
 from tests.research.hostile.configs import keys, patterns, settings
@@ -48,9 +48,9 @@ _HANGS_S = 30.0
 # Modules that a run imports late.
 _LATE = (
     *(
-        "internal_linker.usecases.project",
-        "internal_linker.ranking.adaptation",
-        "internal_linker.embeddings.encoders.lsa",
+        "internal_linker.project.project",
+        "internal_linker.rank.adaptation",
+        "internal_linker.match.encoders.lsa",
     ),
     "sklearn.decomposition",
 )

@@ -12,31 +12,31 @@ from unittest.mock import patch
 
 import httpx
 
-from internal_linker.adapters.files.encodings import recognise
-from internal_linker.adapters.files.plain_text import plain_text
-from internal_linker.adapters.google_sheets.client import SheetRefusals
-from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
-from internal_linker.adapters.http.google import key_fields
-from internal_linker.adapters.http.limits import Budget, Circuit, retry_after
-from internal_linker.adapters.openai.chat import OpenAIChat
-from internal_linker.adapters.tables.columns import Kind, cells_of, columns_of
-from internal_linker.adapters.tables.csv_reader import CsvTable
-from internal_linker.adapters.tables.xlsx_reader import XlsxTable
-from internal_linker.core.briefs import Brief
-from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError, ServiceError
-from internal_linker.core.records import Collected, Reject, SerpMarket
-from internal_linker.core.urls import normal_form, without_tracking
-from internal_linker.embeddings.encoders.openai import VectorReader
-from internal_linker.ingest.collect import collect
-from internal_linker.ingest.drafts import read_brief
-from internal_linker.ingest.existing_links import add_links
+from internal_linker.match.encoders.openai import VectorReader
+from internal_linker.model.briefs import Brief
+from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.errors import ConfigurationError, InputError, InternalLinkerError, ServiceError
+from internal_linker.model.records import Collected, Reject, SerpMarket
+from internal_linker.model.urls import normal_form, without_tracking
+from internal_linker.project.settings.exclusions import read_exclusions
+from internal_linker.project.settings.settings import load_settings
 from internal_linker.review.workbook import ReviewWorkbook
-from internal_linker.serp.serpapi import SerpApi
-from internal_linker.serp.serper import Serper
+from internal_linker.sources.collect import collect
+from internal_linker.sources.drafts import read_brief
+from internal_linker.sources.existing_links import add_links
+from internal_linker.sources.google_sheets.client import SheetRefusals
+from internal_linker.sources.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
+from internal_linker.sources.http.google import key_fields
+from internal_linker.sources.http.limits import Budget, Circuit, retry_after
+from internal_linker.sources.openai.chat import OpenAIChat
+from internal_linker.sources.serp.serpapi import SerpApi
+from internal_linker.sources.serp.serper import Serper
+from internal_linker.sources.tables.columns import Kind, cells_of, columns_of
+from internal_linker.sources.tables.csv_reader import CsvTable
+from internal_linker.sources.tables.xlsx_reader import XlsxTable
+from internal_linker.store.files.encodings import recognise
+from internal_linker.store.files.plain_text import plain_text
 from internal_linker.text.html import is_html, read_html
-from internal_linker.usecases.settings.exclusions import read_exclusions
-from internal_linker.usecases.settings.settings import load_settings
 from tests.research.hostile.web_readers import embedding, robots, sitemap, web_page
 from tests.standins.google_token import make_service_account
 from tests.support.builders import whole

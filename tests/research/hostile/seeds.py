@@ -3,7 +3,7 @@
 import gzip
 import json
 
-from internal_linker.usecases.settings.template import render_settings
+from internal_linker.project.settings.template import render_settings
 from tests.research.hostile.stores import one_sheet
 from tests.research.hostile.tables import LINKS, PAGES, QUERIES, rows_of, text_of
 from tests.support.drafts import document, paragraph

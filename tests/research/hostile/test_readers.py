@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from internal_linker.adapters.http.limits import retry_after
+from internal_linker.sources.http.limits import retry_after
 from tests.research.hostile.readers import READERS, read
 from tests.research.hostile.seeds import SEEDS
 from tests.support.small_project import REPOSITORY, finish, start

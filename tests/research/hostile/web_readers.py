@@ -3,11 +3,11 @@
 import math
 from contextlib import suppress
 
-from internal_linker.ingest.crawl import vector_cell
-from internal_linker.ingest.crawler_vocabulary import CONTENT
-from internal_linker.ingest.web.client import site_of
-from internal_linker.ingest.web.html_page import address_in, decoded, read_page
-from internal_linker.ingest.web.site_files import NoSitemap, packed_sitemap, rules_of
+from internal_linker.sources.crawl import vector_cell
+from internal_linker.sources.crawler_vocabulary import CONTENT
+from internal_linker.sources.web.client import site_of
+from internal_linker.sources.web.html_page import address_in, decoded, read_page
+from internal_linker.sources.web.site_files import NoSitemap, packed_sitemap, rules_of
 from internal_linker.text.html import read_html
 from tests.support.small_project import SITE
 

@@ -23,7 +23,7 @@ def first(items: list[int], *, least: int = 0) -> int:
     return found[0]
 '''
 TESTS = """
-from internal_linker.core.tiny import first
+from internal_linker.model.tiny import first
 
 def test_first():
     assert first([0, 2, 3]) == 2
@@ -34,7 +34,7 @@ def test_nothing_at_all():
 
 
 def changed(kind: str) -> set[tuple[str, str]]:
-    found = mutations("internal_linker/core/tiny.py", CODE.encode())
+    found = mutations("internal_linker/model/tiny.py", CODE.encode())
     return {(one.before, one.after) for one in found if one.kind == kind}
 
 
@@ -55,7 +55,7 @@ def test_each_kind_of_mutation_is_found() -> None:
 
 def test_a_sample_is_the_same_for_a_seed_and_can_be_compiled() -> None:
     """Each package has its share, no line has two mutations, and each changed file still compiles."""
-    rooms = ("core", "anchors")
+    rooms = ("model", "anchors")
     drawn = sample(ROOT, 30, 1, rooms)
     assert drawn == sample(ROOT, 30, 1, rooms) != sample(ROOT, 30, 2, rooms)
     assert len({(one.path, one.line) for one in drawn}) == 30
@@ -72,9 +72,9 @@ def project(tmp_path: Path) -> Copy:
     root = tmp_path / "project"
     for name, text in (
         ("internal_linker/__init__.py", ""),
-        ("internal_linker/core/__init__.py", ""),
-        ("internal_linker/core/tiny.py", CODE),
-        ("tests/core/test_tiny.py", TESTS),
+        ("internal_linker/model/__init__.py", ""),
+        ("internal_linker/model/tiny.py", CODE),
+        ("tests/model/test_tiny.py", TESTS),
         ("pyproject.toml", "[tool.pytest.ini_options]\npythonpath = ['.']\n"),
     ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def project(tmp_path: Path) -> Copy:
 
 def test_a_mutation_is_killed_or_survives(project: Copy) -> None:
     """The tests that reach the line decide, and the file is restored afterwards."""
-    name, file = "tests/core/test_tiny.py::test_first", "internal_linker/core/tiny.py"
+    name, file = "tests/model/test_tiny.py::test_first", "internal_linker/model/tiny.py"
     reach = Reach({file: {0: {name}, 12: {name}}}, {name: 0.1}, set(), {})
     found = {one.after: one for one in mutations(file, CODE.encode())}
     for after, verdict in (
@@ -99,7 +99,7 @@ def test_a_mutation_is_killed_or_survives(project: Copy) -> None:
 
 def test_the_table_counts(tmp_path: Path) -> None:
     """A timeout counts as noticed, and each survivor is listed with its location."""
-    drawn = sample(ROOT, 20, 3, ("core",))
+    drawn = sample(ROOT, 20, 3, ("model",))
     outcomes = ["survived", "timeout", *["killed"] * 18]
     write(
         tmp_path / "R.md",

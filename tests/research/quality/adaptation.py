@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.ranking.adaptation import Adaptation, adapted
-from internal_linker.ranking.learned import LearnedRanker
-from internal_linker.ranking.metrics import Estimate, estimates
+from internal_linker.model.arrays import Vectors
+from internal_linker.rank.adaptation import Adaptation, adapted
+from internal_linker.rank.learned import LearnedRanker
+from internal_linker.rank.metrics import Estimate, estimates
 from tests.research.quality.arrivals import (
     EVERY,
     SETTINGS,

@@ -25,15 +25,15 @@ from statistics import fmean
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.ports import Encoder
-from internal_linker.core.records import Collected, Page, Text
-from internal_linker.embeddings.embed import encodable, page_text
-from internal_linker.evaluation.holdout import Hidden, Truth, hide
-from internal_linker.ranking.adaptation import adapted
-from internal_linker.ranking.learned import LearnedRanker, read_ranker
-from internal_linker.ranking.metrics import HIGH, LOW, RESAMPLES, Estimate, estimates, measure
-from internal_linker.ranking.rank import Ranking
+from internal_linker.insight.evaluation.holdout import Hidden, Truth, hide
+from internal_linker.match.embed import encodable, page_text
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.ports import Encoder
+from internal_linker.model.records import Collected, Page, Text
+from internal_linker.rank.adaptation import adapted
+from internal_linker.rank.learned import LearnedRanker, read_ranker
+from internal_linker.rank.metrics import HIGH, LOW, RESAMPLES, Estimate, estimates, measure
+from internal_linker.rank.rank import Ranking
 from tests.research.quality.corpora import HISTORY, LAST, dates, drawn, family, snapshot, without_link_texts
 from tests.research.quality.encoders import ENCODERS
 from tests.research.quality.weights import DEFAULT, embedder, head, row

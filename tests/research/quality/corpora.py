@@ -5,10 +5,10 @@ import json
 from collections import defaultdict
 from dataclasses import replace
 
-from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.core.urls import normal_form
-from internal_linker.evaluation.holdout import HIDINGS, Hides
-from internal_linker.evaluation.page_text import link_spans
+from internal_linker.insight.evaluation.holdout import HIDINGS, Hides
+from internal_linker.insight.evaluation.page_text import link_spans
+from internal_linker.model.records import Collected, ExistingLink, Page
+from internal_linker.model.urls import normal_form
 from tests.support.corpora import CORPORA
 
 # Sites as they stood at several dates; `LAST` names the last one.

@@ -12,13 +12,13 @@ import numpy as np
 from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.judge import LinkPlaces
 from internal_linker.anchors.places import find_places, read_source
-from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.evaluation.holdout import Hidden
-from internal_linker.ranking.learned import LearnedRanker, packaged_ranker
-from internal_linker.ranking.list_scales import scaled
-from internal_linker.ranking.metrics import fold
-from internal_linker.ranking.promising import Promising
+from internal_linker.insight.evaluation.holdout import Hidden
+from internal_linker.model.arrays import Ints, Vectors
+from internal_linker.model.records import Collected, ExistingLink, Page
+from internal_linker.rank.learned import LearnedRanker, packaged_ranker
+from internal_linker.rank.list_scales import scaled
+from internal_linker.rank.metrics import fold
+from internal_linker.rank.promising import Promising
 from tests.research.quality.corpora import dates
 from tests.research.quality.weights import DEFAULT
 from tests.support.corpora import CORPORA, DEVELOPMENT, no_vectors, ranking, whole_site

@@ -20,16 +20,16 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors, shortened
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.ports import Encoder
-from internal_linker.core.records import Collected, Text
-from internal_linker.embeddings.embed import encodable, page_text
-from internal_linker.embeddings.encoders.lsa import LsaEncoder
-from internal_linker.embeddings.encoders.minilm import FastEncoder, LocalEncoder
-from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
-from internal_linker.evaluation.holdout import Hidden
-from internal_linker.ranking.metrics import Measured, measure, paired
+from internal_linker.insight.evaluation.holdout import Hidden
+from internal_linker.match.embed import encodable, page_text
+from internal_linker.match.encoders.lsa import LsaEncoder
+from internal_linker.match.encoders.minilm import FastEncoder, LocalEncoder
+from internal_linker.match.encoders.multilingual import MultilingualEncoder
+from internal_linker.model.arrays import Vectors, shortened
+from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.ports import Encoder
+from internal_linker.model.records import Collected, Text
+from internal_linker.rank.metrics import Measured, measure, paired
 from tests.research.quality import topics
 from tests.research.quality.corpora import LAST, snapshot, without_link_texts
 from tests.research.quality.weights import DEFAULT, cache_folder, embedder, first_five, head, row

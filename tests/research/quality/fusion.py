@@ -22,12 +22,12 @@ from statistics import fmean
 
 import numpy as np
 
-from internal_linker.core.records import Collected, Page, Searched, SerpTarget
-from internal_linker.core.urls import normal_form
-from internal_linker.evaluation.holdout import HIDINGS, hide
-from internal_linker.ranking.fusion_choice import FusionEvidence, fusion_evidence, pages_to_compare
-from internal_linker.ranking.metrics import Estimate, Measured, measure, paired
-from internal_linker.ranking.rank import Ranking
+from internal_linker.insight.evaluation.holdout import HIDINGS, hide
+from internal_linker.model.records import Collected, Page, Searched, SerpTarget
+from internal_linker.model.urls import normal_form
+from internal_linker.rank.fusion_choice import FusionEvidence, fusion_evidence, pages_to_compare
+from internal_linker.rank.metrics import Estimate, Measured, measure, paired
+from internal_linker.rank.rank import Ranking
 from tests.research.quality.arrivals import EVERY
 from tests.research.quality.corpora import HISTORY, LAST, snapshot, without_link_texts
 from tests.research.quality.weights import DEFAULT, head, row

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.performance.impact.analysis import click_effect
-from internal_linker.performance.impact.records import Conclusion
+from internal_linker.insight.impact.analysis import click_effect
+from internal_linker.insight.impact.records import Conclusion
 from tests.support.impact_sites import HARDER, Kind, Simulated, simulated
 
 SEED = 3_000_000

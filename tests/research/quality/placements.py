@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from internal_linker.cms.insertion import Inserted, Placement, Refusal, insert
-from internal_linker.core.records import ExistingLink, Page
-from internal_linker.core.source_files import Markup
-from internal_linker.evaluation.page_text import link_spans
+from internal_linker.insight.evaluation.page_text import link_spans
+from internal_linker.model.records import ExistingLink, Page
+from internal_linker.model.source_files import Markup
+from internal_linker.publish.insertion import Inserted, Placement, Refusal, insert
 from internal_linker.text.sentences import around, paragraphs, sentences
 from tests.support.corpora import DEVELOPMENT, whole_site
 

@@ -13,17 +13,17 @@ from functools import cached_property
 
 import numpy as np
 
-from internal_linker.core.arrays import NO_PAIRS, Bools, Vectors
-from internal_linker.core.needs import LEVELS, PageNeeds
-from internal_linker.evaluation.holdout import HIDINGS, Hidden
-from internal_linker.ranking.choice import Chooser
-from internal_linker.ranking.fusion import Ranked
-from internal_linker.ranking.metrics import TOP, measure
-from internal_linker.ranking.priorities import bonuses
-from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.recommend import all_ranked, counting
-from internal_linker.ranking.rules import NEED_BONUS, LinkRules
-from internal_linker.ranking.stability import preferences
+from internal_linker.insight.evaluation.holdout import HIDINGS, Hidden
+from internal_linker.model.arrays import NO_PAIRS, Bools, Vectors
+from internal_linker.model.needs import LEVELS, PageNeeds
+from internal_linker.rank.choice import Chooser
+from internal_linker.rank.fusion import Ranked
+from internal_linker.rank.metrics import TOP, measure
+from internal_linker.rank.priorities import bonuses
+from internal_linker.rank.rank import Ranking
+from internal_linker.rank.recommend import all_ranked, counting
+from internal_linker.rank.rules import NEED_BONUS, LinkRules
+from internal_linker.rank.stability import preferences
 from tests.research.quality.weights import head, opened, row
 from tests.support.corpora import DEVELOPMENT, ranking, site
 

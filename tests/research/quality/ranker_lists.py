@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, pairs_of
-from internal_linker.core.records import Page
-from internal_linker.evaluation.holdout import Hidden
-from internal_linker.ranking.rank import Ranking
+from internal_linker.insight.evaluation.holdout import Hidden
+from internal_linker.model.arrays import Bools, Ints, Pairs, Vectors, is_in, pairs_of
+from internal_linker.model.records import Page
+from internal_linker.rank.rank import Ranking
 from tests.research.quality.arrivals import SETTINGS, trials
 from tests.research.quality.weights import DEFAULT
 from tests.support.corpora import ranking

@@ -6,9 +6,9 @@ from typing import Any
 import lightgbm
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.ranking.listwise import Choices
-from internal_linker.ranking.trees import LEAVES, Trees, read_trees
+from internal_linker.model.arrays import Vectors
+from internal_linker.rank.listwise import Choices
+from internal_linker.rank.trees import LEAVES, Trees, read_trees
 
 ROUNDS = 80
 _PARAMETERS = {

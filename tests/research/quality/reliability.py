@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.ranking.calibration import LinkProbability, log_odds, reliability
-from internal_linker.ranking.metrics import TOP
+from internal_linker.model.arrays import Vectors
+from internal_linker.rank.calibration import LinkProbability, log_odds, reliability
+from internal_linker.rank.metrics import TOP
 from tests.research.quality.arrivals import ARRIVALS, SETTINGS
 from tests.research.quality.corpora import family
 from tests.research.quality.ranker_lists import Lists

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from internal_linker.ranking.adaptation import Adaptation
-from internal_linker.ranking.metrics import Estimate
+from internal_linker.rank.adaptation import Adaptation
+from internal_linker.rank.metrics import Estimate
 from tests.research.quality.adaptation import Measured, tables
 
 

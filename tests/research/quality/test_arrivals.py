@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.evaluation.holdout import by_similarity, hide
-from internal_linker.ranking.metrics import measure
+from internal_linker.insight.evaluation.holdout import by_similarity, hide
+from internal_linker.model.records import Collected, ExistingLink, Page
+from internal_linker.rank.metrics import measure
 from tests.research.quality import arrivals as command
 from tests.research.quality.arrivals import (
     AGES,

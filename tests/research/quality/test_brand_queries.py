@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from internal_linker.performance.main_queries import main_queries, site_names, without_names
+from internal_linker.insight.main_queries import main_queries, site_names, without_names
 from tests.research.quality.brand_queries import SITES, BrandSite
 
 # Seeds of the figures of the queries.

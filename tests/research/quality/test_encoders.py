@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.ports import Encoder
-from internal_linker.core.records import Page
-from internal_linker.embeddings.encoders.lsa import LsaEncoder
-from internal_linker.evaluation.holdout import Hidden
-from internal_linker.ranking.metrics import measure
+from internal_linker.insight.evaluation.holdout import Hidden
+from internal_linker.match.encoders.lsa import LsaEncoder
+from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.ports import Encoder
+from internal_linker.model.records import Page
+from internal_linker.rank.metrics import measure
 from tests.research.quality.encoders import ALONE, ENCODERS, WEIGHTS, added, columns, installed
 
 

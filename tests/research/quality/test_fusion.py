@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from internal_linker.ranking.fusion_choice import FusionEvidence
-from internal_linker.ranking.metrics import Estimate, measure
+from internal_linker.rank.fusion_choice import FusionEvidence
+from internal_linker.rank.metrics import Estimate, measure
 from tests.research.quality.fusion import Case, bm25, cases, searches, table
 from tests.support.builders import page
 from tests.support.corpora import ABSENT, present

@@ -2,7 +2,7 @@
 
 import pytest
 
-from internal_linker.cms.insertion import Inserted, insert
+from internal_linker.publish.insertion import Inserted, insert
 from tests.research.quality.placements import cases
 from tests.support.corpora import ABSENT, DEVELOPMENT, present
 

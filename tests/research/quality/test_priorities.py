@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from internal_linker.evaluation.holdout import HIDINGS
-from internal_linker.ranking.priorities import bonuses
-from internal_linker.ranking.rules import NEED_BONUS, LinkRules
+from internal_linker.insight.evaluation.holdout import HIDINGS
+from internal_linker.rank.priorities import bonuses
+from internal_linker.rank.rules import NEED_BONUS, LinkRules
 from tests.research.quality.priorities import HIDDEN, MOST_LOSS, STRENGTHS, Measuring, needs_of
 from tests.support.corpora import ABSENT, DEVELOPMENT, no_vectors, present, ranking, site
 

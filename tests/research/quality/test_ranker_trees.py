@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from internal_linker.ranking.listwise import Choices
+from internal_linker.rank.listwise import Choices
 from tests.research.quality import ranker_trees
 from tests.research.quality.ranker_trees import grown
 

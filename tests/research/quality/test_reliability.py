@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.ranking.calibration import LinkProbability
+from internal_linker.model.arrays import Vectors
+from internal_linker.rank.calibration import LinkProbability
 from tests.research.quality.arrivals import ARRIVALS
 from tests.research.quality.ranker_lists import Lists
 from tests.research.quality.reliability import calibrated, scored, tables

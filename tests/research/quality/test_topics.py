@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.records import Text
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.records import Text
 from tests.research.quality.topics import FOLDS, HEADER, measured, without
 from tests.research.quality.weights import row
 from tests.support.corpora import DEVELOPMENT, whole_site

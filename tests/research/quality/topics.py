@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.records import Collected, Searched, Source, Targets, Text
-from internal_linker.embeddings.embed import all_texts, encodable
-from internal_linker.embeddings.encoders.minilm import LocalEncoder
-from internal_linker.ranking.metrics import Measured, fold, measure, paired
-from internal_linker.ranking.rank import BLOCK, Ranking
+from internal_linker.match.embed import all_texts, encodable
+from internal_linker.match.encoders.minilm import LocalEncoder
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.records import Collected, Searched, Source, Targets, Text
+from internal_linker.rank.metrics import Measured, fold, measure, paired
+from internal_linker.rank.rank import BLOCK, Ranking
 from tests.research.quality.weights import DEFAULT, cache_folder, embedder, head, row
 from tests.support.corpora import DEVELOPMENT, whole_site
 

@@ -2,7 +2,7 @@
 
     python -m tests.research.quality.train_ranker
 
---write internal_linker/ranking/ranker.json   also writes the ranker that learned from all sites
+--write internal_linker/rank/ranker.json   also writes the ranker that learned from all sites
 --families DIR   also writes the rankers that learned without each family, for `arrivals --unseen DIR`
 --cache DIR      keeps each site's lists there, and reads those that it finds
 
@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.records import Page
-from internal_linker.ranking.learned import (
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.records import Page
+from internal_linker.rank.learned import (
     COLUMNS,
     OF_ENCODERS,
     WORDS_AND_PASSAGES,
@@ -34,10 +34,10 @@ from internal_linker.ranking.learned import (
     by_features,
     written_ranker,
 )
-from internal_linker.ranking.list_scales import scaled
-from internal_linker.ranking.listwise import Choices, Prior, fitted
-from internal_linker.ranking.metrics import GAINS, TOP, fold
-from internal_linker.ranking.pair_features import hidden
+from internal_linker.rank.list_scales import scaled
+from internal_linker.rank.listwise import Choices, Prior, fitted
+from internal_linker.rank.metrics import GAINS, TOP, fold
+from internal_linker.rank.pair_features import hidden
 from tests.research.quality.arrivals import (
     ARRIVALS,
     EVERY,

@@ -13,20 +13,20 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-from internal_linker.core.arrays import Vectors, unit_rows
-from internal_linker.core.ports import Encoder
-from internal_linker.core.records import Text
-from internal_linker.embeddings.embed import embed, encodable, page_text
-from internal_linker.embeddings.encoders.minilm import LocalEncoder
-from internal_linker.evaluation.holdout import Hidden
-from internal_linker.matching.tfidf import FIXED_TERMS
-from internal_linker.ranking.metrics import TOP, Measured, measure, paired
-from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.insight.evaluation.holdout import Hidden
+from internal_linker.match.embed import embed, encodable, page_text
+from internal_linker.match.encoders.minilm import LocalEncoder
+from internal_linker.match.tfidf import FIXED_TERMS
+from internal_linker.model.arrays import Vectors, unit_rows
+from internal_linker.model.ports import Encoder
+from internal_linker.model.records import Text
+from internal_linker.project.console import Reporter, open_console
+from internal_linker.project.settings.settings import Settings
+from internal_linker.rank.metrics import TOP, Measured, measure, paired
+from internal_linker.rank.rank import Ranking
+from internal_linker.rank.rules import LinkRules
 from internal_linker.store.embeddings import EmbeddingCache
 from internal_linker.store.engine import open_database
-from internal_linker.usecases.console import Reporter, open_console
-from internal_linker.usecases.settings.settings import Settings
 from tests.support.corpora import ABSENT, DEVELOPMENT, present, ranking, site
 
 DEFAULT = LinkRules(TOP, "fill", Settings.model_fields["lexical_weight"].default)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from internal_linker.adapters.tables.csv_reader import CsvTable
-from internal_linker.core.errors import InputError, InternalLinkerError
+from internal_linker.model.errors import InputError, InternalLinkerError
+from internal_linker.sources.tables.csv_reader import CsvTable
 from tests.research.quality.reading.sample import KEY
 
 VERDICTS = ("good", "acceptable", "bad")

@@ -18,15 +18,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from internal_linker.adapters.files.atomic import replace_whole
-from internal_linker.adapters.tables.csv_writer import decimal, write_rows
-from internal_linker.core.edges import TIER_NAMES, Anchor, Edge
-from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError
-from internal_linker.core.records import Collected, Page
+from internal_linker.model.edges import TIER_NAMES, Anchor, Edge
+from internal_linker.model.errors import ConfigurationError, InputError, InternalLinkerError
+from internal_linker.model.records import Collected, Page
+from internal_linker.project.console import Reporter, open_console
+from internal_linker.project.project import open_project
+from internal_linker.project.rehearsal import Rehearsed, rehearse
+from internal_linker.sources.tables.csv_writer import decimal, write_rows
+from internal_linker.store.files.atomic import replace_whole
 from internal_linker.text.sentences import sentences
-from internal_linker.usecases.console import Reporter, open_console
-from internal_linker.usecases.project import open_project
-from internal_linker.usecases.rehearsal import Rehearsed, rehearse
 from tests.support.corpora import ABSENT, DEVELOPMENT, ROOT, make_project, present
 
 SHEET = (

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.core.edges import Anchor, Edge, Tier
-from internal_linker.core.errors import InputError
-from internal_linker.core.records import Page
+from internal_linker.model.edges import Anchor, Edge, Tier
+from internal_linker.model.errors import InputError
+from internal_linker.model.records import Page
 from tests.research.quality.reading import judge, sample
 from tests.research.quality.reading.judge import kappa, wilson
 from tests.research.quality.reading.sample import KEY, SHEET, Suggestion, draw, marked

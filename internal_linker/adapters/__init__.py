@@ -1,1 +1,0 @@
-"""Files, tables, HTML, HTTP, services and compute; library errors are translated here."""

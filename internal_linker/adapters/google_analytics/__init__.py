@@ -1,1 +1,0 @@
-"""Google Analytics: what its Data API says about the landing pages of a property."""

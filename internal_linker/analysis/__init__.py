@@ -1,1 +1,0 @@
-"""The site as a whole: link graph, audit, similar pages and clusters."""

@@ -1,1 +1,0 @@
-"""Vectors for the texts of pages and queries."""

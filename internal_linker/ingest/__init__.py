@@ -1,1 +1,0 @@
-"""Sources of pages and links: crawl exports, websites, existing links and drafts."""

@@ -1,0 +1,1 @@
+"""What a site is like and what its links earn: link graph, audit, similar pages, evaluation and impact."""

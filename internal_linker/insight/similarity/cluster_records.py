@@ -1,0 +1,219 @@
+"""The clusters of a site: their records, the names that people gave them, and their tables."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from internal_linker.model.arrays import Ints, Vectors
+from internal_linker.model.results import Column, Columns, ResultTable, columns_of
+from internal_linker.model.sequences import Lazy
+
+REASONS = ("hub to page", "page to hub", "similar pages")
+"""Kinds of missing links; `MissingLinks.reasons` has their positions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One cluster."""
+
+    number: int  # 1 for the largest cluster, and so on
+    name: str  # up to three terms that set its pages apart
+    pages: int  # how many pages it has
+    hub: str  # URL of the page that is central to its topic and links
+    hub_title: str  # the hub's title
+    links: int  # existing links within the cluster
+    density: float  # these as a share of all possible links, 0 to 1; NaN for a single page
+    missing: int  # missing links within the cluster that are listed
+    distance: float  # mean distance of its pages from the centre, 0 to 2
+
+
+@dataclass(frozen=True, slots=True)
+class MissingLinks:
+    """Missing links, cluster by cluster: those from and to the hub first, then those between similar pages."""
+
+    sources: Ints  # (m,) rows
+    targets: Ints  # (m,) rows
+    reasons: Ints  # (m,) positions in `REASONS`
+    left_out: int  # links from hubs beyond the number that a page should have
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteredPage:
+    """A page with its cluster."""
+
+    cluster: int | None  # the cluster's number; None for a page in none
+    name: str  # the cluster's name, "" for a page in none
+    title: str  # the page's title without brand, or its first heading
+    url: str  # the page's URL
+    distance: float  # distance from the cluster's centre, 0 to 2; NaN for a page in none
+    hub: bool  # whether it is the cluster's hub
+
+
+@dataclass(frozen=True, slots=True)
+class MissingLink:
+    """A link that is missing within a cluster."""
+
+    source: str  # URL of the page that should link
+    target: str  # URL of the page to link to
+    similarity: float  # the pages' similarity, -1 to 1
+    why: str  # one of `REASONS`
+    cluster: int  # the number of their cluster
+
+
+@dataclass(frozen=True, slots=True)
+class PageMap:
+    """Pages on a flat map."""
+
+    rows: Ints  # (m,) rows of the pages, ascending
+    places: Vectors  # (m, 2) coordinates, -1 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class SiteClusters:
+    """All clusters of a site's n pages."""
+
+    site: str  # the site's host
+    by: str  # what the pages were compared by and how they were grouped, as the end of a sentence
+    urls: Sequence[str]  # n URLs
+    titles: Sequence[str]  # n titles without brand, or first headings
+    labels: Ints  # (n,) positions in `clusters`; -1 for a page in none
+    distances: Vectors  # (n,) distances from the cluster's centre, 0 to 2; NaN for a page in none
+    clusters: Sequence[Cluster]  # k clusters, the largest first
+    hubs: Ints  # (k,) rows
+    missing: MissingLinks  # the links that are missing
+    similarities: Vectors  # (m,) similarities of the missing links' ends
+
+    @property
+    def pages(self) -> Sequence[ClusteredPage]:
+        """All pages, in the input's order."""
+        columns = self.page_columns()
+        return Lazy(
+            len(self.urls), lambda row: ClusteredPage(**{name: each[row] for name, each in columns.items()})
+        )
+
+    @property
+    def missing_links(self) -> Sequence[MissingLink]:
+        """All missing links, cluster by cluster."""
+        columns = self.link_columns()
+        count = len(self.missing.sources)
+        return Lazy(count, lambda at: MissingLink(**{name: each[at] for name, each in columns.items()}))
+
+    def page_columns(self) -> dict[str, Sequence[Any]]:
+        """Return the fields of `pages` as columns."""
+        labels, hub = self.labels.tolist(), np.zeros(len(self.urls), np.bool_)
+        hub[self.hubs] = True
+        # A page in none has the label -1, which stands for the last one.
+        numbers = [*(one.number for one in self.clusters), None]
+        names = [*(one.name for one in self.clusters), ""]
+        return {
+            "cluster": [numbers[label] for label in labels],
+            "name": [names[label] for label in labels],
+            "title": self.titles,
+            "url": self.urls,
+            "distance": self.distances.tolist(),
+            "hub": hub.tolist(),
+        }
+
+    def link_columns(self) -> dict[str, Sequence[Any]]:
+        """Return the fields of `missing_links` as columns."""
+        sources, targets = self.missing.sources.tolist(), self.missing.targets.tolist()
+        return {
+            "source": [self.urls[row] for row in sources],
+            "target": [self.urls[row] for row in targets],
+            "similarity": self.similarities.tolist(),
+            "why": [REASONS[reason] for reason in self.missing.reasons.tolist()],
+            "cluster": [self.clusters[label].number for label in self.labels[sources].tolist()],
+        }
+
+    def columns(self) -> dict[str, Columns]:
+        """Return `clusters`, the largest first; `pages`, in the input's order; `missing_links`, cluster by cluster."""
+        return {
+            "clusters": columns_of(self.clusters, *Cluster.__dataclass_fields__),
+            "pages": self.page_columns(),
+            "missing_links": self.link_columns(),
+        }
+
+
+# Shared pages as a share of all pages of both, from which two clusters are the same topic: no two others can reach it.
+_SAME = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenName:
+    """A name for a cluster."""
+
+    name: str  # the name
+    urls: frozenset[str]  # the pages that the cluster had when it got the name
+
+
+def renamed(found: SiteClusters, chosen: Sequence[ChosenName]) -> SiteClusters:
+    """Return the clusters with the chosen names of those whose pages are mostly the same; the others keep theirs."""
+    if not chosen:
+        return found
+    clusters = list(found.clusters)
+    for at, cluster in enumerate(clusters):
+        urls = urls_of(found, at)
+        if name := next((each.name for each in chosen if is_same(each.urls, urls)), ""):
+            clusters[at] = replace(cluster, name=name)
+    return replace(found, clusters=clusters)
+
+
+def urls_of(found: SiteClusters, at: int) -> frozenset[str]:
+    """Return the URLs of a cluster's pages, by its position."""
+    return frozenset(found.urls[row] for row in np.flatnonzero(found.labels == at).tolist())
+
+
+def is_same(some: Set[str], others: Set[str]) -> bool:
+    """Return whether two sets of pages are mostly the same."""
+    return len(some & others) > _SAME * len(some | others)
+
+
+_PAGES = (
+    Column("cluster", "Cluster"),
+    Column("name", "Name", 35),
+    Column("title", "Title", 45),
+    Column("url", "URL", 55, "link"),
+    Column("distance", "Distance", 12, "score"),
+    Column("hub", "Hub"),
+)
+_MISSING_LINKS = (
+    Column("source", "Source", 55, "link"),
+    Column("target", "Target", 55, "link"),
+    Column("similarity", "Similarity", 12, "score"),
+    Column("why", "Why", 14),
+    Column("source_title", "Source Title", 45),
+    Column("target_title", "Target Title", 45),
+    Column("cluster", "Cluster"),
+    Column("name", "Name", 35),
+)
+_CLUSTERS = (
+    Column("number", "Cluster"),
+    Column("name", "Name", 35),
+    Column("pages", "Pages", 12, "bar"),
+    Column("hub", "Hub", 55, "link"),
+    Column("links", "Inner Links"),
+    Column("density", "Density", 12, "score"),
+    Column("missing", "Missing Links"),
+    Column("distance", "Mean Distance", 14, "score"),
+)
+
+
+def cluster_tables(found: SiteClusters) -> list[ResultTable]:
+    """Return the clusters, their pages (the nearest to the centre first, those in none last) and missing links."""
+    columns = found.columns()
+    last = np.where(found.labels < 0, len(found.clusters), found.labels)
+    order = np.lexsort((np.nan_to_num(found.distances), last)).tolist()
+    pages = {name: [values[row] for row in order] for name, values in columns["pages"].items()}
+    ends = {"source_title": found.missing.sources, "target_title": found.missing.targets}
+    links = {
+        **columns["missing_links"],
+        **{name: [found.titles[row] for row in rows.tolist()] for name, rows in ends.items()},
+        "name": [found.clusters[label].name for label in found.labels[found.missing.sources].tolist()],
+    }
+    return [
+        ResultTable("Clusters", _CLUSTERS, columns["clusters"]),
+        ResultTable("Pages", _PAGES, pages),
+        ResultTable("Missing links", _MISSING_LINKS, links),
+    ]

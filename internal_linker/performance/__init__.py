@@ -1,1 +1,0 @@
-"""What links earn: search data matched to the pages of a site."""

@@ -1,0 +1,1 @@
+"""A site's folder: one use case for each command, options in, a result record out."""

@@ -1,0 +1,132 @@
+"""The lists of the last run, and digests of what they depended on: where nothing changed, they stay."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+
+from internal_linker.model.arrays import pairs_of
+from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.edges import Decided
+from internal_linker.model.needs import PageNeeds
+from internal_linker.model.ports import RunStore
+from internal_linker.model.records import Searched, Source
+from internal_linker.model.runs import lists_with
+from internal_linker.rank.rank import Ranking
+from internal_linker.rank.rules import LinkRules
+from internal_linker.rank.stability import RECIPE, Earlier
+
+Identity = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Bases:
+    """Digests of what the list of each row depends on."""
+
+    rules: str  # the digest of what all lists depend on: the settings and the model
+    # the digest of each page by its key: its text and language, the queries by which people find it, links from and to
+    # it, decisions on its links, and whether it may be a target
+    pages: Mapping[str, str]
+    # the digest of each row by its identity: of its page or query, and of its search results
+    rows: Mapping[Identity, str]
+    # the need of each page that has one, by its key, from 1
+    levels: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, source: Source) -> str:
+        """Return a row's basis as it is stored; "" for a row that got no links in this run."""
+        own, level = self.rows.get(source.identity), self.levels.get(source.key, 0)
+        need = f".{level}" if level else ""
+        return f"{self.rules} {self.pages.get(source.key, '')}{need} {own}" if own else ""
+
+
+def bases(
+    ranking: Ranking,
+    hashes: Sequence[str],
+    searched: Searched,
+    *,
+    decided: Decided,
+    rules: LinkRules,
+    encoder: str,
+    page_queries: Mapping[str, Sequence[str]],
+    needs: PageNeeds | None = None,
+) -> Bases:
+    """Compute the digests of a run.
+
+    Args:
+        hashes: the hash of each text of `ranking.site`.
+        encoder: provider, model and recipe of the vectors.
+        page_queries: the queries by which people find each page, by its key.
+        needs: how much the pages need links; None: all of them equally.
+    """
+    targets, pages = ranking.targets, ranking.site.pages
+    inlinks = ranking.graph.inlinks.tolist()
+
+    def state(end: str, *facts: object) -> str:
+        accepted = (edge.target for edge in decided.accepted.get(end, ()))
+        lists = targets.linked.get(end, ()), targets.rejected.get(end, ()), accepted
+        return _digest(*facts, *("\n".join(sorted(each)) for each in lists))
+
+    states = {
+        page.key: state(
+            page.key,
+            hashes[row],
+            page.lang,
+            page.key in targets.known,
+            inlinks[row],
+            *page_queries.get(page.key, ()),
+        )
+        for row, page in enumerate(pages)
+    }
+    rows: dict[Identity, str] = {}
+    for position, source in enumerate(ranking.sources):
+        own = states.get(source.key) or state(source.end, hashes[ranking.source_rows[position]])
+        found = "\n".join(hit.key for hit in searched.targets.get(position, ()))
+        rows.setdefault(source.identity, _digest(own, found))
+    levels = needs.levels.tolist() if needs else []
+    return Bases(
+        _digest(RECIPE, rules, encoder, *([rules.need_bonus] if needs else ())),
+        states,
+        rows,
+        {page.key: level for page, level in zip(pages, levels, strict=False) if level},
+    )
+
+
+def earlier_lists(runs: RunStore, hosts: CanonicalHosts, ranking: Ranking, now: Bases) -> Earlier | None:
+    """Return the lists of the last run whose results were complete and published; None if there is none.
+
+    Rows that were chosen by other rules are left out.
+
+    Args:
+        now: what the lists of this run depend on.
+    """
+    whole = [version for version in runs.versions() if version.published and version.facts]
+    if not whole:
+        return None
+    positions = {source.identity: at for at, source in reversed([*enumerate(ranking.sources)])}
+    lists: list[Sequence[int]] = [()] * len(ranking.sources)
+    unsettled = np.ones(len(ranking.sources), np.bool_)
+    changed = np.ones(len(ranking.site.pages), np.bool_)
+    levels = np.array([now.levels.get(page.key, 0) for page in ranking.site.pages], np.int64)
+    rose = levels > 0
+    for stored in lists_with(hosts, runs.lists(whole[-1].run)):
+        rules, state, own = stored.basis.split(" ") if stored.basis else ("", "", "")
+        if rules != now.rules:
+            continue
+        key, identity = stored.source.key, stored.source.identity
+        if (page := ranking.rows.get(key)) is not None:
+            before, _, level = state.partition(".")
+            changed[page] = before != now.pages[key] or int(level or 0) != levels[page]
+            rose[page] = levels[page] > int(level or 0)
+        if (at := positions.get(identity)) is not None:
+            links = (*stored.links, *stored.held)
+            lists[at] = [ranking.rows[target] for target, _ in links if target in ranking.rows]
+            gone = any(target not in ranking.rows and not rank for target, rank in links)
+            unsettled[at] = gone or own != now.rows[identity]
+    return Earlier(pairs_of(lists), changed, unsettled, rose)
+
+
+def _digest(*facts: object) -> str:
+    """Return 16 hex digits for some facts."""
+    text = "\n\n".join(map(str, facts))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

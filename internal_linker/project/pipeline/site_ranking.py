@@ -1,0 +1,244 @@
+"""A site compared with itself: its vectors, the nearest texts of each, and the ranking of links between its pages.
+
+What the index has of the pages is neither embedded nor compared again.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from internal_linker.match.candidates import SERVED, language_codes
+from internal_linker.match.embed import Embedded, embed, encodable
+from internal_linker.match.neighbours.incremental import digests
+from internal_linker.match.neighbours.knn_join import Joined, join
+from internal_linker.match.site_index import Guests
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.ports import Encoder, Progress, Workers
+from internal_linker.model.progress import Tracker
+from internal_linker.model.records import Collected, Page, Searched, Source, Targets, Text, Usage
+from internal_linker.model.sequences import counted
+from internal_linker.project.pipeline.context import RunContext
+from internal_linker.project.pipeline.prepared import Prepared, Stored
+from internal_linker.project.pipeline.run_input import RunInput
+from internal_linker.rank.adaptation import Adaptation
+from internal_linker.rank.link_texts import without_link_texts
+from internal_linker.rank.rank import Ranking
+from internal_linker.rank.rules import LinkRules
+from internal_linker.review.link_memory import Memory
+
+
+@dataclass(frozen=True)
+class SiteVectors:
+    """The texts of a run and their vectors."""
+
+    # what is ranked: the text of every page without that of its links, then of every source without a page
+    texts: Sequence[Text]
+    embedded: Embedded  # the vectors of the whole texts, without those of pages that the index has
+    notes: Sequence[str] = ()  # sentences on the pages that belong to the index
+
+
+def embed_site(
+    given: RunInput, stored: Stored | None, context: RunContext, progress: Progress
+) -> SiteVectors:
+    """Return the vectors of all texts of a run.
+
+    Args:
+        stored: what the index has of the pages; None: they are embedded.
+    """
+    texts, pages, notes = given.texts(), given.collected.pages, list[str]()
+    if stored:
+        guests, left_out = encodable(texts[len(pages) :], (), context.encoder)
+        for note in filter(None, (*stored.notes, left_out)):
+            progress.warn(note)
+        embedded = embed_guests(texts[: len(pages)], [*guests], stored, context=context, progress=progress)
+    else:
+        known, notes = encodable_texts(texts, pages, context.encoder, progress)
+        embedded = embed(known, context.encoder, context.vector_cache, progress)
+    return SiteVectors(without_link_texts(texts, given.collected), embedded, notes)
+
+
+def encodable_texts(
+    texts: Sequence[Text], pages: Sequence[Page], encoder: Encoder, progress: Progress
+) -> tuple[Sequence[Text], list[str]]:
+    """Return the texts, blank where the encoder does not know their language, and the notes on the pages alone.
+
+    Args:
+        texts: the text of every page, then those of other sources.
+        progress: takes a note on all texts that are left out.
+    """
+    languages = [page.lang for page in pages]
+    known, left_out = encodable(texts, languages, encoder)
+    if left_out:
+        progress.warn(left_out)
+        if len(texts) > len(languages):
+            _, left_out = encodable(texts[: len(languages)], languages, encoder)
+    return known, [left_out] if left_out else []
+
+
+def embed_guests(
+    pages: Sequence[Text],
+    guests: Sequence[Text],
+    stored: Stored,
+    *,
+    context: RunContext,
+    progress: Progress,
+) -> Embedded:
+    """Return the vectors of the guests alone, (g, d), and the hashes of the pages and of the guests.
+
+    Args:
+        pages: the texts of the pages, from which an encoder may learn.
+        guests: the texts of the guests, blank if the encoder does not know their language.
+    """
+    encoder, count = context.encoder, stored.texts
+    progress.start("Embedding", 0, "texts")
+    found = Embedded(np.zeros((0, 1), np.float32), 0, 0, 0, Usage(), ())
+    if guests:
+        learns = encoder.corpus_bound and encoder.pages is None
+        some = [*pages, *guests] if learns else guests
+        found = embed(some, encoder, context.vector_cache, Tracker(progress, notes_only=True))
+    progress.finish(f"{counted(found.encoded, 'text')} embedded, {count} from the index")
+    first = len(found.hashes) - len(guests)
+    hashes = [*stored.hashes, *found.hashes[first:]]
+    return replace(found, vectors=found.vectors[first:], cached=found.cached + count, hashes=hashes)
+
+
+def join_site(given: RunInput, embedded: Embedded, context: RunContext, progress: Progress) -> Joined | None:
+    """Compare all texts at once; of those that the last run compared, only what changed.
+
+    Returns:
+        The nearest texts; None if nothing can compare all at once, or there are no vectors.
+    """
+    vectors = embedded.vectors
+    if context.compute is None or not vectors.any():
+        return None
+    pages = given.collected.pages
+    names = [page.key for page in pages]
+    own = ["\n".join(source.identity) for source in given.sources if source.page is None]
+    languages = [*(page.lang for page in pages), *([""] * len(own))]
+    targets = np.any(vectors, axis=1)
+    targets[len(names) :] = False
+    return join(
+        _join_name(context.encoder, names, vectors),
+        vectors,
+        digests([*names, *own], embedded.hashes, languages),
+        language_codes(languages),
+        targets,
+        served=SERVED,
+        store=None if context.encoder.corpus_bound else context.joins,
+        compute=context.compute,
+        progress=progress,
+    )
+
+
+def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:
+    """Name the join of these pages' vectors by model, recipe and host, since a team's sites may share a store."""
+    hosts = Counter(page.partition("://")[2].partition("/")[0] for page in pages)
+    host = max(sorted(hosts), key=hosts.__getitem__, default="")
+    return f"{host} {encoder.model} {vectors.shape[1]} {encoder.recipe} {vectors.dtype}"
+
+
+@dataclass(frozen=True)
+class SiteRanking:
+    """The ranking of a run's sources."""
+
+    ranking: Ranking  # ranks the sources, by the adapted ranker if there is one
+    # what the ranker gains from the site's own links; None where they are too few
+    adaptation: Adaptation | None
+    state: str  # what the comparison of the pages was derived from; "" if the index doesn't keep it
+
+
+def rank_site(
+    given: RunInput,
+    searched: Searched,
+    vectors: SiteVectors,
+    rules: LinkRules,
+    *,
+    context: RunContext,
+    prepared: Prepared,
+    stored: Stored | None,
+    memory: Memory | None,
+    joined: Joined | None = None,
+    workers: Workers | None = None,
+) -> SiteRanking:
+    """Return the ranking of a run's sources, adapted to the site.
+
+    Args:
+        stored: what it has of the pages; None: they are compared, and kept in the index.
+        joined: the nearest texts; None: each text is compared when a source needs it.
+        workers: other processes that share the work on a large site.
+    """
+    collected, texts, embedded = given.collected, vectors.texts, vectors.embedded
+    pages = len(collected.pages)
+    ranking, state = rank_pages(
+        collected,
+        given.sources,
+        given.targets,
+        searched,
+        texts=texts[:pages],
+        embedded=embedded,
+        notes=vectors.notes,
+        rules=rules,
+        prepared=prepared,
+        stored=stored,
+        joined=joined,
+    )
+    if guests := texts[pages:]:
+        own = embedded.vectors[len(embedded.vectors) - len(guests) :]
+        ranking = ranking.with_guests(Guests.queries(guests, own))
+    ranking.work(workers)
+    if not any(source.page for source in given.sources):
+        # Only the topic counts for a query without a page.
+        return SiteRanking(ranking, None, state)
+    accepted = memory.decided.accepted_links() if memory else []
+    hashes = stored.hashes if stored else embedded.hashes[:pages]
+    ranking, adaptation = prepared.adapted(
+        ranking, collected.live_links, accepted, hashes=hashes, state=state
+    )
+    if not context.sinks:
+        ranking.site.forget()
+    return SiteRanking(ranking, adaptation, state)
+
+
+def rank_pages(
+    collected: Collected,
+    sources: Sequence[Source],
+    targets: Targets,
+    searched: Searched,
+    *,
+    texts: Sequence[Text],
+    embedded: Embedded,
+    notes: Sequence[str],
+    rules: LinkRules,
+    prepared: Prepared,
+    stored: Stored | None,
+    joined: Joined | None = None,
+) -> tuple[Ranking, str]:
+    """Return the ranking without guests and adaptation, and its state in the index; "" if it is not kept.
+
+    Args:
+        texts: the text of each page without that of its links.
+        embedded: the vectors of the pages, and of guests after them; of guests alone if the pages are `stored`.
+        notes: sentences on the pages that the index keeps.
+        stored: what it has of the pages; None: they are compared, and kept in the index.
+        joined: the nearest texts; None: each text is compared when a source needs it.
+    """
+    nearest = joined.nearest if joined else None
+    if stored:
+        ranking = stored.resumed(
+            collected, sources, targets, searched, texts=texts, rules=rules, joined=nearest
+        )
+        return ranking, stored.state
+    ranking = Ranking(
+        collected,
+        sources,
+        targets,
+        searched,
+        texts=texts,
+        vectors=embedded.vectors[: len(texts)],
+        rules=rules,
+        tokenized=prepared.tokenized(texts),
+        joined=nearest,
+    )
+    return ranking, prepared.keep(ranking, collected, embedded, notes)

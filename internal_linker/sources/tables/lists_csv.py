@@ -1,0 +1,185 @@
+"""The lists that commands write, one CSV file each: rejected rows, orphans, vectors, pages' source files and others."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from internal_linker.model.arrays import Vectors
+from internal_linker.model.errors import InputError
+from internal_linker.model.records import AddedLink, Duplicate, ExcludedTarget, Orphan, Reject
+from internal_linker.model.runs import Difference
+from internal_linker.model.urls import normal_form
+from internal_linker.sources.tables.columns import find_named
+from internal_linker.sources.tables.csv_reader import CsvTable
+from internal_linker.sources.tables.csv_writer import Row, decimal, write_rows
+from internal_linker.store.files.atomic import ReplaceWhole, replace_whole
+
+Item = TypeVar("Item")
+
+# Digits that restore a float16 and a float32 exactly, by bytes per number; a float64 needs 17.
+_DIGITS = {2: 5, 4: 9}
+
+
+class _ListCsv(Generic[Item]):
+    """A `ListSink`: one row per item, only the header if there are none."""
+
+    header: tuple[str, ...]
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self.name, self._write_whole = path, path.name, write_whole
+
+    def write(self, items: Iterable[Item]) -> Sequence[str]:
+        """Replace the list of the last run, item by item; return what was unusual, one sentence each.
+
+        Raises:
+            OutputError: the file can't be written; the earlier file stays as it was.
+        """
+        return write_rows(self.path, self.header, map(self._row, items), self._write_whole)
+
+    def _row(self, item: Item) -> Row:
+        raise NotImplementedError
+
+
+class RejectedCsv(_ListCsv[Reject]):
+    """rejected_rows.csv: rows of the input that could not be used."""
+
+    header = ("Table", "Row", "URL", "Reason")
+
+    def _row(self, item: Reject) -> Row:
+        return item.table, item.row, item.url, item.reason
+
+
+class ExcludedCsv(_ListCsv[ExcludedTarget]):
+    """excluded_targets.csv; Source is empty if a row applies to every page, or to all pages of a language."""
+
+    header = ("Source", "Target", "Reason")
+
+    def _row(self, item: ExcludedTarget) -> Row:
+        return item.source, item.target, str(item.reason)
+
+
+class DuplicatesCsv(_ListCsv[Duplicate]):
+    """duplicates.csv: each pair of near-duplicates once, with the page to keep and four decimal places per figure."""
+
+    header = ("Page", "Canonical Candidate", "Embedding Similarity", "Lexical Score", "Shingle Overlap")
+
+    def _row(self, item: Duplicate) -> Row:
+        figures = map(decimal, (item.similarity, item.lexical, item.overlap))
+        return item.page, item.canonical, *figures
+
+
+class OrphansCsv(_ListCsv[Orphan]):
+    """orphans.csv: each page without inlinks, and the pages to link from, best first."""
+
+    header = ("Orphan", *(f"Source {number}" for number in range(1, 6)))
+
+    def _row(self, item: Orphan) -> Row:
+        return item.page, *item.sources, *[""] * (len(self.header) - 1 - len(item.sources))
+
+
+class BacktestCsv(_ListCsv[AddedLink]):
+    """backtest.csv: added links; Place is empty if the target was not among the candidates."""
+
+    header = ("Source", "Target", "Anchor", "Place")
+
+    def _row(self, item: AddedLink) -> Row:
+        return item.source, item.target, item.anchor, item.place or ""
+
+
+class DiffCsv(_ListCsv[Difference]):
+    """diff.csv: links that differ between two runs; a rank is empty in a run without the link."""
+
+    header = ("Source", "Target", "Change", "Place Before", "Place After", "Why", "Other Link")
+
+    def _row(self, item: Difference) -> Row:
+        places = item.before or "", item.after or ""
+        return item.source, item.target, item.change, *places, str(item.why), item.other
+
+
+class VectorsCsv:
+    """vectorized_urls.csv: URL and Embedding, a JSON list of numbers that restores the vector exactly."""
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def write(self, rows: Iterable[tuple[str, Vectors]]) -> Sequence[str]:
+        """Replace the file, one vector (d,) at a time; return what was unusual, one sentence each.
+
+        Raises:
+            OutputError: the file can't be written; the earlier file stays as it was.
+        """
+        lines = ((url, _json_list(vector)) for url, vector in rows)
+        return write_rows(self.path, ("URL", "Embedding"), lines, self._write_whole)
+
+
+def _json_list(vector: Vectors) -> str:
+    digits = _DIGITS.get(vector.itemsize, 17)
+    return "[" + ", ".join([f"{number:.{digits}g}" for number in vector.tolist()]) + "]"
+
+
+_URL, _FILE, _FOUND = "Page URL", "File", "Found by"
+
+
+class SourcePagesCsv:
+    """The table of pages and their source files."""
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def read(self) -> dict[str, str]:
+        """Return the files by page URL; rows without a file are left out, and nothing is read if there is no table.
+
+        Raises:
+            InputError: the table can't be read, lacks a column, or has a broken URL or two files for a page; the
+                row is named.
+        """
+        if not self.path.exists():
+            return {}
+        table = CsvTable(self.path)
+        stream = table.stream()
+        url, file = (find_named(stream.header, name) for name in (_URL, _FILE))
+        if url is None or file is None:
+            lacking = _URL if url is None else _FILE
+            raise InputError(
+                f"{self.path} has no column '{lacking}'. Add it, or delete the file to have it made again."
+            )
+        found = dict[str, str]()
+        for number, cells in stream.rows:
+            address, named = (
+                cells[column].strip().removeprefix("'") if column < len(cells) else ""
+                for column in (url, file)
+            )
+            if not address or not named:
+                continue
+            try:
+                normal_form(address)
+            except ValueError as error:
+                raise InputError(f"{self.path}, row {number}: {error}. Correct the page's URL.") from None
+            path = named.replace("\\", "/").removeprefix("./")
+            if found.setdefault(address, path) != path:
+                raise InputError(
+                    f"{self.path}, row {number}: {address} has another file in a row above. Keep one."
+                )
+        return found
+
+    def found_by(self) -> dict[str, str]:
+        """Return how the files were found, by page URL; {} if there is no table or no such column."""
+        if not self.path.exists():
+            return {}
+        stream = CsvTable(self.path).stream()
+        url, found = (find_named(stream.header, name) for name in (_URL, _FOUND))
+        if url is None or found is None:
+            return {}
+        rows = (cells for _, cells in stream.rows if len(cells) > max(url, found))
+        return {cells[url].strip(): cells[found].strip() for cells in rows}
+
+    def write(self, rows: Iterable[tuple[str, str, str]]) -> list[str]:
+        """Replace the table; return what was unusual, one sentence each.
+
+        Args:
+            rows: pages' URLs, files, "" for none, and how each was found or what it may be.
+
+        Raises:
+            OutputError: the file can't be written; the earlier file stays as it was.
+        """
+        return write_rows(self.path, (_URL, _FILE, _FOUND), rows, self._write_whole)

@@ -1,0 +1,187 @@
+"""Pages of a WordPress site: lists all posts, fetches those that changed since they were cached, and reads them."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from internal_linker.model.errors import InputError
+from internal_linker.model.ports import Progress, StreamSource
+from internal_linker.model.records import Asides, FetchedPage, Reject
+from internal_linker.model.sequences import counted
+from internal_linker.model.urls import normal_form
+from internal_linker.sources.crawler_vocabulary import NOT_INDEXABLE
+from internal_linker.sources.tables.columns import Kind
+from internal_linker.sources.web.fetch import FETCHED, UNCHANGED
+from internal_linker.sources.web.html_page import WebPage, read_fragment, text_in
+from internal_linker.sources.web.page_table import LinkSpool, LinkTable, PageTable, Row, cells_of_page
+from internal_linker.sources.wordpress.rest import MOST_BYTES, RestClient
+from internal_linker.sources.wordpress.site import (
+    ListedPost,
+    Published,
+    category_names,
+    listed,
+    public_types,
+    published,
+)
+from internal_linker.store.answers import StoredPages
+
+GONE = "Posts that were deleted or unpublished since the last import"
+_PROTECTED = "protected by a password"
+_MISSED = f"it was not returned: it was deleted meanwhile, or is larger than {MOST_BYTES // 1_000_000} MB"
+# The cache's names of what it has: a post's state, and the list of all posts.
+_STATE, _LIST = "last-modified", "#posts"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A post to import."""
+
+    key: str  # its name in the cache
+    post: ListedPost
+
+    @property
+    def state(self) -> str:
+        """What differs after each change of the post; a page's URL changes with the one above it."""
+        return f"{self.post.modified} {self.post.link}"
+
+
+def wordpress_tables(
+    client: RestClient,
+    reason: Callable[[str], str],
+    cache: StoredPages,
+    links: LinkSpool,
+    progress: Progress,
+    *,
+    limit: int = 0,
+) -> list[StreamSource]:
+    """Fetch the posts that changed into the cache; return tables of the pages and of their links.
+
+    `reason` returns why not to fetch a page, by its normal form; "": fetch it. A limit of 0 takes all posts.
+
+    Raises:
+        InputError: the site has no posts.
+        ServiceError: the site doesn't answer; what was fetched is cached.
+    """
+    asides = Asides()
+    progress.start("Listing", 0, "")
+    every = [*_listed(client, asides)]
+    progress.finish(counted(len(every), "post"))
+    if not every:
+        raise InputError(f"{client.site} has no published posts or pages, and no table was changed.")
+    _count_gone(client, cache, every, asides)
+    wanted = [*_wanted(client.site, every, reason, asides)]
+    if limit and len(wanted) > limit:
+        asides.left_out["beyond --limit"] += len(wanted) - limit
+        del wanted[limit:]
+    progress.start("Fetching", len(wanted), "posts")
+    changed = [entry for entry in wanted if not _is_cached(entry, cache)]
+    asides.facts[UNCHANGED] += len(wanted) - len(changed)
+    progress.advance(len(wanted) - len(changed))
+    _fetch(client, changed, cache, asides, progress)
+    progress.finish(f"{asides.facts[FETCHED]} fetched, {asides.facts[UNCHANGED]} unchanged")
+    names = {number: text_in(name) for number, name in category_names(client).items()}
+    rows = partial(_rows, client.site, wanted, cache, names)
+    pages = PageTable(client.site, len(wanted), rows, links, asides, more=(Kind.CATEGORIES,))
+    return [pages, LinkTable(client.site, links)]
+
+
+def _listed(client: RestClient, asides: Asides) -> Iterator[_Entry]:
+    for kind in public_types(client):
+        posts, whole = listed(client, kind)
+        if not whole:
+            asides.gaps.append(
+                f"The list of the type {kind.slug} changed while it was read, so posts may be missing. Import again."
+            )
+        yield from (_Entry(client.address(f"{post.route}/{post.id}"), post) for post in posts)
+
+
+def _count_gone(client: RestClient, cache: StoredPages, every: Sequence[_Entry], asides: Asides) -> None:
+    """Count the posts that the last import listed and this one doesn't."""
+    name = client.address("") + _LIST
+    before, now = cache.get(name), [entry.key for entry in every]
+    gone = set(json.loads(before.body)).difference(now) if before else ()
+    if gone:
+        asides.facts[GONE] += len(gone)
+    cache.put(FetchedPage(name, {_STATE: _LIST}, json.dumps(now).encode()))
+
+
+def _wanted(
+    table: str, every: Sequence[_Entry], reason: Callable[[str], str], asides: Asides
+) -> Iterator[_Entry]:
+    for number, entry in enumerate(every, 1):
+        try:
+            key = normal_form(entry.post.link)
+        except ValueError as error:
+            asides.rejects.append(Reject(table, number, entry.post.link, str(error)))
+            continue
+        if why := reason(key):
+            asides.left_out[why] += 1
+        else:
+            yield entry
+
+
+def _is_cached(entry: _Entry, cache: StoredPages) -> bool:
+    """Return whether the cache has a post as it is now, and note there that it is still needed."""
+    kept = cache.get(entry.key)
+    if kept is None or kept.headers.get(_STATE) != entry.state or _post_of(kept) is None:
+        return False
+    cache.put(kept)
+    return True
+
+
+def _fetch(
+    client: RestClient, entries: Sequence[_Entry], cache: StoredPages, asides: Asides, progress: Progress
+) -> None:
+    for route in dict.fromkeys(entry.post.route for entry in entries):
+        of_route = {entry.post.id: entry for entry in entries if entry.post.route == route}
+        for post in published(client, route, list(of_route)):
+            if (entry := of_route.pop(post.id, None)) is not None:
+                body = json.dumps(asdict(post), ensure_ascii=False).encode("utf-8", "replace")
+                cache.put(FetchedPage(entry.key, {_STATE: entry.state}, body))
+                asides.facts[FETCHED] += 1
+                progress.advance()
+        progress.advance(len(of_route))
+
+
+def _rows(
+    table: str,
+    entries: Sequence[_Entry],
+    cache: StoredPages,
+    categories: Mapping[int, str],
+    links: LinkSpool,
+    asides: Asides,
+) -> Iterator[Row]:
+    """Yield the row of each post, and put its links into the spool."""
+    for number, entry in enumerate(entries, 1):
+        kept = cache.get(entry.key)
+        post = _post_of(kept) if kept and kept.headers.get(_STATE) == entry.state else None
+        if post is None:
+            asides.rejects.append(Reject(table, number, entry.post.link, _MISSED))
+        elif post.protected:
+            asides.left_out[_PROTECTED] += 1
+        else:
+            content, found = read_fragment(post.content, post.link)
+            links.put(post.link, found)
+            title = text_in(post.title)
+            page = WebPage(
+                url=post.link,
+                title=title,
+                h1=title,  # themes show the title as the first heading
+                content=content,
+                whole=not content,
+                lang=post.language,
+                indexability="Indexable" if post.indexable else NOT_INDEXABLE,
+                canonical=post.canonical,
+                links=found,
+            )
+            named = ", ".join(categories[each] for each in post.categories if each in categories)
+            yield number, (*cells_of_page(page, asides, "200"), named)
+
+
+def _post_of(kept: FetchedPage) -> Published | None:
+    """Return the post that the cache has; None if another version of the program stored it."""
+    try:
+        return Published(**json.loads(kept.body))
+    except (TypeError, ValueError, RecursionError):
+        return None

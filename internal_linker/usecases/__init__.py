@@ -1,1 +1,0 @@
-"""One use case for each command: options in, a result record out."""
