@@ -44,7 +44,7 @@ def limits() -> Mapping[str, int]:
 
 
 def _counted(modules: Sequence[ast.Module]) -> Counter[str]:
-    """Return classes of some kinds, names that several modules give to a class, and lines of docstrings."""
+    """Count classes of some kinds, class names used twice, functions called `of` and lines of docstrings."""
     found, places = Counter[str](), defaultdict[str, set[int]](set)
     for number, module in enumerate(modules):
         for node in ast.walk(module):
@@ -57,6 +57,8 @@ def _counted(modules: Sequence[ast.Module]) -> Counter[str]:
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 text = ast.get_docstring(node, clean=False)
                 found["docstring lines"] += text.count("\n") + 1 if text else 0
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found["functions called of"] += node.name == "of"
     found["class names used twice"] = sum(len(there) > 1 for there in places.values())
     return found
 

@@ -77,7 +77,7 @@ class SourceFeatures:
         """(n - 1,) how often each word stands before the next one, and that one after it, see `SiteWords.bound`."""
         return self._words.bound(self.text.phrases.words)
 
-    def of(self, first: Ints, last: Ints) -> list[Vectors]:
+    def compute_phrase_features(self, first: Ints, last: Ints) -> list[Vectors]:
         """Return (n,) values of `judge.PHRASE_COLUMNS` for phrases, by their first and last words."""
         text, habits, stops = self.text, self._habits, self.text.phrases.stops
         begin, end = text.stem_at[first], text.stem_at[last + 1]
@@ -117,7 +117,7 @@ class Comparison:
 
     def __init__(self, source: SourceFeatures, targets: Sequence[TargetNames]) -> None:
         self.source, self.names, text = source, NameTable(targets), source.text
-        self._matches = matches = _Matches.of(source, self.names)
+        self._matches = matches = _Matches.from_source(source, self.names)
         of, spans = self._compared()
         first, last = (each[spans] for each in text.spans)
         known = matches.named | matches.about
@@ -227,14 +227,14 @@ class _Matches:
     about: Bools
 
     @classmethod
-    def of(cls, source: SourceFeatures, table: NameTable) -> "_Matches":
+    def from_source(cls, source: SourceFeatures, table: NameTable) -> "_Matches":
         text, rarity = source.text, source.rarity
         distinct, which = text.distinct
         name, at = table.places_in(distinct)
         in_names = np.zeros((len(table.names) + 1, len(distinct)), np.bool_)
         in_names[name, at] = True
         in_any = np.zeros((len(table.targets), len(distinct)), np.bool_)
-        in_any[table.of[name], at] = True
+        in_any[table.name_targets[name], at] = True
         names, best = (np.where(has[:, which], rarity, np.float32(0)) for has in (in_names, in_any))
         topic = table.weighing(distinct, lambda target: target.topic)[:, which]
         subject = table.weighing(distinct, lambda target: target.subject)[:, which]

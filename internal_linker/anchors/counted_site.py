@@ -104,7 +104,7 @@ class CountedSite:
     @cached_property
     def words(self) -> SiteWords:
         """The words of the site's pages."""
-        return SiteWords.of(self.read(page) for page in _spread(self.collected.pages, _SAMPLE))
+        return SiteWords.from_texts(self.read(page) for page in _spread(self.collected.pages, _SAMPLE))
 
     @cached_property
     def name_counts(self) -> dict[str, NameCounts]:
@@ -113,7 +113,7 @@ class CountedSite:
         for page in _spread(self.collected.pages, _SAMPLE):
             by_language[page.lang].append(page)
         return {
-            language: NameCounts.of(
+            language: NameCounts.from_texts(
                 ([self.reader.stems(name, language) for name in self.titles(page)] for page in pages),
                 (name for name, _ in self._anchors(language)),
                 (self.read(page) for page in pages),
@@ -155,7 +155,7 @@ class CountedSite:
     def owners(self) -> dict[str, Owners]:
         """Which page each name belongs to, by language: pages of another one are no competitors."""
         return {
-            language: Owners.of(
+            language: Owners.from_names(
                 ((self.reader.stem_set(name, language), row) for name, row in names),
                 (
                     (self.reader.stem_set(part, language), row)
@@ -176,7 +176,7 @@ class CountedSite:
         titles = (
             (self.reader.stem_set(name, each), row) for each in languages for name, row in self._named[each]
         )
-        return Owners.of(titles, (), chain.from_iterable(map(self._anchors, languages)))
+        return Owners.from_names(titles, (), chain.from_iterable(map(self._anchors, languages)))
 
     @cached_property
     def _named(self) -> dict[str, list[tuple[str, int]]]:
@@ -237,7 +237,7 @@ class CountedSite:
 
     def _learned(self, taught_by: Callable[[str], bool]) -> Habits:
         sources = [key for key in self.links if key in self.collected.rows and taught_by(key)]
-        return Habits.of(self._linked(self.collected.page(key)) for key in _spread(sources, _SAMPLE))
+        return Habits.from_texts(self._linked(self.collected.page(key)) for key in _spread(sources, _SAMPLE))
 
     def _linked(self, page: Page) -> tuple[Phrases, list[Span]]:
         content, phrases = str(page.content), self.read(page)
@@ -248,7 +248,7 @@ class CountedSite:
 
     def read(self, page: Page) -> Phrases:
         """Return the words of a page's content."""
-        return self.page_words.of(page)
+        return self.page_words.read_page(page)
 
 
 def _spread(items: Sequence[T], most: int) -> Iterator[T]:

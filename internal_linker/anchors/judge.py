@@ -25,7 +25,7 @@ NAME_COLUMNS = {
 # Whether the words follow each other in a name, and what of the target's names and subject is beside and around them:
 # see `Comparison.around`.
 TARGET_COLUMNS = ("name pairs", "names around", "subject around", "named beside")
-# See `SourceFeatures.of`.
+# See `SourceFeatures.compute_phrase_features`.
 PHRASE_COLUMNS = (
     "rarity", "linked", "most linked", "linked last", "short line", "words", "function words", "capitals", "digits",
     "code", "capital beside", "word before", "word after", "position",
@@ -131,7 +131,7 @@ class Judge:
 
     def quality(self, columns: Vectors) -> Vectors:
         """Return (n,) how likely it is that each place can be published unread, 0 to 1."""
-        logit = self.accepted["level"] + self.accepted["judge"] * self.trees.of(columns)
+        logit = self.accepted["level"] + self.accepted["judge"] * self.trees.predict(columns)
         # Where nobody looked for names of the target in the text, the words themselves may be one.
         is_name = columns[:, [COLUMNS.index("is title"), COLUMNS.index("is known")]].max(axis=1, initial=0)
         for name in ACCEPTED:

@@ -26,7 +26,7 @@ class Habits:
     ended: Vectors  # (SLOTS,) how many links end with it
 
     @classmethod
-    def of(cls, texts: Iterable[tuple[Phrases, Sequence[Span]]]) -> "Habits":
+    def from_texts(cls, texts: Iterable[tuple[Phrases, Sequence[Span]]]) -> "Habits":
         """Learn from texts and, for each, the anchors of its links; iterate once."""
         there, linked, ended = (np.zeros(SLOTS, np.float32) for _ in range(3))
         for phrases, spans in texts:

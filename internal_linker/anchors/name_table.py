@@ -28,7 +28,7 @@ class NameTable:
         return np.array([len(target.names) for target in self.targets], np.int64)
 
     @cached_property
-    def of(self) -> Ints:
+    def name_targets(self) -> Ints:
         """(N,) the target of each name."""
         return np.repeat(np.arange(len(self.targets)), self.counts)
 
@@ -73,7 +73,7 @@ class NameTable:
         """Return (t, u) which of a text's distinct, sorted stems the names of each target have."""
         name, at = self.places_in(distinct)
         found = np.zeros((len(self.targets), len(distinct)), np.bool_)
-        found[self.of[name], at] = True
+        found[self.name_targets[name], at] = True
         return found
 
     def places_in(self, distinct: Hashes) -> tuple[Ints, Ints]:

@@ -31,7 +31,7 @@ class KeptWords:
     owners: Ints  # (m,) int32
 
     @classmethod
-    def of(cls, digests: Sequence[bytes], texts: Sequence[Phrases]) -> "KeptWords":
+    def from_texts(cls, digests: Sequence[bytes], texts: Sequence[Phrases]) -> "KeptWords":
         """Return the words of some texts, in memory of their own."""
 
         def column(name: str, kind: type[Any]) -> Any:
@@ -84,7 +84,7 @@ class PageWords:
     def __reduce__(self) -> tuple[type["PageWords"], tuple[Reader]]:
         return PageWords, (self._reader,)
 
-    def of(self, page: Page) -> Phrases:
+    def read_page(self, page: Page) -> Phrases:
         """Return the words of a page's plain main content."""
         if (kept := self._kept.get(page.key)) is not None:
             return _wide(kept[1])
@@ -103,7 +103,7 @@ class PageWords:
     def kept(self) -> KeptWords:
         """Return the words that are kept, in memory of their own, and forget those of the earlier run."""
         digests, texts = [one[0] for one in self._kept.values()], [one[1] for one in self._kept.values()]
-        found = KeptWords.of(digests, texts)
+        found = KeptWords.from_texts(digests, texts)
         self._known, self._rows, self.new = None, {}, 0
         self._kept = {key: (one[0], found.text(row)) for row, (key, one) in enumerate(self._kept.items())}
         return found

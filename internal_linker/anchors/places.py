@@ -31,8 +31,8 @@ from internal_linker.text.blocks import closed_spans
 from internal_linker.text.spans import occurrences
 
 # What is counted in a language that the sample lacks.
-_NO_COUNTS = NameCounts.of((), (), ())
-_NO_OWNERS = Owners.of((), (), ())
+_NO_COUNTS = NameCounts.from_texts((), (), ())
+_NO_OWNERS = Owners.from_names((), (), ())
 # Qualities that differ by no more say nothing of two places.
 _NEARLY = 0.02
 # Words of a text times the targets that it is compared with at once: 20 MB.
@@ -140,7 +140,7 @@ def _in_text(
     found = found.at(kept)
     columns = [
         *compared.around(found),
-        *source.features.of(found.first, found.last),
+        *source.features.compute_phrase_features(found.first, found.last),
         is_natural,
         promise[kept],
         *(each[found.of] for each in of_target),

@@ -69,7 +69,7 @@ def allowed(
 def _named_after(brand: Hashes, names: NameTable) -> Bools:
     """Return (t,) whether a name of each target has all stems of a brand; what known links call it does not count."""
     found = np.zeros(len(names.targets), np.bool_)
-    for target, name in zip(names.of.tolist(), names.names, strict=True):
+    for target, name in zip(names.name_targets.tolist(), names.names, strict=True):
         found[target] |= name.kind is not NameKind.KNOWN and bool(np.isin(brand, name.stems).all())
     return found
 

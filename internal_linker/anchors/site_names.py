@@ -29,7 +29,7 @@ class Owners:
     passes: Bools
 
     @classmethod
-    def of(
+    def from_names(
         cls,
         titles: Iterable[tuple[int, int]],
         parts: Iterable[tuple[int, int]],
@@ -104,7 +104,7 @@ class NameCounts:
     pages: Ints  # (m,) how many pages have each in their text
 
     @classmethod
-    def of(
+    def from_texts(
         cls, titles: Iterable[Sequence[Hashes]], known: Iterable[int], contents: Iterable[Phrases]
     ) -> "NameCounts":
         """Count.

@@ -49,7 +49,7 @@ class SiteWords:
     together: Vectors  # (2, 2^20) how often each two words follow each other, by two hashes
 
     @classmethod
-    def of(cls, contents: Iterable[Phrases]) -> "SiteWords":
+    def from_texts(cls, contents: Iterable[Phrases]) -> "SiteWords":
         """Count the words of all contents; iterate once."""
         pages, total, verbal, nominal = (np.zeros(SLOTS, np.float32) for _ in range(4))
         together = np.zeros((2, _PAIR_SLOTS), np.float32)

@@ -40,7 +40,7 @@ def match_pages(
     """
     import pandas as pd
 
-    known, forms = frozenset(keys), NormalForms(of=hosts.of)
+    known, forms = frozenset(keys), NormalForms(of=hosts.canonicalise)
     rows = rows.assign(page=rows["page"].astype("category").cat.remove_unused_categories())
     urls = rows["page"].cat.categories
     key_of = pd.Series([key if (key := forms[str(url)]) in known else None for url in urls], dtype=object)

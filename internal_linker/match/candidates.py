@@ -324,7 +324,7 @@ class ComparisonArrays:
     searches: Sequence[Search] = ()  # further searches for candidates, see `searched`
 
     @classmethod
-    def of(
+    def from_vectors(
         cls, vectors: Vectors, terms: TermIndex, languages: Ints, columns: Bools, order: Ints
     ) -> "ComparisonArrays":
         """Build the index; see `Index` and `Comparer`."""
@@ -387,5 +387,5 @@ class ComparisonArrays:
         return self.fit.coverage(texts, others)
 
     def fits(self, texts: Ints, others: Sequence[Ints], linked: Sequence[Sequence[Ints]]) -> Fits:
-        """Compare texts with other pages; see `TermFit.of`."""
-        return self.fit.of(texts, others, linked)
+        """Compare texts with other pages; see `TermFit.compare_passages`."""
+        return self.fit.compare_passages(texts, others, linked)

@@ -29,7 +29,7 @@ class Stems:
     def __init__(self) -> None:
         self._known: defaultdict[str, dict[str, str]] = defaultdict(dict)
 
-    def of(self, words: Sequence[str], language: str) -> Name:
+    def stem_words(self, words: Sequence[str], language: str) -> Name:
         """Return the stems of words, as `text.words` folds them; function words have none."""
         return tuple(filter(None, self.each(words, language)))
 
@@ -152,7 +152,7 @@ class StemNumbers:
         self.known = [*numbers]
         self._tables = defaultdict[str, Ints](lambda: np.full(len(vocabulary), _UNKNOWN, np.int32))
 
-    def of(self, words: Ints, starts: Ints, languages: Sequence[str]) -> tuple[Ints, Ints]:
+    def number_stems(self, words: Ints, starts: Ints, languages: Sequence[str]) -> tuple[Ints, Ints]:
         """Return the stems of some texts, int32, without function words, and where each text's begin.
 
         New stems are numbered in the order in which they occur.

@@ -95,7 +95,9 @@ class Site:
         index = index_terms(tokenized.tokens, terms)
         self.has_content: Bools = np.diff(index.starts) > 0
         order = [zlib.crc32(page.key.encode()) for page in pages]
-        comparison = ComparisonArrays.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
+        comparison = ComparisonArrays.from_vectors(
+            vectors, index, languages, self.with_text, np.array(order, np.int64)
+        )
         self._comparer = comparison.comparer
         self._comparison: ComparisonArrays | None = comparison
         self._workers: Workers | None = None
@@ -288,7 +290,7 @@ class Site:
         return new, duplicates
 
     def fits(self, tasks: Iterable[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]) -> Iterator[Fits]:
-        """Yield `TermFit.of` for each of the tasks; take a few tasks ahead."""
+        """Yield `TermFit.compare_passages` for each of the tasks; take a few tasks ahead."""
         return self._each(ComparisonArrays.fits, tasks)
 
     def coverage(self, texts: Ints, others: Sequence[Ints]) -> list[Vectors]:

@@ -41,7 +41,7 @@ _MOST_BITS = 26
 _TEXTS, _AT_A_TIME = 64, 1 << 20
 _PAIR = np.int64(1 << 32)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-# For each of several texts, how well pages fit it and groups of pages that it links to: see `TermFit.of`.
+# For each of several texts, how well pages fit it and groups of pages that it links to: see `TermFit.compare_passages`.
 Fits = Sequence[tuple[Vectors, Sequence[Vectors]]]
 
 
@@ -202,7 +202,7 @@ class TermFit:
     def __init__(self, index: TermIndex) -> None:
         self.index = index
 
-    def of(self, rows: Ints, others: Sequence[Ints], linked: Sequence[Sequence[Ints]]) -> Fits:
+    def compare_passages(self, rows: Ints, others: Sequence[Ints], linked: Sequence[Sequence[Ints]]) -> Fits:
         """Return how well pages fit the passages of some texts, and groups of pages that these link to.
 
         Args:

@@ -26,9 +26,9 @@ class CanonicalHosts:
         Raises:
             ValueError: it is not a full http(s) URL; the message says why.
         """
-        return self.of(normal_form(url))
+        return self.canonicalise(normal_form(url))
 
-    def of(self, key: str) -> str:
+    def canonicalise(self, key: str) -> str:
         """Return a key in the site's form; keys of unknown hosts, and queries, stay as they are."""
         origin = origin_of(key)
         canonical = self._canonical(origin)
@@ -37,7 +37,7 @@ class CanonicalHosts:
     def restored(self, end: str) -> str:
         """Return a key, or a query, that was stored earlier, as the key that its page has today."""
         try:
-            return self.key(end) if origin_of(end) and names_index_page(end) else self.of(end)
+            return self.key(end) if origin_of(end) and names_index_page(end) else self.canonicalise(end)
         except ValueError:
             return end
 
@@ -113,20 +113,20 @@ class HostVotes:
         """
         plain = normal_form(url)
         origin = origin_of(plain)
-        mapped = self._mapping.of(origin)
+        mapped = self._mapping.canonicalise(origin)
         self._first.setdefault(bare_host(mapped), mapped)
         self._urls[origin] += 1
         self._examples.setdefault(origin, url)
         if names_index_page(url):
             self._index_pages += 1
             self._index_page = self._index_page or url
-        return self.hosts.of(plain)
+        return self.hosts.canonicalise(plain)
 
     def vote(self, url: str, canonical: str = "") -> None:
         """Count a page that answers at its URL, and the form in which it names itself as its canonical, if it does."""
         for counts, voted in ((self._votes, url), (self._canonicals, canonical)):
             if voted:
-                counts[self._mapping.of(origin_of(normal_form(voted)))] += 1
+                counts[self._mapping.canonicalise(origin_of(normal_form(voted)))] += 1
 
     def learned(self) -> CanonicalHosts:
         """Return the form of each host that most pages and canonicals have; of equals, https and the canonicals'."""
@@ -143,7 +143,7 @@ class HostVotes:
 
     def variants(self, hosts: CanonicalHosts) -> "Variants":
         """Return how many of the counted URLs have another form than the site's."""
-        others = [origin for origin in self._urls if hosts.of(origin) != origin]
+        others = [origin for origin in self._urls if hosts.canonicalise(origin) != origin]
         example = self._examples[others[0]] if others else self._index_page
         return Variants(sum(self._urls[origin] for origin in others) + self._index_pages, example)
 

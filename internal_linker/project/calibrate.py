@@ -121,7 +121,7 @@ def candidate_pairs(ranking: Ranking) -> Iterator[LabelRow]:
     A run's links are among the first; links that only `min_inlinks` promotes may be missing.
     """
     titles = {page.key: page.title or page.h1 for page in ranking.site.pages}
-    for source, found in zip(ranking.sources, ranking.of(range(len(ranking.sources))), strict=True):
+    for source, found in zip(ranking.sources, ranking.rank_sources(range(len(ranking.sources))), strict=True):
         for each in islice(eligible(source, found, ranking.targets), DEPTH):
             if not isnan(each.score):
                 named = titles.get(source.key, ""), titles.get(each.key, "")
@@ -143,7 +143,9 @@ def judged_by_links(ranking: Ranking, links: Sequence[ExistingLink]) -> Judged:
                 hidden[link.source].add(link.target)
         known = [link for link, its in zip(links, parts, strict=True) if its != part]
         knowing = ranking.knowing(known, ranking.sources)
-        for source, found in zip(knowing.sources, knowing.of(range(len(knowing.sources))), strict=True):
+        for source, found in zip(
+            knowing.sources, knowing.rank_sources(range(len(knowing.sources))), strict=True
+        ):
             for each in islice(eligible(source, found, knowing.targets), DEPTH):
                 score.append(each.score)
                 good.append(each.key in hidden[source.key])

@@ -54,7 +54,7 @@ def inputs_digest(project: "Project", sheet: Callable[[], str] | None = None, *,
     if any(file.exists() and not file.is_file() for file in files):
         return ""
     try:
-        parts += [digests.of(file) if file.exists() else "" for file in files]
+        parts += [digests.digest_file(file) if file.exists() else "" for file in files]
     except OSError:
         # Whoever reads the table says what is wrong with it.
         return ""
@@ -69,7 +69,7 @@ def results_digest(project: "Project", engine: "Engine") -> str:
     names = [*_RESULTS, *(["vectorized_urls.csv"] if project.settings.write_vectors == "always" else [])]
     files = [project.file(name) for name in names]
     try:
-        parts: list[object] = [digests.of(file) if file.is_file() else "" for file in files]
+        parts: list[object] = [digests.digest_file(file) if file.is_file() else "" for file in files]
     except OSError:
         # Nobody knows what it has: equal to nothing.
         return uuid4().hex

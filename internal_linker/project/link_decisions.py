@@ -94,7 +94,7 @@ class _Answer(NamedTuple):
     tier: Tier
 
     @classmethod
-    def of(cls, edge: Edge) -> "_Answer":
+    def from_edge(cls, edge: Edge) -> "_Answer":
         return cls(*(getattr(edge, name) for name in cls._fields))
 
     @property
@@ -189,7 +189,7 @@ class Decisions:
                 )
             pairs = []
             for edge in store.by_id([*kept]).values():
-                (earlier, later), now = kept[edge.id], _Answer.of(edge)
+                (earlier, later), now = kept[edge.id], _Answer.from_edge(edge)
                 if now.said == later.said:
                     pairs.append((edge, _taken_back(edge, earlier, later)))
                 elif now.said != earlier.said:
@@ -215,7 +215,9 @@ class Decisions:
         return DecisionResult(name, len(pairs), rows[:_BLOCK])
 
     def _remember(self, name: str, pairs: Sequence[tuple[Edge, Edge]]) -> None:
-        self._undone[name] = {before.id: (_Answer.of(before), _Answer.of(after)) for before, after in pairs}
+        self._undone[name] = {
+            before.id: (_Answer.from_edge(before), _Answer.from_edge(after)) for before, after in pairs
+        }
         links = sum(map(len, self._undone.values()))
         while links > self.most and len(self._undone) > 1:
             links -= len(self._undone.popitem(last=False)[1])

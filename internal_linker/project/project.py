@@ -346,7 +346,7 @@ class Project:
                 at = find_column(stream.header, Kind.URL)
                 urls = (row[at] for _, row in stream.rows if at is not None and at < len(row))
                 if url := next((url for url in urls if forms[url]), ""):
-                    return self.settings.hosts.of(forms[url]).partition("://")[2].partition("/")[0]
+                    return self.settings.hosts.canonicalise(forms[url]).partition("://")[2].partition("/")[0]
         return ""
 
     def table(self, name: str, notices: list[str], head: int = 0) -> StreamSource | None:

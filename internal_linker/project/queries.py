@@ -404,7 +404,7 @@ def _searched(project: Project, pages: _Pages) -> _Searched:
 
 def _spellings(rows: "DataFrame", hosts: CanonicalHosts) -> dict[str, str]:
     """Return the most clicked URL of each page, by the page's key."""
-    forms, found = NormalForms(of=hosts.of), dict[str, str]()
+    forms, found = NormalForms(of=hosts.canonicalise), dict[str, str]()
     for url in _clicks(rows):
         if key := forms[url]:
             found.setdefault(key, url)

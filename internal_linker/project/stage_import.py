@@ -228,7 +228,7 @@ def survey(
         for table in tables:
             if not table.links:
                 add_pages(crawl, replace(table, table=_counted(table.table, rows, progress)))
-        of = crawl.votes.hosts.of
+        of = crawl.votes.hosts.canonicalise
         pages = [page_facts(key, row, of) for key, row in crawl.pages.items()]
         texts = list[TextFacts]()
         for row in crawl.pages.values():

@@ -85,7 +85,7 @@ class CharacterMap:
         self.starts = starts
         self.places = places
 
-    def of(self, at: int) -> int:
+    def locate(self, at: int) -> int:
         """Return the place of a character, counted from 0."""
         part = bisect_right(self.starts, at) - 1
         return self.places[part] + at - self.starts[part]
@@ -133,18 +133,18 @@ class Inline:
         if start < end:
             is_open = self.is_open and not self.elements.is_closed
             for first, last in self.places.parts(start, end):
-                place = self.places.of(first)
+                place = self.places.locate(first)
                 self.pieces.append(Piece(self.text[first:last], place, place + last - first, is_open))
 
     def _stands_for(self, text: str, event: _Event, *, is_open: bool = True) -> None:
         is_open = is_open and self.is_open and not self.elements.is_closed
-        self.pieces.append(Piece(text, self.places.of(event.start), self._end(event.end), is_open))
+        self.pieces.append(Piece(text, self.places.locate(event.start), self._end(event.end), is_open))
 
     def _end(self, end: int) -> int:
-        return self.places.of(end - 1) + 1
+        return self.places.locate(end - 1) + 1
 
     def _mark(self, start: int, end: int, nesting: int) -> None:
-        self.marks.append(Mark(self.places.of(start), self._end(end), nesting))
+        self.marks.append(Mark(self.places.locate(start), self._end(end), nesting))
 
     def _newline(self, event: _Event) -> None:
         self._stands_for("\n", event)
@@ -388,7 +388,7 @@ class _Reader:
         text, places = token.content, None
         if parent in {"td_open", "th_open"} and text:
             places = self.parsed.cell(token, self.row)
-            self.row = places.of(len(text) - 1) + 1 if places else self.row
+            self.row = places.locate(len(text) - 1) + 1 if places else self.row
         is_open = (
             (parent == "paragraph_open" or (parent == "td_open" and places is not None))
             and not self.elements.is_closed

@@ -76,7 +76,9 @@ class Examples:
     rejections: Ints  # of the rejected links
 
     @classmethod
-    def of(cls, ranking: Ranking, links: Sequence[ExistingLink], hashes: Sequence[str]) -> "Examples":
+    def from_ranking(
+        cls, ranking: Ranking, links: Sequence[ExistingLink], hashes: Sequence[str]
+    ) -> "Examples":
         """Return the digests of what `adapted` learns from; `hashes` are those of the pages' texts."""
         pages = (page.key for page in ranking.site.pages)
         rejected = ((end, target) for end, targets in ranking.targets.rejected.items() for target in targets)

@@ -57,7 +57,7 @@ class Chooser:
         self._first = top & (is_ruled | ((ranked.serp_rank > 0) & (rules.fusion == "fill")))
         self._rows, self._pages = ranking.source_rows[ranked.of], len(ranking.site.pages)
         last = ranking.last.links(self._rows, ranked.targets, ranked.score)
-        self._last, self._poor = last, ranking.last.of(self._rows)
+        self._last, self._poor = last, ranking.last.are_last(self._rows)
         self._goals = [
             (ranking.rows[goal.target], goal) for goal in rules.goals if goal.target in ranking.rows
         ]

@@ -35,7 +35,7 @@ class Explainer:
         for some in batched(items, BLOCK):
             linked = [(*item.links, *item.held) for _, item in some]
             targets = [[link.target.key for link in links] for links in linked]
-            found = self.of([position for position, _ in some], targets)
+            found = self.explain_links([position for position, _ in some], targets)
             for (_, item), links, evidence in zip(some, linked, found, strict=True):
                 # Much faster than `dataclasses.replace`.
                 done = [
@@ -45,7 +45,9 @@ class Explainer:
                 count = len(item.links)
                 yield replace(item, links=tuple[Link, ...](done[:count]), held=tuple(done[count:]))
 
-    def of(self, positions: Sequence[int], targets: Sequence[Sequence[str]]) -> list[list[Evidence]]:
+    def explain_links(
+        self, positions: Sequence[int], targets: Sequence[Sequence[str]]
+    ) -> list[list[Evidence]]:
         """Return the evidence for links from each source to its targets.
 
         Args:
@@ -89,11 +91,11 @@ class Explainer:
             near = matches.at(np.isfinite(matches.score) & (ranks(matches.of) < NEIGHBOURS)).pairs
             columns += [
                 np.bincount(near.of, minlength=len(texts))[pairs.of],
-                graph.linked_from(near).of(pairs),
+                graph.linked_from(near).look_up(pairs),
                 graph.degrees[pairs.rows],
                 self._section_inlinks(texts, pairs),
                 is_in(pairs.keys(n), graph.sources(texts).keys(n)),
-                graph.cocited(texts).of(pairs),
+                graph.cocited(texts).look_up(pairs),
             ]
         else:
             columns += [np.full(len(pairs.rows), count) for count in NO_EVIDENCE.counts[1:-1]]
@@ -103,8 +105,8 @@ class Explainer:
     def _last_resort(self, texts: Ints, pairs: Pairs) -> Ints:
         """Return (len(pairs),) the places in `evidence.RESERVATIONS`: of the source first, then of the template."""
         last, sources = self._ranking.last, texts[pairs.of]
-        of_pair = np.where(last.are_siblings(sources, pairs.rows), 3, last.of(pairs.rows))
-        return np.where(last.of(sources), 2, of_pair)
+        of_pair = np.where(last.are_siblings(sources, pairs.rows), 3, last.are_last(pairs.rows))
+        return np.where(last.are_last(sources), 2, of_pair)
 
     def _section_inlinks(self, texts: Ints, pairs: Pairs) -> Ints:
         """Return (len(pairs),) how many pages of the text's section link to the page; -1 if it is in none."""

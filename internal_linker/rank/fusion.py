@@ -26,7 +26,7 @@ class Numbers:
         self._others: list[SerpTarget] = []
         self._numbers: dict[str, int] = {}
 
-    def of(self, hit: SerpTarget) -> int:
+    def assign_number(self, hit: SerpTarget) -> int:
         """Return the number of a search result."""
         if hit.key in self._rows:
             return self._rows[hit.key]

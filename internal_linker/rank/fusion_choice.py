@@ -117,7 +117,7 @@ def fusion_evidence(
 
 def _first(ranking: Ranking) -> dict[str, list[str]]:
     """Return the candidates of each source, best first, by keys."""
-    ranked = ranking.of(range(len(ranking.sources)))
+    ranked = ranking.rank_sources(range(len(ranking.sources)))
     return {
         source.key: [one.key for one in candidates]
         for source, candidates in zip(ranking.sources, ranked, strict=True)

@@ -66,7 +66,7 @@ class LastResort:
     counts: Mapping[str, int] = field(default_factory=dict)
     short: Bools | None = None  # (n,) which pages come last for nothing but their length; None: none
 
-    def of(self, rows: Ints) -> Bools:
+    def are_last(self, rows: Ints) -> Bools:
         """Return (len(rows),) whether each page comes last; texts that are not pages don't."""
         return _at(self.pages, rows, False)
 
@@ -78,7 +78,7 @@ class LastResort:
             targets: (m,) rows of the pages that the links lead to.
             scores: (m,) scores of the links; NaN where unknown.
         """
-        found = self.of(targets)
+        found = self.are_last(targets)
         if self.short is not None:
             found &= ~(_at(self.short, targets, False) & (strengths(scores) >= STRONG))
         return found | self.are_siblings(sources, targets)

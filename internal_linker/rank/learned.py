@@ -61,7 +61,7 @@ class LearnedRanker:
         Args:
             columns: (m, c - 1) the columns but for the sum of the trees.
         """
-        found = np.column_stack([columns, self.trees.of(columns)]) - self.means
+        found = np.column_stack([columns, self.trees.predict(columns)]) - self.means
         # In place: further arrays of this size take as long as what is computed.
         found /= self.deviations
         np.copyto(found, 0, where=np.isnan(found))

@@ -20,7 +20,7 @@ class Counted:
     counts: Vectors  # (p,) float32 count of each pair
     n: int  # count of all pages
 
-    def of(self, pairs: Pairs) -> Vectors:
+    def look_up(self, pairs: Pairs) -> Vectors:
         """Return (len(pairs),) float32 the count of each of these pages for its text."""
         ours, wanted = self.pairs.keys(self.n), pairs.keys(self.n)
         if not len(ours):

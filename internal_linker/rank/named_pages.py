@@ -102,7 +102,7 @@ class NamedPages:
                 owners[number] = row
         return owners
 
-    def of(self, texts: Ints, owners: Ints) -> Pairs:
+    def find_pages(self, texts: Ints, owners: Ints) -> Pairs:
         """Return the rows of the pages that each text names, ascending; `owners` has the page of each name."""
         numbers, starts = self._found_names
         found = (numbers[starts[row] : starts[row + 1]] for row in texts.tolist())
@@ -111,7 +111,7 @@ class NamedPages:
 
     def _titles(self, page: Page, query: str, brands: Sequence[str]) -> Iterator[Name]:
         for name in (without_brands(page.title, brands), without_brands(page.h1, brands), query):
-            if stems := self._stems.of(words(name), page.lang):
+            if stems := self._stems.stem_words(words(name), page.lang):
                 yield stems
 
     def _anchor(self, link: ExistingLink) -> Name:
@@ -121,5 +121,5 @@ class NamedPages:
             return ()
         written = link.anchor, page.lang
         if written not in self._anchors:
-            self._anchors[written] = self._stems.of(words(link.anchor), page.lang)
+            self._anchors[written] = self._stems.stem_words(words(link.anchor), page.lang)
         return self._anchors[written]

@@ -67,7 +67,7 @@ class PairFeatures:
         lists = self._graph.targets(texts).lists(len(texts)) if len(texts) else []
         return [[*rows[:: max(1, -(-len(rows) // MOST_LINKED)), None]] for rows in lists]
 
-    def of(
+    def compute_features(
         self, texts: Ints, matches: Matches, fits: Fits, named: Pairs, similar: SimilarPagesLinks
     ) -> Vectors:
         """Return (m, len(PAIR_FEATURES)) float32 features, NaN where unknown.
@@ -83,10 +83,13 @@ class PairFeatures:
         is_named = is_in(matches.pairs.keys(self._n), named.keys(self._n))
         passages, linked = [each for each, _ in fits], [each for _, each in fits]
         found = {
-            **self._texts.of(texts, matches, passages, is_named),
-            **self._places.of(own, others),
-            **{name: lift.of(own, others) for name, lift in zip(LIFT_FEATURES, self._lifts, strict=True)},
-            **self._links.of(texts, matches, linked, similar),
+            **self._texts.compute_features(texts, matches, passages, is_named),
+            **self._places.compare_pages(own, others),
+            **{
+                name: lift.compute_lift(own, others)
+                for name, lift in zip(LIFT_FEATURES, self._lifts, strict=True)
+            },
+            **self._links.compute_features(texts, matches, linked, similar),
         }
         return np.stack([found[name] for name in PAIR_FEATURES], axis=1).astype(np.float32)
 

@@ -35,7 +35,7 @@ class SimilarPagesLinks:
     best: Counted  # highest cosine of the words of a text and of a similar page that links to a page
 
     @classmethod
-    def of(cls, graph: LinkGraph, near: Matches, voters: int) -> "SimilarPagesLinks":
+    def from_graph(cls, graph: LinkGraph, near: Matches, voters: int) -> "SimilarPagesLinks":
         """Find them; `near` has the similar pages of each text, best first, and the first `voters` of them vote."""
         first = near.at(ranks(near.of) < voters)
         shares = near.at(near.lexical > 0)
@@ -79,7 +79,7 @@ class PairLinkFeatures:
         other._inlinks, other._outlinks = np.append(self._inlinks, none), np.append(self._outlinks, none)
         return other
 
-    def of(
+    def compute_features(
         self, texts: Ints, matches: Matches, linked: Sequence[Sequence[Vectors]], similar: SimilarPagesLinks
     ) -> Mapping[str, Vectors]:
         """Return (m,) float32 values of `LINK_FEATURES`; NaN where unknown.
@@ -102,8 +102,8 @@ class PairLinkFeatures:
             _of_linked(linked, starts, np.max),
             coupled / np.sqrt(np.maximum(outlinks[own], 1) * np.maximum(outlinks[others], 1)),
             is_in(pairs.keys(n), self._graph.sources(texts).keys(n)),
-            similar.votes.of(pairs),
-            similar.best.of(pairs),
+            similar.votes.look_up(pairs),
+            similar.best.look_up(pairs),
             np.log1p(cocited),
             cocited / np.sqrt(np.maximum(inlinks[own], 1) * np.maximum(inlinks[others], 1)),
             two_steps / np.maximum(outlinks[own], 1),

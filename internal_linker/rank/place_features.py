@@ -72,7 +72,7 @@ class PagePositions:
                     break
         return ours, section, folder
 
-    def of(self, own: Ints, others: Ints) -> Mapping[str, Vectors]:
+    def compare_pages(self, own: Ints, others: Ints) -> Mapping[str, Vectors]:
         """Return (p,) values of `PLACE_FEATURES` for the pages `own` and `others`, rows of p pages each.
 
         "parent": the other page's path begins the own one, "child": the own path begins the other one.
@@ -117,7 +117,7 @@ class Lift:
         other._share = np.append(self._share, np.zeros(new))
         return other
 
-    def of(self, own: Ints, others: Ints) -> Vectors:
+    def compute_lift(self, own: Ints, others: Ints) -> Vectors:
         """Return (p,) float32 ln(observed / expected links) between the pages' sections; 0 for one without links."""
         ours, theirs = self._sections[own], self._sections[others]
         wanted = Pairs(ours, theirs).keys(self._count)

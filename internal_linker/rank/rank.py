@@ -186,7 +186,7 @@ class Ranking:
         """The count of search results below `serp_floor`, over all sources ranked so far."""
         return sum(self.below_floor_of.values())
 
-    def of(self, positions: Iterable[int]) -> Iterator[tuple[Candidate, ...]]:
+    def rank_sources(self, positions: Iterable[int]) -> Iterator[tuple[Candidate, ...]]:
         """Yield the candidates of each source, best first: the most similar pages, and search results."""
         positions = list(positions)
         for first, ranked in zip(range(0, len(positions), BLOCK), self.ranked(positions), strict=True):
@@ -229,7 +229,7 @@ class Ranking:
     def _fused(
         self, chosen: "Chosen", features: Vectors, weighed: Future[tuple[Vectors, Promising]]
     ) -> tuple[Ranked, Promising]:
-        found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
+        found = pairs_of([[self._numbers.assign_number(hit) for hit in hits] for hits in chosen.serp])
         serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
         score, promising = weighed.result()
         scored = self._scored(chosen, features, score)
@@ -278,7 +278,9 @@ class Ranking:
                     start, end = starts[at], starts[at] + len(groups[at][number])
                     mine.append((passages[here], [each[here] for each in cosines[start:end]]))
                     starts[at] = end
-                found.append(other._features.of(ours.texts, ours.matches, mine, ours.named, ours.similar))
+                found.append(
+                    other._features.compute_features(ours.texts, ours.matches, mine, ours.named, ours.similar)
+                )
             yield chosen, found
 
     def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
@@ -370,10 +372,10 @@ class Ranking:
         contents = list[Name]()
 
         def read(text: Sequence[str]) -> None:
-            contents.append(stems.of(text, languages[len(contents)]))
+            contents.append(stems.stem_words(text, languages[len(contents)]))
 
         titles = [
-            stems.of(words(without_brands(text.title, self._brands) or text.title), language)
+            stems.stem_words(words(without_brands(text.title, self._brands) or text.title), language)
             for text, language in zip(guests.texts, languages, strict=True)
         ]
         other.site = self.site.with_guests(guests, codes.tolist(), read)
@@ -418,11 +420,11 @@ class Ranking:
 
     def comes_last(self, key: str) -> bool:
         """Return whether a page comes last as a target; a search result that is not a page doesn't."""
-        return bool(self.last.of(np.array([self.rows.get(key, len(self.rows))]))[0])
+        return bool(self.last.are_last(np.array([self.rows.get(key, len(self.rows))]))[0])
 
     def named(self, texts: Ints) -> Pairs:
         """Return the pages that the texts in these rows name, ascending; see `named_pages`."""
-        return self._names.of(texts, self._owners)
+        return self._names.find_pages(texts, self._owners)
 
     def old(self, position: int) -> list[int]:
         """Return the rows to which a link from the source would not be new."""
@@ -476,7 +478,7 @@ class Ranking:
         rules, site, among, n = self.rules, self.site, self.linkable, len(self.linkable)
         texts, weight = self.source_rows[list(positions)], rules.lexical_weight
         near = site.matches(texts, among, weight)
-        similar = SimilarPagesLinks.of(self.graph, near, NEIGHBOURS)
+        similar = SimilarPagesLinks.from_graph(self.graph, near, NEIGHBOURS)
         by_links = self._candidates.by_links(texts, self.graph, similar)
         by_links = by_links.at(~self._by_topic[texts[by_links.of]])
         hits = [self._hits(position) for position in positions]

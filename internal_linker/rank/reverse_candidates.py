@@ -48,7 +48,7 @@ def sources_near(
         matches = site.matches(texts, sources, weight)
         new, _ = site.fresh(texts, matches, keep, among=sources, lexical_weight=weight, old=old)
         near = new.at(np.fmax(new.similarity, new.lexical) > 0)
-        last = ranking.last.of(near.rows) | ranking.last.are_siblings(near.rows, texts[near.of])
+        last = ranking.last.are_last(near.rows) | ranking.last.are_siblings(near.rows, texts[near.of])
         near = near.at(np.lexsort((last, near.of)))
         near = near.at(ranks(near.of) < keep)
         found: list[list[int]] = [[] for _ in texts]
@@ -96,7 +96,7 @@ def best_sources(
             score = link.score if ours is None else (1 - TOPIC) * link.score + TOPIC * ours
             found.append((position, replace(link, score=score), place))
     rows = ranking.source_rows[np.array([position for position, *_ in found], np.int64)]
-    last = ranking.last.of(rows) | ranking.last.are_siblings(rows, np.full(len(rows), row))
+    last = ranking.last.are_last(rows) | ranking.last.are_siblings(rows, np.full(len(rows), row))
     order = sorted(range(len(found)), key=lambda at: (last[at], -found[at][1].score))
     best = [found[at] for at in order]
     return [one for one in best if one[1].score > 0][:limit]

@@ -40,7 +40,7 @@ class SiteTerms:
         while first < len(bodies):
             last = max(first + 1, int(np.searchsorted(starts, starts[first] + _AT_A_TIME, "right")) - 1)
             words, begins = np.concatenate(bodies[first:last]), starts[first : last + 1] - starts[first]
-            found = numbers.of(words, begins, languages[first:last])
+            found = numbers.number_stems(words, begins, languages[first:last])
             self.named.read(*found, numbers.known)
             reader.read(*found)
             first = last

@@ -32,7 +32,7 @@ def title_stems(pages: Sequence[Page], stems: Stems, brands: Sequence[str]) -> I
     """Yield the stems of each page's title, else its H1, without the site's brands."""
     for page in pages:
         title = page.title or page.h1
-        yield stems.of(words_of(without_brands(title, brands) or title), page.lang)
+        yield stems.stem_words(words_of(without_brands(title, brands) or title), page.lang)
 
 
 class TextFeatures:
@@ -56,7 +56,7 @@ class TextFeatures:
         other._has_title = GrownMatrix(self._has_title, ones_of(words.titles[guests]))
         return other
 
-    def of(
+    def compute_features(
         self, texts: Ints, matches: Matches, passages: Sequence[Vectors], named: Bools
     ) -> Mapping[str, Vectors]:
         """Return (m,) values of each of `TEXT_FEATURES` but for the scale of a list; NaN where unknown.

@@ -34,13 +34,13 @@ class Trees:
     right: Ints  # (k,) uint16, bits of the leaves that remain for a candidate that goes to the right
     leaves: Vectors  # (t, `LEAVES`) float32 value of each leaf
 
-    def of(self, values: Vectors) -> Vectors:
+    def predict(self, values: Vectors) -> Vectors:
         """Return (m,) float32 sums for (m, c) values, NaN where unknown."""
         found = np.zeros(len(values), np.float32)
         if not len(self.columns):
             return found
         if len(values) <= _FEW:
-            return self._of_few(values)
+            return self._predict_few(values)
         used, places = np.unique(self.columns, return_inverse=True)
         by_column = np.ascontiguousarray(values[:, used].T, np.float32)
         for tree, (first, end) in enumerate(pairwise(self.starts.tolist())):
@@ -53,7 +53,7 @@ class Trees:
             found += self.leaves[tree][_leaf(remaining)]
         return found
 
-    def _of_few(self, values: Vectors) -> Vectors:
+    def _predict_few(self, values: Vectors) -> Vectors:
         by_node = np.ascontiguousarray(values[:, self.columns].T, np.float32)
         goes_left = by_node <= self.thresholds[:, None]
         goes_left[self.unknown_left] |= np.isnan(by_node[self.unknown_left])

@@ -105,7 +105,7 @@ def collect(
     if queries:
         rows = [*_query_rows(queries)]
     variants = site.votes.variants(site.hosts) + _add_hosts(site, [cells[Kind.URL] for _, cells in rows])
-    leads_to = {key: site.hosts.of(to) for key, to in site.leads_to.items() if site.page(key).issue}
+    leads_to = {key: site.hosts.canonicalise(to) for key, to in site.leads_to.items() if site.page(key).issue}
     aliases = _followed(leads_to)
     merged = site.merged
     queried: dict[tuple[str, str], Source] = {}
@@ -197,7 +197,7 @@ def _cut(cells: dict[Kind, str]) -> Iterator[str]:
 def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
     """Return the page of a row; add its redirect and the links in its content to `site`, and problems to `reasons`."""
     key = site.votes.key(cells[Kind.URL])
-    of = site.votes.hosts.of
+    of = site.votes.hosts.canonicalise
     issue, leads_to = _standing(key, cells, of)
     url, own = encoded(cells[Kind.URL]), _own_canonical(key, cells, of)
     if issue is None or issue.kind in VISITED:
@@ -314,10 +314,10 @@ def _with_canonical_hosts(site: _Site) -> CanonicalHosts:
     hosts = site.votes.learned()
     if hosts.origins != site.votes.hosts.origins:
         for at, page in enumerate(site.pages):
-            if (key := hosts.of(page.key)) != page.key:
+            if (key := hosts.canonicalise(page.key)) != page.key:
                 site.pages[at] = replace(page, key=key, url=hosts.written(page.url))
         site.positions = {page.key: at for at, page in enumerate(site.pages)}
-        site.leads_to = {hosts.of(key): to for key, to in site.leads_to.items()}
+        site.leads_to = {hosts.canonicalise(key): to for key, to in site.leads_to.items()}
     return hosts
 
 
@@ -343,10 +343,10 @@ def _resolved(
     """
     found, other = dict[tuple[str, str, str], bool](), set[str]()
     for (source, target, anchor), followed in links.items():
-        key = hosts.of(target)
+        key = hosts.canonicalise(target)
         if key != target:
             other.add(target)
-        link = hosts.of(source), aliases.get(key, key), anchor
+        link = hosts.canonicalise(source), aliases.get(key, key), anchor
         if link[0] != link[1]:
             found[link] = found.get(link, False) or followed
     return found, other

@@ -46,7 +46,7 @@ def add_links(collected: Collected, table: TableStream | None) -> Collected:
     }
     rejects: list[Reject] = []
     # Most links are between listed pages, whose spellings already have a normal form.
-    forms = NormalForms({page.url: page.key for page in collected.pages}, collected.hosts.of)
+    forms = NormalForms({page.url: page.key for page in collected.pages}, collected.hosts.canonicalise)
     skipped = _read(table, forms, collected.aliases, found, rejects) if table else 0
     listed = {source.key for source in collected.sources}
     return replace(

@@ -27,7 +27,7 @@ class AnalyticsRefusals:
         self._email = email
         self._google = GoogleRefusals(API, email, project)
 
-    def of(self, status: int, body: bytes, headers: Mapping[str, str], property_: str) -> ServiceError:
+    def to_error(self, status: int, body: bytes, headers: Mapping[str, str], property_: str) -> ServiceError:
         """Return the error for a status other than 200."""
         message, reasons = google_error(body)
         if status == 429:
@@ -133,7 +133,7 @@ class GoogleAnalytics:
         }
 
         def refusal(status: int, body: bytes, headers: Mapping[str, str]) -> ServiceError:
-            return self._refusals.of(status, body, headers, property_)
+            return self._refusals.to_error(status, body, headers, property_)
 
         rows, facts = list[tuple[str, ...]](), dict[str, Any]()
         for _ in range(_MOST_PAGES):

@@ -148,7 +148,7 @@ def import_tables(
     progress.start("Reading", sum(each.table.size or 1 for each in tables), "files")
     for table in pages:
         add_pages(crawl, replace(table, table=_counted(table.table, progress)))
-    kept, left_out = page_rows(crawl.pages, filters, crawl.votes.hosts.of)
+    kept, left_out = page_rows(crawl.pages, filters, crawl.votes.hosts.canonicalise)
     verify()
     hint = staging_hint(crawl)
     if other_forms := crawl.votes.variants(crawl.votes.learned()).count:
@@ -200,7 +200,9 @@ def staging_hint(crawl: Crawl) -> str:
     pages, named = Counter[str](), Counter[tuple[str, str]]()
     for key, row in crawl.pages.items():
         pages[host_of(key)] += 1
-        other = other_page(key, cell(row, Kind.URL), cell(row, Kind.CANONICAL), crawl.votes.hosts.of)
+        other = other_page(
+            key, cell(row, Kind.URL), cell(row, Kind.CANONICAL), crawl.votes.hosts.canonicalise
+        )
         if other and not bad_status(row):
             named[host_of(key), host_of(other)] += 1
     return canonicals_hint(pages, named, "import it with --map-host {0}={1}")

@@ -38,7 +38,7 @@ class SearchConsoleRefusals:
         self._email = email
         self._google = GoogleRefusals(API, email, project)
 
-    def of(self, status: int, body: bytes, headers: Mapping[str, str], property_: str) -> ServiceError:
+    def to_error(self, status: int, body: bytes, headers: Mapping[str, str], property_: str) -> ServiceError:
         """Return the error for a status other than 200."""
         message, reasons = google_error(body)
         if "load quota" in message.lower() or ("quotaExceeded" in reasons and status in (403, 429)):
@@ -176,7 +176,7 @@ class SearchConsole:
         return rows
 
     def _refusal(self, property_: str) -> Refusal:
-        return lambda status, body, headers: self._refusals.of(status, body, headers, property_)
+        return lambda status, body, headers: self._refusals.to_error(status, body, headers, property_)
 
     def _cells(self, row: Any, dimensions: int) -> list[Any]:
         """Return the keys and measures of a row."""

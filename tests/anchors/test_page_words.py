@@ -36,7 +36,7 @@ def columns(text: Phrases) -> list[tuple[str, list[int]]]:
 def test_a_later_run_reads_only_what_changed() -> None:
     first = PageWords(Reader(normalise))
     for page in PAGES:
-        first.of(page)
+        first.read_page(page)
     known = pickle.loads(pickle.dumps(first.kept()))
     reader = Counting(normalise)
     later = PageWords(reader, known)
@@ -49,7 +49,9 @@ def test_a_later_run_reads_only_what_changed() -> None:
     for _ in range(2):
         for page in now:
             expected = Reader(normalise).read(str(page.content), page.lang)
-            assert columns(later.of(page)) == columns(expected)
+            assert columns(later.read_page(page)) == columns(expected)
     assert (reader.texts, later.new) == (2, 2)
     assert len(later.kept().digests) == len(now) and later.new == 0
-    assert np.array_equal(later.of(now[0]).words, Reader(normalise).read(str(now[0].content), "en").words)
+    assert np.array_equal(
+        later.read_page(now[0]).words, Reader(normalise).read(str(now[0].content), "en").words
+    )

@@ -7,7 +7,7 @@ from internal_linker.anchors.site_names import Owners
 
 
 def owners(titles: dict[int, int]) -> Owners:
-    return Owners.of(titles.items(), (), ())
+    return Owners.from_names(titles.items(), (), ())
 
 
 def test_a_set_with_the_lowest_bits_of_a_name_is_no_name() -> None:
@@ -24,5 +24,5 @@ def test_a_set_with_the_lowest_bits_of_a_name_is_no_name() -> None:
 
 @pytest.mark.parametrize(("parts", "pages"), [(True, [3, 4, -1]), (False, [3, -1, -1])])
 def test_parts_of_titles_count_where_they_may(parts: bool, pages: list[int]) -> None:
-    found = Owners.of([(11, 3), (7, 1), (7, 2)], [(12, 4)], ())
+    found = Owners.from_names([(11, 3), (7, 1), (7, 2)], [(12, 4)], ())
     assert found.of_sets(np.array([11, 12, 7], np.uint64), parts=parts).tolist() == pages

@@ -12,7 +12,7 @@ from internal_linker.text.words import normalise
 def counted(*texts: str, language: str = "en") -> SiteWords:
     """Return the counts of texts."""
     reader = Reader(normalise)
-    return SiteWords.of(reader.read(text, language) for text in texts)
+    return SiteWords.from_texts(reader.read(text, language) for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ NAMES = {"tea kettle": 1, "kettle": 2, "tea": 5, "shop": 1}
 def test_pages_counted_together_count_as_each_alone() -> None:
     reader = Reader(normalise)
     pages = [reader.read(text, "en") for text in TEXTS * 3]
-    together, alone = SiteWords.of(pages), [SiteWords.of([page]) for page in pages]
+    together, alone = SiteWords.from_texts(pages), [SiteWords.from_texts([page]) for page in pages]
     assert together.n == len(pages)
     for name in ("pages", "total", "verbal", "nominal", "together"):
         assert np.array_equal(getattr(together, name), sum(getattr(one, name) for one in alone)), name
     # Each text is there three times.
     names = {reader.stem_set(name, "en"): 3 * n for name, n in NAMES.items()}
-    counts = NameCounts.of((), names, pages)
+    counts = NameCounts.from_texts((), names, pages)
     assert dict(zip(counts.known.tolist(), counts.pages.tolist(), strict=True)) == names

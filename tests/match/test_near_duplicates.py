@@ -34,7 +34,7 @@ def ranking(
 
 
 def suggested(of: Ranking) -> dict[str, set[str]]:
-    found = of.of(range(len(of.sources)))
+    found = of.rank_sources(range(len(of.sources)))
     return {
         one.key.rsplit("/", 1)[1]: {candidate.key.rsplit("/", 1)[1] for candidate in candidates}
         for one, candidates in zip(of.sources, found, strict=True)
@@ -151,7 +151,7 @@ def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> N
     rows = matches.rows.tolist()
     keys = [pages[row].key for row in rows]
     site = ranking(pages, vectors, linked={hub.key: tuple(keys[:600])})
-    (found,) = site.of([0])
+    (found,) = site.rank_sources([0])
     assert {candidate.key for candidate in found} == set(keys[600 : 600 + CANDIDATES])
     beside = site.candidates(*site.ranked([0], {0: rows[300:600] + rows[-60:]}))
     assert {candidate.key for candidate in beside} >= set(keys[600 : 600 + CANDIDATES]), (
@@ -170,5 +170,5 @@ def test_a_page_that_nothing_speaks_for_has_no_sources() -> None:
     # A query without a page has no text that could be a copy.
     pages, vectors = copies(2, 5)
     site = ranked_site(pages, [query_of("")], vectors=np.concatenate([vectors, vectors[:1]]))
-    (found,) = site.of([0])
+    (found,) = site.rank_sources([0])
     assert {candidate.key for candidate in found} == {each.key for each in pages}

@@ -31,7 +31,7 @@ def read(texts: list[tuple[str, str]], numbers: StemNumbers, at_a_time: int) -> 
         some = bodies[first : first + at_a_time]
         starts = np.cumsum([0, *map(len, some)])
         languages = [language for _, language in texts[first : first + at_a_time]]
-        stems, begins = numbers.of(np.concatenate(some), starts, languages)
+        stems, begins = numbers.number_stems(np.concatenate(some), starts, languages)
         found += [[numbers.known[stem] for stem in part.tolist()] for part in np.split(stems, begins[1:-1])]
     return found
 
@@ -41,7 +41,7 @@ def test_each_word_has_the_stem_of_its_texts_language(at_a_time: int) -> None:
     texts, stems = made(60), Stems()
     vocabulary = tokenize([Text("", text) for text, _ in texts]).tokens.vocabulary
     numbers = StemNumbers(vocabulary, stems, {"title": 0, "kaffe": 1})
-    expected = [list(stems.of(words(text), language)) for text, language in texts]
+    expected = [list(stems.stem_words(words(text), language)) for text, language in texts]
     assert read(texts, numbers, at_a_time) == expected
     assert numbers.known == [*dict.fromkeys(["title", "kaffe", *chain(*expected)])]
 

@@ -28,7 +28,7 @@ def index_of(*texts: tuple[str, str]) -> TermIndex:
 
 
 def passage_scores(index: TermIndex, row: int, others: Ints) -> Vectors:
-    return TermFit(index).of(np.array([row]), [others], [()])[0][0]
+    return TermFit(index).compare_passages(np.array([row]), [others], [()])[0][0]
 
 
 def cosines(index: TermIndex) -> Vectors:
@@ -131,7 +131,7 @@ def test_likeness_to_linked_pages_is_the_mean_cosine() -> None:
     index = index_of(*(("", body) for body in bodies))
     fit, others, each = TermFit(index), np.arange(len(bodies)), cosines(index)
     groups = [np.array(rows, np.int64) for rows in ([3], [0, 2, 4], [])]
-    ((passages, alike),) = fit.of(np.array([1]), [others], [groups])
+    ((passages, alike),) = fit.compare_passages(np.array([1]), [others], [groups])
     np.testing.assert_allclose(alike[0], each[3], atol=1e-6)
     np.testing.assert_allclose(alike[1], each[[0, 2, 4]].mean(axis=0), atol=1e-6)
     assert alike[2].tolist() == [0] * len(bodies)

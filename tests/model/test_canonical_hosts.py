@@ -57,7 +57,7 @@ def test_a_mapped_host_is_the_other_one() -> None:
 
 def test_queries_and_unknown_texts_are_no_urls() -> None:
     for end in ("green tea", "what is https://e.example/x", "", "http://[broken"):
-        assert WWW.of(end) == WWW.restored(end) == end
+        assert WWW.canonicalise(end) == WWW.restored(end) == end
 
 
 def test_most_pages_decide() -> None:

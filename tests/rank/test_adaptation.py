@@ -40,7 +40,7 @@ def ranked(links: Sequence[ExistingLink], rejected: Pairs = ()) -> Ranking:
 
 
 def orders(found: Ranking) -> list[list[str]]:
-    return [[each.key for each in ours] for ours in found.of(range(len(found.sources)))]
+    return [[each.key for each in ours] for ours in found.rank_sources(range(len(found.sources)))]
 
 
 def place_of_own_folder(found: Ranking) -> float:

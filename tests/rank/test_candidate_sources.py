@@ -34,7 +34,7 @@ def found(
     allowed = made.linkable if among is None else among
     languages = language_codes([page.lang for page in pages])
     sources = CandidateSources(word_index(pages), allowed, languages)
-    similar = SimilarPagesLinks.of(made.graph, near, 2)
+    similar = SimilarPagesLinks.from_graph(made.graph, near, 2)
     pairs: Pairs = both(sources.by_words(texts), sources.by_links(texts, made.graph, similar))
     return [sorted({*pairs.rows[pairs.of == text].tolist()}) for text in texts.tolist()]
 

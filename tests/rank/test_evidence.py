@@ -49,7 +49,7 @@ def test_each_count_is_the_one_by_hand(seed: int) -> None:
     )
     chosen = np.random.default_rng(seed).permutation(len(PAGES)).tolist()
     rows = [[row for row in chosen[:20] if row != position] for position in chosen[:30]]
-    found = Explainer(ranking).of(chosen[:30], [[PAGES[row].key for row in each] for each in rows])
+    found = Explainer(ranking).explain_links(chosen[:30], [[PAGES[row].key for row in each] for each in rows])
     matches = ranking.site.matches(np.array(chosen[:30]), ranking.linkable, 0.65)
     for at, (position, targets) in enumerate(zip(chosen[:30], rows, strict=True)):
         near = matches.rows[matches.of == at][:NEIGHBOURS].tolist()
@@ -89,15 +89,15 @@ def test_a_link_of_last_resort_says_why() -> None:
     template[[0, 4]] = 7
     ranking.last = LastResort(np.arange(len(PAGES)) == 1, template)
     ends = [[PAGES[row].key for row in rows] for rows in ([1, 4, 2], [0])]
-    found = Explainer(ranking).of([0, 1], ends)
+    found = Explainer(ranking).explain_links([0, 1], ends)
     assert [[each.last_resort for each in some] for some in found] == [[1, 3, 0], [2]]
 
 
 def test_without_known_links_only_the_topic_of_listed_pages_is_known() -> None:
     ranking = made([])
     explainer = Explainer(ranking)
-    assert explainer.of([], []) == []
-    assert explainer.of([0, 1], [[], ["https://a.example/new"]]) == [[], [Evidence()]]
+    assert explainer.explain_links([], []) == []
+    assert explainer.explain_links([0, 1], [[], ["https://a.example/new"]]) == [[], [Evidence()]]
 
     for item in recommend(ranking, Searched(), ranking.rules):
         assert all(

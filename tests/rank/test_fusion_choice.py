@@ -48,7 +48,7 @@ def ranking(poor: bool) -> Ranking:
     site, searched = pages(), elsewhere() if poor else linked()
     sources = tuple(Source(each.key, each.url, f"query {each.key}", each, in_sheet=False) for each in site)
     ranked = ranked_site(site, sources, links=LINKS, searched=searched)
-    for _ in ranked.of(range(COUNT)):
+    for _ in ranked.rank_sources(range(COUNT)):
         pass
     return ranked
 

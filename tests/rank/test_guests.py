@@ -26,7 +26,7 @@ def guests(*texts: Text, pages: tuple[Page | None, ...] = ()) -> Guests:
 
 
 def ranked(made: Ranking, positions: range) -> list[tuple[Candidate, ...]]:
-    return [*made.of(positions)]
+    return [*made.rank_sources(positions)]
 
 
 def test_pages_get_and_a_site_learns_the_same_whoever_is_a_guest() -> None:

@@ -39,13 +39,13 @@ def test_every_count_is_the_one_by_hand(seed: int) -> None:
         assert out.rows[out.of == at].tolist() == sorted(b for a, b in pairs if a == page)
         assert back.rows[back.of == at].tolist() == sorted(a for a, b in pairs if b == page)
         both = [sum((a, page) in pairs and (a, b) in pairs for a in range(n)) for b in range(n)]
-        assert cocited.of(Pairs(np.full(n, at), np.arange(n))).tolist() == both
+        assert cocited.look_up(Pairs(np.full(n, at), np.arange(n))).tolist() == both
     shares = [sum(w for v, w in zip(voters, weights, strict=True) if (v, b) in pairs) for b in range(n)]
     votes = made.votes(pairs_of([[], voters]), weights)
     everywhere = Pairs(np.ones(n, np.int64), np.arange(n))
-    np.testing.assert_allclose(votes.of(everywhere), np.array(shares) / weights.sum(), rtol=1e-5)
+    np.testing.assert_allclose(votes.look_up(everywhere), np.array(shares) / weights.sum(), rtol=1e-5)
     assert votes.pairs.rows.tolist() == [page for page in range(n) if shares[page]]
-    assert not votes.of(pairs_of([np.arange(n)])).any()
+    assert not votes.look_up(pairs_of([np.arange(n)])).any()
 
 
 def test_a_pair_counts_once_and_a_stranger_not_at_all() -> None:
@@ -54,7 +54,7 @@ def test_a_pair_counts_once_and_a_stranger_not_at_all() -> None:
     assert made.size == 1
     assert made.inlinks.tolist() == [0, 1, 0]
     assert graph(0, []).inlinks.tolist() == []
-    assert graph(2, []).cocited(np.array([0])).of(pairs_of([range(2)])).tolist() == [0, 0]
+    assert graph(2, []).cocited(np.array([0])).look_up(pairs_of([range(2)])).tolist() == [0, 0]
     counted = Counted(pairs_of([[1, 2, 3], [0, 4]]), np.array([1, 5, 5, 2, 3], np.float32), 5)
     strongest = counted.strongest(2)
     assert [rows.tolist() for rows in strongest.lists(2)] == [[2, 3], [4, 0]]
@@ -68,7 +68,7 @@ def test_a_query_without_a_page_has_no_links() -> None:
     made = graph(3, [(0, 1), (1, 2)])
     for voters in (np.array([0, 1]), np.empty(0, np.int64)):
         votes = made.votes(pairs_of([voters]), np.zeros(len(voters)))
-        assert votes.of(pairs_of([range(3)])).tolist() == [0, 0, 0]
+        assert votes.look_up(pairs_of([range(3)])).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -84,7 +84,7 @@ def test_shared_targets_and_best_similar_page_are_those_by_hand(seed: int) -> No
         shared = [
             sum((one, b) in pairs and (a, b) in pairs and inlinks[b] <= 3 for b in range(n)) for a in range(n)
         ]
-        assert coupled.of(Pairs(np.full(n, one), np.arange(n))).tolist() == shared
+        assert coupled.look_up(Pairs(np.full(n, one), np.arange(n))).tolist() == shared
     for of in range(3):
         known = [
             (row, cosine) for at, row, cosine in zip(near.of, near.rows, cosines, strict=True) if at == of
@@ -92,4 +92,4 @@ def test_shared_targets_and_best_similar_page_are_those_by_hand(seed: int) -> No
         highest = [
             max((cosine for row, cosine in known if (row, page) in pairs), default=0) for page in range(n)
         ]
-        np.testing.assert_allclose(best.of(Pairs(np.full(n, of), np.arange(n))), highest, rtol=1e-6)
+        np.testing.assert_allclose(best.look_up(Pairs(np.full(n, of), np.arange(n))), highest, rtol=1e-6)

@@ -33,7 +33,7 @@ def read(collected: Collected) -> NamedPages:
 
 def found(collected: Collected) -> list[list[int]]:
     names, count = read(collected), len(collected.pages)
-    pairs = names.of(np.arange(count), names.owners(collected.links))
+    pairs = names.find_pages(np.arange(count), names.owners(collected.links))
     return [rows.tolist() for rows in pairs.lists(count)]
 
 
@@ -86,8 +86,8 @@ def test_the_usual_anchor_of_a_page_names_it(targets: tuple[int, ...], named: li
 def test_links_that_are_not_known_name_nothing() -> None:
     links = [link(4, 0, "steeping"), link(5, 0, "steeping")]
     names, text = read(site("", "", "", "On steeping", *["x"] * 5, links=links)), np.array([3])
-    assert names.of(text, names.owners(links)).rows.tolist() == [0]
-    assert names.of(text, names.owners(links[:1])).rows.tolist() == []
+    assert names.find_pages(text, names.owners(links)).rows.tolist() == [0]
+    assert names.find_pages(text, names.owners(links[:1])).rows.tolist() == []
 
 
 def test_a_name_on_many_pages_is_a_common_word() -> None:

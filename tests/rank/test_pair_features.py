@@ -42,8 +42,8 @@ def features(
     computed = PairFeatures(site, word_index(pages), made.graph)
     (fits,) = site.fits([(texts, matches.pairs.lists(len(texts)), computed.linked(texts))])
     near = site.matches(texts, made.linkable, 1.0)
-    similar = SimilarPagesLinks.of(made.graph, near, 2)
-    return matches.pairs, computed.of(texts, matches, fits, named, similar)
+    similar = SimilarPagesLinks.from_graph(made.graph, near, 2)
+    return matches.pairs, computed.compute_features(texts, matches, fits, named, similar)
 
 
 def of_pairs(named: Pairs = NO_NAMES) -> Mapping[tuple[int, int], Mapping[str, float]]:
@@ -153,13 +153,13 @@ def test_other_links_change_link_features_alone() -> None:
     matches = made.site.matches(texts, made.linkable, 1.0)
     knowing = computed.knowing(other.graph)
     (fits,) = made.site.fits([(texts, matches.pairs.lists(len(texts)), knowing.linked(texts))])
-    similar = SimilarPagesLinks.of(other.graph, matches, 2)
-    found = knowing.of(texts, matches, fits, NO_NAMES, similar)
-    fresh = PairFeatures(made.site, word_index(PAGES), other.graph).of(
+    similar = SimilarPagesLinks.from_graph(other.graph, matches, 2)
+    found = knowing.compute_features(texts, matches, fits, NO_NAMES, similar)
+    fresh = PairFeatures(made.site, word_index(PAGES), other.graph).compute_features(
         texts, matches, fits, NO_NAMES, similar
     )
     np.testing.assert_array_equal(found, fresh)
-    before = computed.of(texts, matches, fits, NO_NAMES, similar)
+    before = computed.compute_features(texts, matches, fits, NO_NAMES, similar)
     np.testing.assert_array_equal(found[:, : len(TEXT_FEATURES)], before[:, : len(TEXT_FEATURES)])
     assert not np.array_equal(found, before, equal_nan=True)
 

@@ -37,7 +37,7 @@ KEYS = [
     ],
 )
 def test_places_are_compared_by_their_folders(own: int, other: int, values: dict[str, float]) -> None:
-    found = PagePositions(KEYS).of(np.array([own]), np.array([other]))
+    found = PagePositions(KEYS).compare_pages(np.array([own]), np.array([other]))
     assert tuple(found) == PLACE_FEATURES
     assert {name: float(value[0]) for name, value in found.items() if value[0]} == pytest.approx(values)
 
@@ -53,8 +53,8 @@ def test_lift_compares_links_with_those_expected() -> None:
     sections, links = np.array([0, 0, 1, 1]), pairs_of([[2, 3], [0], [], []])
     own, others = np.array([0, 1, 2]), np.array([3, 0, 0])
     expected = [log(2.5 / 2), log(1.5 / 2), 0]
-    assert Lift(sections, links).of(own, others).tolist() == pytest.approx(expected)
-    assert Lift(sections, NO_PAIRS).of(own, others).tolist() == [0, 0, 0]
+    assert Lift(sections, links).compute_lift(own, others).tolist() == pytest.approx(expected)
+    assert Lift(sections, NO_PAIRS).compute_lift(own, others).tolist() == [0, 0, 0]
     made, none = PagePositions([]), np.empty(0, np.int64)
-    assert [len(value) for value in made.of(none, none).values()] == [0] * len(PLACE_FEATURES)
-    assert Lift(made.sections, NO_PAIRS).of(none, none).tolist() == []
+    assert [len(value) for value in made.compare_pages(none, none).values()] == [0] * len(PLACE_FEATURES)
+    assert Lift(made.sections, NO_PAIRS).compute_lift(none, none).tolist() == []

@@ -48,9 +48,9 @@ def test_what_is_known_of_one_source_does_not_depend_on_the_others_asked_for() -
 
 def test_blocks_of_sources_have_the_features_of_the_whole() -> None:
     ranked = ranking(PAGES, LINKS)
-    together = [*ranked.of(range(150))]
+    together = [*ranked.rank_sources(range(150))]
     for at in (0, 70, 149):
-        (alone,) = ranking(PAGES, LINKS).of([at])
+        (alone,) = ranking(PAGES, LINKS).rank_sources([at])
         assert [one.key for one in alone] == [one.key for one in together[at]]
         np.testing.assert_allclose(
             [one.score for one in alone], [one.score for one in together[at]], rtol=1e-4, atol=1e-5
@@ -60,7 +60,8 @@ def test_blocks_of_sources_have_the_features_of_the_whole() -> None:
 def test_without_links_no_link_counts_but_old_ones_stay_out() -> None:
     whole = ranking(PAGES, LINKS)
     ignoring, never = whole.without_links(), ranking(PAGES, ())
-    for at, (ours, theirs) in enumerate(zip(ignoring.of(range(20)), never.of(range(20)), strict=True)):
+    both = zip(ignoring.rank_sources(range(20)), never.rank_sources(range(20)), strict=True)
+    for at, (ours, theirs) in enumerate(both):
         linked = {PAGES[target].key for source, target in LINKS if source == at}
         ours_keys = [one.key for one in ours]
         assert linked and not linked & {*ours_keys}
@@ -73,6 +74,6 @@ def test_a_query_without_a_page_is_ranked_beside_known_links() -> None:
     queries = "w1 w2 w3 w4", "w5"
     ours, none = (ranking(PAGES, links, *queries) for links in (LINKS, ()))
     last = range(len(ours.sources) - 2, len(ours.sources))
-    for one, without in zip(ours.of(last), none.of(last), strict=True):
+    for one, without in zip(ours.rank_sources(last), none.rank_sources(last), strict=True):
         assert len(one) >= 50 and all(isnan(each.probability) for each in one)
         assert [(each.key, each.score) for each in one] == [(each.key, each.score) for each in without]

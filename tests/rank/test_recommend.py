@@ -178,7 +178,7 @@ def test_what_is_linked_already_is_no_inlink_to_hand_out() -> None:
 
 
 def first_list(pairs: link_sites.Pairs) -> tuple[Candidate, ...]:
-    return next(iter(link_sites.ranking(SITE, pairs).of([0])))
+    return next(iter(link_sites.ranking(SITE, pairs).rank_sources([0])))
 
 
 SITE = link_sites.pages(150)

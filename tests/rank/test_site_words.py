@@ -39,7 +39,7 @@ def test_texts_may_be_read_in_any_number_at_a_time(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(module, name, value)
     found, other = read()
     every = np.arange(len(PAGES))
-    named, others = (each.named.of(every, each.named.owners(())) for each in (expected, found))
+    named, others = (each.named.find_pages(every, each.named.owners(())) for each in (expected, found))
     assert named.rows.tolist() == others.rows.tolist() != []
     assert named.of.tolist() == others.of.tolist()
     for name in ("bm25", "queries", "contents", "titles", "content_pairs", "title_pairs"):

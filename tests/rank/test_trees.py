@@ -37,10 +37,10 @@ STUMP = {
 @pytest.mark.parametrize("others", [1, 1000])
 def test_the_leaves_of_all_trees_are_summed(values: tuple[float, ...], sums: float, others: int) -> None:
     candidates = np.array([values, *[(0, 0, 0)] * others], np.float32)
-    assert read_trees([TREE, STUMP]).of(candidates).tolist() == [sums, *[10.5] * others]
+    assert read_trees([TREE, STUMP]).predict(candidates).tolist() == [sums, *[10.5] * others]
 
 
 def test_without_trees_the_sum_is_0() -> None:
-    assert NO_TREES.of(np.ones((3, 2))).tolist() == [0, 0, 0]
+    assert NO_TREES.predict(np.ones((3, 2))).tolist() == [0, 0, 0]
     assert NO_TREES.rows() == []
     assert read_trees([TREE, STUMP]).rows() == [TREE, STUMP]

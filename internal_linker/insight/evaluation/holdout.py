@@ -199,7 +199,7 @@ def _expected(ranking: Ranking, truth: Truth) -> Expected:
     places = [at for at, source in enumerate(ranking.sources) if source.url in truth]
     pairs = [
         (each.probability, each.url in truth[ranking.sources[at].url])
-        for at, candidates in zip(places, ranking.of(places), strict=True)
+        for at, candidates in zip(places, ranking.rank_sources(places), strict=True)
         for each in candidates
     ]
     return Expected(*(np.array([pair[at] for pair in pairs], kind) for at, kind in enumerate((float, bool))))
@@ -257,7 +257,7 @@ def by_similarity(
     """
     places = [at for at, source in enumerate(ranking.sources) if among is None or source.url in among]
     orders = {}
-    for at, candidates in zip(places, ranking.of(places), strict=True):
+    for at, candidates in zip(places, ranking.rank_sources(places), strict=True):
         orders[ranking.sources[at].url] = [candidate.url for candidate in candidates]
         advance()
     return orders

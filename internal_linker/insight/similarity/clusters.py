@@ -220,7 +220,7 @@ def described(
         clusters=_clusters(names, urls, titles, clusters, inner=inner, missing=missing),
         hubs=inner.hubs,
         missing=missing,
-        similarities=compared.similarity.of(missing.sources, missing.targets),
+        similarities=compared.similarity.compare_rows(missing.sources, missing.targets),
     )
 
 

@@ -225,7 +225,9 @@ class SimilarPages(Result):
         fields = [each.name for each in self.compared.similarity.fields]
         fields = fields if len(fields) > 1 else []
         ends = self.found.first, self.found.second
-        by_field = {f"{name}_similarity": self.compared.similarity.of(*ends, name) for name in fields}
+        by_field = {
+            f"{name}_similarity": self.compared.similarity.compare_rows(*ends, name) for name in fields
+        }
         columns = [Column(f"{name}_similarity", f"{name.title()} Similarity", 16, "score") for name in fields]
         return ResultTable("Pairs", (*_ENDS, *columns, *_LINKS), {**self._pairs, **by_field})
 

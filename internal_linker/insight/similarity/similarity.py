@@ -87,7 +87,7 @@ class Similarity:
             parts = [self._tile(at, slice(start, start + height), first) for at in range(len(self.fields))]
             yield start, first, _mean(self.fields, parts)
 
-    def of(self, rows: Ints, others: Ints, field: str = "") -> Vectors:
+    def compare_rows(self, rows: Ints, others: Ints, field: str = "") -> Vectors:
         """Return (p,) float32: the similarity of each row to another one, by all fields or by the named one."""
         named = [at for at, each in enumerate(self.fields) if field in ("", each.name)]
         fields, found = [self.fields[at] for at in named], [np.empty(0, np.float32)]

@@ -267,9 +267,9 @@ def _explained(
 ) -> tuple[list[Link], list[Inward]]:
     """Return the links from the new page and those to it, from `best_sources`, with the evidence for each."""
     explainer, key = Explainer(ranking), plan.page.key
-    (outward,) = explainer.of([NEW], [[link.target.key for link in links]])
+    (outward,) = explainer.explain_links([NEW], [[link.target.key for link in links]])
     positions = [position for position, _, _ in best]
-    inward = [one for (one,) in explainer.of(positions, [[key]] * len(best))]
+    inward = [one for (one,) in explainer.explain_links(positions, [[key]] * len(best))]
     if not plan.exists:
         # Nobody can link to a page that does not exist yet.
         inward = [Evidence(one.topic) for one in inward]

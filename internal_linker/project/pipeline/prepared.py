@@ -212,7 +212,7 @@ class Prepared:
         found: Any = self._known(RANKER, model) or deepcopy(self._read(RANKER, model))
         if not (found and found[0] == state):
             links = [*known, *accepted]
-            examples = Examples.of(ranking, links, hashes)
+            examples = Examples.from_ranking(ranking, links, hashes)
             if found and examples.are_nearly(found[1]):
                 found = (state, *found[1:])
             else:

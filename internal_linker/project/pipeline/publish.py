@@ -80,7 +80,7 @@ class Publication:
     def _barred(self, end: str) -> bool:
         """Return whether a page can't carry links: where pages are listed, it is missing, or gets none."""
         collected = self.report.collected
-        page = collected.find(collected.hosts.of(end))
+        page = collected.find(collected.hosts.canonicalise(end))
         return bool(collected.pages) and (page is None or not page.takes_links)
 
     def _renews(self, end: str) -> bool:

@@ -32,7 +32,9 @@ class SheetRefusals:
     ours: str
     tab_remedy: str
 
-    def of(self, status: int, body: bytes, headers: Mapping[str, str], writing: bool) -> InternalLinkerError:
+    def to_error(
+        self, status: int, body: bytes, headers: Mapping[str, str], writing: bool
+    ) -> InternalLinkerError:
         """Return the error for a status other than 200."""
         message, reasons = google_error(body)
         if status == 429:

@@ -106,7 +106,7 @@ class Spreadsheet:
         project = str(info.get("project_id", ""))
         self._refusals = SheetRefusals(self.account, project, sheet_id, ours, tab_remedy)
         self._http, self._circuit = (
-            SheetsClient(service_account, api_url, self._refusals.of),
+            SheetsClient(service_account, api_url, self._refusals.to_error),
             Circuit(SERVICE),
         )
         self._id = quote(sheet_id, safe="")

@@ -280,7 +280,7 @@ class FileDigests:
         self._path, self._writes, self._settled = path, writes, settled
         self._known: dict[str, Known] | None = None
 
-    def of(self, file: Path) -> str:
+    def digest_file(self, file: Path) -> str:
         """Return the hexadecimal digest of a file's content.
 
         Raises:

@@ -70,12 +70,14 @@ def test_tiles_upper_tiles_and_pairs_agree(is_sparse: bool) -> None:
     similarity = Similarity([Field("title", 1, meaning, rows), Field("content", 4, None, words)])
     matrix, upper = whole(similarity), whole(similarity, upper=True)
     ours, others = random.integers(0, n, (2, 20_000))
-    np.testing.assert_allclose(similarity.of(ours, others), matrix[ours, others], atol=1e-5)
+    np.testing.assert_allclose(similarity.compare_rows(ours, others), matrix[ours, others], atol=1e-5)
     known = ~np.isnan(upper)
     assert known[np.triu_indices(n)].all()
     np.testing.assert_allclose(upper[known], matrix[known], atol=1e-5)
     alone = whole(Similarity([Field("content", 1, None, words)]))
-    np.testing.assert_allclose(similarity.of(ours, others, "content"), alone[ours, others], atol=1e-5)
+    np.testing.assert_allclose(
+        similarity.compare_rows(ours, others, "content"), alone[ours, others], atol=1e-5
+    )
 
 
 def test_points_have_the_products_of_all_dense_rows() -> None:

@@ -206,7 +206,7 @@ def google(raw: bytes) -> None:
         assert all(isinstance(row, list) for row in sheet.values(_TAB))
     words = SheetRefusals("a@b.example", "project", "id", "cells are", "Name the tab.")
     headers = {"retry-after": _header(body)}
-    error = words.of(max(status, 400), body, headers, bool(len(body) % 2))
+    error = words.to_error(max(status, 400), body, headers, bool(len(body) % 2))
     assert isinstance(error, InternalLinkerError)
     assert str(error).endswith((".", '"'))
 

@@ -154,7 +154,7 @@ def first_links(
     places = [at for at, source in enumerate(ranked.sources) if source.url in sources]
     return {
         ranked.sources[at].url: [candidate.url for candidate in candidates[: RECALL + len(every)]]
-        for at, candidates in zip(places, ranked.of(places), strict=True)
+        for at, candidates in zip(places, ranked.rank_sources(places), strict=True)
     }
 
 

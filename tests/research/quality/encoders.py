@@ -148,7 +148,7 @@ def cost(name: str, site_name: str) -> str:
     began, worked = time.perf_counter(), time.process_time()
     if name == ALONE:
         rules = replace(DEFAULT, lexical_weight=1.0)
-        list(ranking(read, no_vectors(read.pages), rules).of(range(len(texts))))
+        list(ranking(read, no_vectors(read.pages), rules).rank_sources(range(len(texts))))
     else:
         list(encoder.encode(texts))
     seconds, processor = time.perf_counter() - began, time.process_time() - worked

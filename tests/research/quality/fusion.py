@@ -155,7 +155,7 @@ def cases(name: str) -> Iterator[tuple[str, Case]]:
         with_search = base.searching(results)
         fill, blend = (measure(truth, _orders(with_search.fused(way), places)) for way in ("fill", "blend"))
         ranked = whole.searching(results).fused("fill")
-        for _ in ranked.of(places):
+        for _ in ranked.rank_sources(places):
             pass
         some = pages_to_compare(sources, cut.visible)
         again = _searched(site, {at: hits[site.rows[source.key]] for at, source in enumerate(some)})
@@ -180,7 +180,7 @@ def _searched(site: Collected, hits: Mapping[int, Sequence[int]]) -> Searched:
 def _orders(ranked: Ranking, places: Sequence[int]) -> dict[str, list[str]]:
     return {
         ranked.sources[at].url: [candidate.url for candidate in candidates]
-        for at, candidates in zip(places, ranked.of(places), strict=True)
+        for at, candidates in zip(places, ranked.rank_sources(places), strict=True)
     }
 
 

@@ -34,15 +34,15 @@ def test_trees_see_what_a_sum_cannot() -> None:
     """Whether a value is good depends on another one; no linear score finds it. Columns left out aren't looked at."""
     part, other = choices(0), choices(1)
     trees = grown([part], [np.zeros(len(part.columns))], [0, 1, 2])
-    assert first(other, trees.of(other.columns)) > 0.4
+    assert first(other, trees.predict(other.columns)) > 0.4
     without = grown([part], [np.zeros(len(part.columns))], [0, 2])
-    assert {*without.columns.tolist()} <= {0, 2} and first(other, without.of(other.columns)) < 0.3
+    assert {*without.columns.tolist()} <= {0, 2} and first(other, without.predict(other.columns)) < 0.3
 
 
 def test_trees_learn_only_what_the_scores_lack() -> None:
     """With scores that are right already, they hardly add anything."""
     part = choices(0)
-    added = grown([part], [50 * part.target], [0, 1, 2]).of(part.columns)
+    added = grown([part], [50 * part.target], [0, 1, 2]).predict(part.columns)
     assert np.abs(added).max() < 0.1
 
 

@@ -43,5 +43,5 @@ def test_trees_prefer_what_editors_linked() -> None:
     trees = learned({"site": {"new": drafts}})
     values = np.zeros((2, len(COLUMNS)), np.float32)
     values[0, 0] = 2
-    best, worst = trees.of(values).tolist()
+    best, worst = trees.predict(values).tolist()
     assert best > worst

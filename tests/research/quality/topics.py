@@ -50,7 +50,7 @@ def measured(site: Collected, embeds: Embeds) -> tuple[Measured, Measured]:
         ranking = _ranking(rest, queries, embeds)
         positions = range(len(queries))
         truth |= zip(names, wanted.values(), strict=True)
-        found = ([one.key for one in ours] for ours in ranking.of(positions))
+        found = ([one.key for one in ours] for ours in ranking.rank_sources(positions))
         by_topic |= zip(names, found, strict=True)
         blocks = ranking.features(positions, [ranking])
         for first, ((chosen,), (features,)) in zip(range(0, len(queries), BLOCK), blocks, strict=True):

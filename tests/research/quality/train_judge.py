@@ -147,7 +147,7 @@ def main() -> None:
         for name in HISTORY:
             if family(name) == out:
                 new = sites[name]["new"]
-                found[name] = reached(new, [trees.of(draft.places.columns) for draft in new])
+                found[name] = reached(new, [trees.predict(draft.places.columns) for draft in new])
                 print(f"{name:12} found {found[name][0]:.3f} right {found[name][1]:.3f}", flush=True)
     print("mean         found {:.3f} right {:.3f}".format(*np.mean([*found.values()], axis=0)[:2]))
     if options.write:

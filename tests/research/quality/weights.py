@@ -106,7 +106,7 @@ def first_five(ranked: Ranking, site: Hidden) -> dict[str, list[str]]:
     places = [at for at, source in enumerate(ranked.sources) if source.url in site.truth]
     return {
         ranked.sources[at].url: [candidate.url for candidate in candidates[:TOP]]
-        for at, candidates in zip(places, ranked.of(places), strict=True)
+        for at, candidates in zip(places, ranked.rank_sources(places), strict=True)
     }
 
 

@@ -84,7 +84,9 @@ def test_a_viewer_is_told_to_become_editor(
 
 def test_a_full_quota_waits_for_the_minute() -> None:
     refusals = SheetRefusals("a@b", "p", "id", "cells are", "Run again.")
-    silent, told, late = (refusals.of(429, b"", {"retry-after": text}, False) for text in ("", "7", "soon"))
+    silent, told, late = (
+        refusals.to_error(429, b"", {"retry-after": text}, False) for text in ("", "7", "soon")
+    )
     assert (
         isinstance(silent, ServiceError) and isinstance(told, ServiceError) and isinstance(late, ServiceError)
     )

@@ -23,7 +23,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def digest(table: Path, *, writes: bool = True, settled: float = 0.0) -> str:
-    return FileDigests(table.parent / "index/digests.json", writes=writes, settled=settled).of(table)
+    return FileDigests(table.parent / "index/digests.json", writes=writes, settled=settled).digest_file(table)
 
 
 def expected(content: bytes) -> str:
