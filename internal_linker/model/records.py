@@ -315,7 +315,7 @@ class Collected:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RowSelection:
     """Which sources get links: all, the first `limit`, those in `only` (URLs), or a single `query`."""
 
     limit: int = 0

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from internal_linker.model.errors import ConfigurationError, InternalLinkerError, Interrupted, OutputError
 from internal_linker.model.ports import Progress
-from internal_linker.model.shown import SHORTEST_SECRET, neutralised, redactor
+from internal_linker.model.redact import SHORTEST_SECRET, escape_control_chars, redactor
 from internal_linker.project.alert_events import EVENTS, Ended, Event, Told
 from internal_linker.project.log import LOGGER, new_run_id, run_log
 from internal_linker.project.notifications.channels import Channel, open_channels, send
@@ -161,8 +161,10 @@ def _message(
             break
         parts.append(part)
         left -= len(part) + 2
-    subject = neutralised(f"{site}: {', '.join([*subjects, *more])}")
-    return Message(subject, neutralised("\n\n".join([*parts, end])), any(event.failed for event in events))
+    subject = escape_control_chars(f"{site}: {', '.join([*subjects, *more])}")
+    return Message(
+        subject, escape_control_chars("\n\n".join([*parts, end])), any(event.failed for event in events)
+    )
 
 
 def _site(project: Project) -> str:

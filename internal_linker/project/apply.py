@@ -37,8 +37,15 @@ from internal_linker.project.source_folder import (
     source_folder,
     source_pages_csv,
 )
-from internal_linker.project.targets import GAPS, Home, Left, SourceTexts, TextState, pages_meant
-from internal_linker.publish.insertion import Held, PlacedLink, Placement, Refusal, place_links
+from internal_linker.project.targets import (
+    GAPS,
+    PublishTarget,
+    SkipReason,
+    SourceTexts,
+    TextState,
+    pages_meant,
+)
+from internal_linker.publish.insertion import HoldReason, PlacedLink, Placement, Refusal, place_links
 from internal_linker.store.applied_links import AppliedLinks
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.files.atomic import replace_whole, require_in_place
@@ -85,7 +92,7 @@ class AppliedLink:
     file: str = ""
     line: int = 0
     outcome: ApplyOutcome = ApplyOutcome.REFUSED
-    reason: Refusal | Held | Left | None = None
+    reason: Refusal | HoldReason | SkipReason | None = None
     until: str = ""
 
     @property
@@ -232,14 +239,15 @@ class _Planner:
     def _page(self, source: str, edges: Sequence[Edge]) -> tuple[PageChange | None, list[AppliedLink]]:
         url = self.url(source, edges[0].source_url)
         inside = [edge for edge in edges if not _is_for_box(edge)]
-        text = self.texts.find(url) if inside else Left.NO_FILE
+        text = self.texts.find(url) if inside else SkipReason.NO_FILE
         named = {
-            edge.id: self._named(edge, url, "" if isinstance(text, Left) else text.path) for edge in edges
+            edge.id: self._named(edge, url, "" if isinstance(text, SkipReason) else text.path)
+            for edge in edges
         }
         others = [
             replace(named[edge.id], outcome=ApplyOutcome.FOR_BOX) for edge in edges if _is_for_box(edge)
         ]
-        if isinstance(text, Left):
+        if isinstance(text, SkipReason):
             return None, [*others, *(replace(named[edge.id], reason=text) for edge in inside)]
         reworded = [edge for edge in inside if edge.wording not in ("", edge.chosen.wording)]
         others += [replace(named[edge.id], reason=Refusal.REWORDED) for edge in reworded]
@@ -355,7 +363,7 @@ def _plan(
         ]
     if options.wordpress:
         changes, later = changes[: options.max_writes], changes[options.max_writes :]
-        others += chain.from_iterable(_refused(one.links, Left.LATER) for one in later)
+        others += chain.from_iterable(_refused(one.links, SkipReason.LATER) for one in later)
     return changes, others
 
 
@@ -409,7 +417,11 @@ def _chosen(links: Sequence[Edge], options: ApplyOptions, site: Collected) -> li
 
 
 def _write(
-    changes: Sequence[PageChange], home: Home, applied: AppliedLinks, who: tuple[str, str], progress: Progress
+    changes: Sequence[PageChange],
+    home: PublishTarget,
+    applied: AppliedLinks,
+    who: tuple[str, str],
+    progress: Progress,
 ) -> tuple[list[PageChange], list[AppliedLink], list[str]]:
     """Write texts, each after its former content is stored.
 
@@ -436,7 +448,7 @@ def _write(
     return done, failed, problems
 
 
-def _begun(one: PageChange, home: Home, application: str, by: str) -> PageWrite:
+def _begun(one: PageChange, home: PublishTarget, application: str, by: str) -> PageWrite:
     return PageWrite(
         application=application,
         page=one.page,
@@ -488,7 +500,7 @@ def _with_outcome(one: PageChange, outcome: ApplyOutcome) -> PageChange:
     return replace(one, links=[replace(link, outcome=outcome) for link in one.links])
 
 
-def _refused(links: Sequence[AppliedLink], why: Left) -> list[AppliedLink]:
+def _refused(links: Sequence[AppliedLink], why: SkipReason) -> list[AppliedLink]:
     """Return links that were to be put into a text, as ones that are not."""
     return [replace(link, outcome=ApplyOutcome.REFUSED, line=0, reason=why) for link in links]
 
@@ -507,7 +519,7 @@ def _with_answer(link: AppliedLink, placed: PlacedLink, waiting: Collection[str]
     return replace(link, reason=placed.refusal)
 
 
-def _settle(applied: AppliedLinks, home: Home) -> list[str]:
+def _settle(applied: AppliedLinks, home: PublishTarget) -> list[str]:
     """Find out what a killed application has written in a home; return what a person should know."""
     begun = [write for write in applied.writes() if write.status == "begun" and write.home == home.address]
     if not begun:
@@ -544,7 +556,7 @@ def _held(edge: Edge, until: date) -> AppliedLink:
         anchor=edge.chosen.text,
         tier=edge.tier,
         outcome=ApplyOutcome.HELD_BACK,
-        reason=Left.HELD_BACK,
+        reason=SkipReason.HELD_BACK,
         until=until.isoformat(),
     )
 

@@ -14,7 +14,7 @@ from internal_linker.insight.audit.actions import (
     actions,
     opportunities,
 )
-from internal_linker.insight.audit.audit import Material, inspect, page_row
+from internal_linker.insight.audit.audit import AuditInput, inspect, page_row
 from internal_linker.insight.audit.graph_exports import write_edges, write_graphml, write_nodes
 from internal_linker.insight.audit.links import Proposals, link_details
 from internal_linker.insight.audit.records import ADOPTIONS, Audit, Finding, Limits, Rule
@@ -229,8 +229,8 @@ def _with_opportunities(project: Project, found: Audit, collected: Collected, pr
 
 
 def _within_sections(
-    material: Material, project: Project, flags: Sequence[str], progress: Progress
-) -> Material:
+    material: AuditInput, project: Project, flags: Sequence[str], progress: Progress
+) -> AuditInput:
     """Restrict the findings to the sections of the settings and of `--section`."""
     keys, scope = [page.key for page in material.collected.pages], scope_of(project.settings)
     verify(named_sections(project.settings), keys, progress.warn)
@@ -350,14 +350,14 @@ def _material(
     *,
     home: str,
     progress: Progress,
-) -> Material:
+) -> AuditInput:
     if not runs.versions():
         progress.warn(
             "The cache contains no run because it is new or was deleted, so only today's links are audited. "
             "To audit proposed links as well, start a run first."
         )
     settings, (inline, sidebar) = project.settings, project.thresholds
-    return Material(
+    return AuditInput(
         collected,
         Proposals(),
         _duplicates(runs, collected.hosts),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from internal_linker.model.shown import neutralised
+from internal_linker.model.redact import escape_control_chars
 from internal_linker.project.log import LOGGER
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ class PlainConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Render a text that is printed by itself or in a cell of a table."""
-        return super().render_str(neutralised(text), **options)
+        return super().render_str(escape_control_chars(text), **options)
 
 
 def open_console(*, stderr: bool = False) -> Console:

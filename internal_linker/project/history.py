@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from internal_linker.model.balance import Balance
 from internal_linker.model.canonical_hosts import CanonicalHosts, hosts_of
+from internal_linker.model.count_breakdown import CountBreakdown
 from internal_linker.model.edges import edge_id, with_hosts
 from internal_linker.model.errors import InputError, OutputError, ServiceError
 from internal_linker.model.ports import Progress
@@ -48,7 +48,7 @@ class DiffResult(Result):
     # The links that the runs do not both have at the same place.
     differences: Sequence[Difference]
     # How the number of links of the later run follows from that of the earlier one.
-    links: Balance
+    links: CountBreakdown
     # The files of files/ that were written.
     files: tuple[str, ...] = ()
     # What was unusual about the writing, one sentence each.
@@ -141,7 +141,7 @@ class RollbackPreview(Result):
     # How the links of all rows would differ from those of the newest run.
     differences: Sequence[Difference]
     # How the number of links of all rows would follow from that of the newest run.
-    balance: Balance
+    balance: CountBreakdown
 
     def tables(self) -> dict[str, Columns]:
         """Return `differences`, a place being 0 for none."""
@@ -200,11 +200,11 @@ def diff(project: Project, options: DiffOptions, *, write: bool = True) -> DiffR
 
 def _links_between(
     older: Version, newer: Version, before: Sequence[VersionRow], found: Sequence[Difference]
-) -> Balance:
+) -> CountBreakdown:
     """Return the number of links of the later run; of a row's links to one target, one counts."""
     links = sum(len({link.target.key for link in row.recommendation.links}) for row in before)
     changes = Counter(one.change for one in found)
-    return Balance(
+    return CountBreakdown(
         [
             (links, f"links in the rows of run {older.run}"),
             (-changes["gone"], "gone"),

@@ -24,7 +24,7 @@ import psutil
 from internal_linker.model.errors import ExitCode, InputError, InternalLinkerError, OutputError, RunActive
 from internal_linker.model.ports import Progress
 from internal_linker.model.progress import Tracker
-from internal_linker.model.shown import redactor
+from internal_linker.model.redact import redactor
 from internal_linker.project.log import new_run_id
 from internal_linker.project.option_records import Options, declared_options
 from internal_linker.project.options.links import RunOptions
@@ -249,7 +249,7 @@ def cancel_job(root: Path) -> Job:
     return replace(job, cancelling=True)
 
 
-def words(options: Options) -> list[str]:
+def to_argv(options: Options) -> list[str]:
     """Return the command-line words for all options that differ from their defaults."""
     found = []
     for declared in declared_options(type(options)):
@@ -280,7 +280,7 @@ def _start(root: Path, kind: str, options: Options) -> Job:
         job = Job(new_run_id(), kind, given, now)
         progress = _progress(folder, job)
         progress.touch()
-        own = [kind, *words(options), f"--project={root}", f"--progress-file={progress}"]
+        own = [kind, *to_argv(options), f"--project={root}", f"--progress-file={progress}"]
         process = _process(own, root, folder / "output.txt")
         _WAITED.add(job.id)
         try:

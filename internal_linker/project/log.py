@@ -10,7 +10,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from internal_linker.model.errors import OutputError
-from internal_linker.model.shown import SHORTEST_SECRET, neutralised, redactor
+from internal_linker.model.redact import SHORTEST_SECRET, escape_control_chars, redactor
 
 LOGGER = logging.getLogger("internal_linker")
 # Without a handler, Python would print each warning to the terminal, which shows it already.
@@ -95,7 +95,7 @@ class _Redacting(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Format the whole entry."""
-        text = neutralised(self._redacted(super().format(record)))
+        text = escape_control_chars(self._redacted(super().format(record)))
         return self._next_line.join(text.splitlines())
 
 

@@ -15,7 +15,7 @@ from internal_linker.model.ports import Progress
 from internal_linker.model.sequences import counted
 from internal_linker.model.source_files import StoredSource
 from internal_linker.project.log import LOGGER
-from internal_linker.project.targets import Kept, Left, TextState, Unwritten, compared
+from internal_linker.project.targets import SkipReason, TextState, UndoSkipReason, WriteFailure, compared
 from internal_linker.publish.posts import PostLinks, page_builder
 from internal_linker.sources.wordpress.rest import RestClient, RestError
 from internal_linker.sources.wordpress.site import ListedPost, listed, public_types
@@ -66,7 +66,7 @@ class PostText:
 
 
 class PostHome:
-    """A site whose posts are replaced; see `Home`. After an error that ends all, it sends nothing more.
+    """A site whose posts are replaced; see `PublishTarget`. After an error that ends all, it sends nothing more.
 
     The client is signed in.
     """
@@ -96,27 +96,27 @@ class PostHome:
             self._stopped = True
             return TextState.UNKNOWN
 
-    def write(self, text: StoredSource, new: str) -> Unwritten | None:
+    def write(self, text: StoredSource, new: str) -> WriteFailure | None:
         """Replace the content of a post that is still as it was read."""
         assert isinstance(text, PostText)
         if self._stopped:
-            return Unwritten(Left.STOPPED)
+            return WriteFailure(SkipReason.STOPPED)
         try:
             done = write_post(self._client, text.post, new)
         except ServiceError as error:
             self._stopped = True
-            return Unwritten(Left.STOPPED, str(error))
+            return WriteFailure(SkipReason.STOPPED, str(error))
         if done.outcome is WriteOutcome.WRITTEN:
             return None
         LOGGER.warning("%s: %s", text.post.link, done.reason)
         return _unwritten(done, text.post.link)
 
-    def restore(self, write: PageWrite, former: bytes) -> Kept | None:
+    def restore(self, write: PageWrite, former: bytes) -> UndoSkipReason | None:
         """Put the former content of a post back."""
         if not (found := _PLACE.fullmatch(write.place)):
-            return Kept.POST_GONE
+            return UndoSkipReason.POST_GONE
         if self._stopped:
-            return Kept.STOPPED
+            return UndoSkipReason.STOPPED
         try:
             now = read_post(self._client, found[1], int(found[2]))
             match compared(_encoded(now.content), write):
@@ -125,24 +125,24 @@ class PostHome:
                 case TextState.AFTER:
                     done = write_post(self._client, now, former.decode("utf-8", "surrogatepass"))
                 case _:
-                    return Kept.CHANGED
+                    return UndoSkipReason.CHANGED
         except ServiceError as error:
             LOGGER.warning("%s: %s", write.page_url, error)
             if _is_of_post(error):
-                return Kept.POST_GONE if error.status in (404, 410) else Kept.CLOSED
+                return UndoSkipReason.POST_GONE if error.status in (404, 410) else UndoSkipReason.CLOSED
             self._stopped = True
-            return Kept.STOPPED
+            return UndoSkipReason.STOPPED
         if done.outcome is not WriteOutcome.WRITTEN:
             LOGGER.warning("%s: %s", write.page_url, done.reason)
         return _KEPT[done.outcome]
 
 
-_KEPT: Mapping[WriteOutcome, Kept | None] = {
+_KEPT: Mapping[WriteOutcome, UndoSkipReason | None] = {
     WriteOutcome.WRITTEN: None,
-    WriteOutcome.CONFLICT: Kept.CHANGED,
-    WriteOutcome.ALTERED: Kept.ALTERED,
-    WriteOutcome.REFUSED: Kept.NOT_SAVED,
-    WriteOutcome.UNKNOWN: Kept.STOPPED,
+    WriteOutcome.CONFLICT: UndoSkipReason.CHANGED,
+    WriteOutcome.ALTERED: UndoSkipReason.ALTERED,
+    WriteOutcome.REFUSED: UndoSkipReason.NOT_SAVED,
+    WriteOutcome.UNKNOWN: UndoSkipReason.STOPPED,
 }
 
 
@@ -164,15 +164,15 @@ class PostTexts:
         """Pages of which several posts may be the source: none, as each post has its own URL."""
         return {}
 
-    def find(self, url: str) -> StoredSource | Left:
+    def find(self, url: str) -> StoredSource | SkipReason:
         """Return the post of a page, or why links can't be put into one."""
         key = _key_of(self.hosts, url)
         if key not in self.every:
-            return Left.NO_POST
+            return SkipReason.NO_POST
         post = self.posts.get(number := self.every[key].id)
         if post is None:
-            return Left.CLOSED
-        return Left.BUILDER if number in self.builders else PostText(post)
+            return SkipReason.CLOSED
+        return SkipReason.BUILDER if number in self.builders else PostText(post)
 
     def href(self, text: StoredSource, target: str) -> str:
         """Return how a post writes a link to a page."""
@@ -186,9 +186,9 @@ class PostTexts:
         except ValueError:
             return None
 
-    def held(self, text: StoredSource, new: str) -> Left | None:
+    def held(self, text: StoredSource, new: str) -> SkipReason | None:
         """Return why a post must not be written: WordPress would remove HTML from it."""
-        return Left.FILTERED if loses_html(_post_of(text), new) else None
+        return SkipReason.FILTERED if loses_html(_post_of(text), new) else None
 
     @cached_property
     def _by_id(self) -> Mapping[int, str]:
@@ -267,18 +267,18 @@ def _editable(client: RestClient, wanted: Iterable[ListedPost], progress: Progre
         raise refused
 
 
-def _unwritten(done: Write, link: str) -> Unwritten:
+def _unwritten(done: Write, link: str) -> WriteFailure:
     problem = f"{link}: {done.reason}"
     match done.outcome:
         case WriteOutcome.CONFLICT:
-            return Unwritten(Left.CHANGED, is_doubtful=done.sent)
+            return WriteFailure(SkipReason.CHANGED, is_doubtful=done.sent)
         case WriteOutcome.ALTERED if done.restored:
-            return Unwritten(Left.ALTERED)
+            return WriteFailure(SkipReason.ALTERED)
         case WriteOutcome.ALTERED:
-            return Unwritten(Left.STAYS_ALTERED, problem, is_doubtful=True)
+            return WriteFailure(SkipReason.STAYS_ALTERED, problem, is_doubtful=True)
         case WriteOutcome.UNKNOWN:
-            return Unwritten(Left.UNKNOWN, problem, is_doubtful=True)
-    return Unwritten(Left.NOT_SAVED, problem)
+            return WriteFailure(SkipReason.UNKNOWN, problem, is_doubtful=True)
+    return WriteFailure(SkipReason.NOT_SAVED, problem)
 
 
 def _is_of_post(error: ServiceError) -> TypeGuard[RestError]:

@@ -45,7 +45,7 @@ from internal_linker.project.settings.settings import (
     load_settings,
 )
 from internal_linker.project.site_languages import SAMPLED_BYTES, suited_model
-from internal_linker.rank.last_resort import LastResortRules
+from internal_linker.rank.demotion import DemotionRules
 from internal_linker.rank.rules import LEAST_PLACE, LinkRules
 from internal_linker.review.link_memory import EdgeRules
 from internal_linker.sources.serp.search import SearchRules
@@ -420,8 +420,8 @@ def _density(settings: Settings) -> LinkDensity:
     return LinkDensity(settings.max_links_on_page, settings.max_links_per_100_words)
 
 
-def _last_resort(settings: Settings) -> LastResortRules:
-    return LastResortRules(
+def _last_resort(settings: Settings) -> DemotionRules:
+    return DemotionRules(
         words=settings.short_page_words,
         density=_density(settings) if settings.dense_pages == "last" else None,
         deprecated=settings.deprecated_pages == "last",

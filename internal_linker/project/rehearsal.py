@@ -8,7 +8,7 @@ from datetime import datetime
 from internal_linker.model import ports
 from internal_linker.model.edges import Edge, Status
 from internal_linker.model.ports import EdgeOf, Progress
-from internal_linker.model.records import Choice, Collected, Recommendation
+from internal_linker.model.records import Collected, Recommendation, RowSelection
 from internal_linker.project.pipeline.context import Rules, RunContext
 from internal_linker.project.pipeline.run import Run
 
@@ -48,7 +48,7 @@ def rehearse(context: RunContext, rules: Rules, progress: Progress) -> Rehearsed
         rephrase=None,
         tidy=lambda *_: None,
     )
-    report = Run(context, rules, Choice(), progress).execute("rehearsal")
+    report = Run(context, rules, RowSelection(), progress).execute("rehearsal")
     return Rehearsed(report.collected, list(links.found.values()))
 
 

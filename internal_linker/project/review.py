@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
-from internal_linker.model.balance import waiting
 from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.count_breakdown import count_waiting
 from internal_linker.model.edges import TIER_NAMES, Edge, ReviewRow, Tier, Verdict, is_link, score_of
 from internal_linker.model.errors import InputError, OutputError
 from internal_linker.model.ports import PageTexts, Progress
@@ -155,7 +155,7 @@ def review(
             chosen = (
                 " Shown are those that match." if options.sections or options.source or options.tier else ""
             )
-            face.say(f"Links that wait for a decision: {waiting(counts)}.{chosen}")
+            face.say(f"Links that wait for a decision: {count_waiting(counts)}.{chosen}")
         queue = EdgeQueue(edges, texts, only)
         return session.review(queue, face, options.by or login())
 

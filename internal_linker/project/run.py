@@ -17,7 +17,7 @@ from internal_linker.model.errors import (
 )
 from internal_linker.model.ports import Progress
 from internal_linker.model.progress import Tracker
-from internal_linker.model.records import Choice, Origin, Recommendation, Source
+from internal_linker.model.records import Origin, Recommendation, RowSelection, Source
 from internal_linker.model.results import Columns, Result, columns_of
 from internal_linker.model.sequences import Lazy
 from internal_linker.model.urls import is_address
@@ -151,7 +151,7 @@ def run(
 def _run(
     project: Project, options: RunOptions, progress: Progress, run_id: str, should_stop: Callable[[], bool]
 ) -> PageLinks:
-    rules, choice = project.rules(options), Choice(options.limit, tuple(options.only))
+    rules, choice = project.rules(options), RowSelection(options.limit, tuple(options.only))
     timed = Tracker(progress)
     with project.lock(), run_log(project.root, run_id, project.settings.secrets):
         LOGGER.info("Run starts: internal-linker %s", __version__)
@@ -213,7 +213,7 @@ def _back_up(project: Project, progress: Progress) -> None:
         progress.warn(f"The weekly backup of the cache was not made: {error}")
 
 
-def _keeps(rules: Rules, choice: Choice) -> Callable[[str], bool] | None:
+def _keeps(rules: Rules, choice: RowSelection) -> Callable[[str], bool] | None:
     """Return a function that says whether a page's rows of earlier runs stay; None: no row does."""
     if choice.partial:
         return lambda _: True
@@ -245,7 +245,7 @@ def plan(project: Project, options: RunOptions, progress: Progress) -> Plan:
     Raises:
         InternalLinkerError: the run could not be done.
     """
-    rules, choice = project.rules(options), Choice(options.limit, tuple(options.only))
+    rules, choice = project.rules(options), RowSelection(options.limit, tuple(options.only))
     with project.context(progress, serp=options.search, deliver=False, read_only=True) as context:
         return plan_run(context, rules, choice, progress)
 
@@ -275,7 +275,7 @@ def looked_up(project: Project, context: RunContext, options: LookupOptions, pro
     if options.to:
         target, report = page_sources(context, rules, page, new_run_id(), progress)
         return PageLinks(report, to=target)
-    choice = Choice(only=(page,)) if is_address(page) else Choice(query=page)
+    choice = RowSelection(only=(page,)) if is_address(page) else RowSelection(query=page)
     return PageLinks(Run(context, rules, choice, progress).execute(new_run_id()))
 
 

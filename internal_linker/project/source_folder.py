@@ -19,7 +19,7 @@ from internal_linker.model.source_files import SourceFile, SourceTree, StoredSou
 from internal_linker.project.edit_settings import change_settings
 from internal_linker.project.log import LOGGER
 from internal_linker.project.project import Project
-from internal_linker.project.targets import Kept, Left, TextState, Unwritten, compared
+from internal_linker.project.targets import SkipReason, TextState, UndoSkipReason, WriteFailure, compared
 from internal_linker.publish.link_style import LinkStyle
 from internal_linker.publish.source_pages import How, KnownPage, SourcePages, match_pages
 from internal_linker.sources.tables.lists_csv import SourcePagesCsv
@@ -36,7 +36,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class FolderHome:
-    """A folder whose files are replaced; see `Home`."""
+    """A folder whose files are replaced; see `PublishTarget`."""
 
     folder: Path  # resolved
     noun = "file"
@@ -59,33 +59,35 @@ class FolderHome:
         except OSError:
             return TextState.GONE
 
-    def write(self, text: StoredSource, new: str) -> Unwritten | None:
+    def write(self, text: StoredSource, new: str) -> WriteFailure | None:
         """Replace the text of a file that was read from the folder."""
         assert isinstance(text, SourceFile)
         try:
             write_file(self.folder, text, new)
         except (InputError, OutputError) as error:
             LOGGER.warning("%s", error)
-            return Unwritten(Left.CHANGED if isinstance(error, InputError) else Left.UNWRITABLE)
+            return WriteFailure(
+                SkipReason.CHANGED if isinstance(error, InputError) else SkipReason.UNWRITABLE
+            )
         return None
 
-    def restore(self, write: PageWrite, former: bytes) -> Kept | None:
+    def restore(self, write: PageWrite, former: bytes) -> UndoSkipReason | None:
         """Put the former content of a file back."""
         if not self.folder.is_dir():
-            return Kept.NO_FOLDER
+            return UndoSkipReason.NO_FOLDER
         path = self.folder / write.place
         if not is_inside(self.folder, path.parent):
-            return Kept.OUTSIDE
+            return UndoSkipReason.OUTSIDE
         match self.state(write):
             case TextState.BEFORE:
                 return None
             case TextState.AFTER:
                 return self._put_back(path, former)
             case TextState.GONE:
-                return Kept.GONE
-        return Kept.CHANGED
+                return UndoSkipReason.GONE
+        return UndoSkipReason.CHANGED
 
-    def _put_back(self, path: Path, former: bytes) -> Kept | None:
+    def _put_back(self, path: Path, former: bytes) -> UndoSkipReason | None:
         def write(file: BinaryIO) -> None:
             file.write(former)
 
@@ -93,7 +95,7 @@ class FolderHome:
             require_in_place(path, replace_binary(path, write))
         except OutputError as error:
             LOGGER.warning("%s", error)
-            return Kept.UNWRITABLE
+            return UndoSkipReason.UNWRITABLE
         return None
 
 
@@ -145,11 +147,11 @@ class SourceFolder:
             )
         return remarks
 
-    def find(self, url: str) -> StoredSource | Left:
+    def find(self, url: str) -> StoredSource | SkipReason:
         """Return the file of a page, or why it has none."""
         if path := self.pages.file_of(url):
             return self.tree.files[path]
-        return Left.UNSURE if url in self.unsure else Left.NO_FILE
+        return SkipReason.UNSURE if url in self.unsure else SkipReason.NO_FILE
 
     def href(self, text: StoredSource, target: str) -> str:
         """Return how a file writes a link to a page."""
@@ -159,9 +161,9 @@ class SourceFolder:
         """Return the key of the page that a link in a file leads to."""
         return self.style.leads_to(text.path, href)
 
-    def held(self, text: StoredSource, new: str) -> Left | None:
+    def held(self, text: StoredSource, new: str) -> SkipReason | None:
         """Return why a file must not be written: it has changes that are in no commit."""
-        return Left.DIRTY if text.path in self.dirty else None
+        return SkipReason.DIRTY if text.path in self.dirty else None
 
 
 def open_source_folder(project: Project, folder: Path, site: Collected) -> SourceFolder:

@@ -11,7 +11,7 @@ from internal_linker.model.source_files import StoredSource
 from internal_linker.model.urls import keys_meant, normal_form
 
 
-class Left(StrEnum):
+class SkipReason(StrEnum):
     """Why a link was not put into a text, apart from the text itself; the value is the sentence that people read."""
 
     NO_FILE = "the page has no source file"
@@ -33,10 +33,16 @@ class Left(StrEnum):
 
 
 # What a person can do something about, so that a command that was to write all ends with a gap.
-GAPS = frozenset(Left) - {Left.NO_FILE, Left.UNSURE, Left.NO_POST, Left.BUILDER, Left.HELD_BACK}
+GAPS = frozenset(SkipReason) - {
+    SkipReason.NO_FILE,
+    SkipReason.UNSURE,
+    SkipReason.NO_POST,
+    SkipReason.BUILDER,
+    SkipReason.HELD_BACK,
+}
 
 
-class Kept(StrEnum):
+class UndoSkipReason(StrEnum):
     """Why a text was not taken back; the value is the sentence that people read."""
 
     CHANGED = "it changed since links were applied: remove the links by hand"
@@ -64,15 +70,15 @@ class TextState(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Unwritten:
+class WriteFailure:
     """Why a text was not written."""
 
-    reason: Left
+    reason: SkipReason
     problem: str = ""  # what a person should know besides, a sentence
     is_doubtful: bool = False  # the text may have changed all the same, so its former content must be kept
 
 
-class Home(Protocol):
+class PublishTarget(Protocol):
     """Holds texts, and replaces each of them as a whole, or not at all."""
 
     @property
@@ -90,10 +96,10 @@ class Home(Protocol):
     def state(self, write: PageWrite) -> TextState:
         """Return how a text is now, compared with a write of it."""
 
-    def write(self, text: StoredSource, new: str) -> Unwritten | None:
+    def write(self, text: StoredSource, new: str) -> WriteFailure | None:
         """Replace a text that is still as it was read; return why it was not replaced, None if it was."""
 
-    def restore(self, write: PageWrite, former: bytes) -> Kept | None:
+    def restore(self, write: PageWrite, former: bytes) -> UndoSkipReason | None:
         """Replace a text that is still as a write left it by its former content; return why not, None if it was."""
 
 
@@ -101,7 +107,7 @@ class SourceTexts(Protocol):
     """The texts of a site's pages, as they were read from their home."""
 
     @property
-    def home(self) -> Home:
+    def home(self) -> PublishTarget:
         """Where they are."""
 
     @property
@@ -116,7 +122,7 @@ class SourceTexts(Protocol):
     def remarks(self) -> Sequence[str]:
         """What was unusual, one sentence each."""
 
-    def find(self, url: str) -> StoredSource | Left:
+    def find(self, url: str) -> StoredSource | SkipReason:
         """Return the text of a page, or why it has none that links can be put into."""
 
     def href(self, text: StoredSource, target: str) -> str:
@@ -125,7 +131,7 @@ class SourceTexts(Protocol):
     def leads_to(self, text: StoredSource, href: str) -> str | None:
         """Return the key of the page that a link in a text leads to; None if that can't be known."""
 
-    def held(self, text: StoredSource, new: str) -> Left | None:
+    def held(self, text: StoredSource, new: str) -> SkipReason | None:
         """Return why a text must not be replaced by a new one; None if it may."""
 
 

@@ -18,7 +18,7 @@ from internal_linker.project.options.decisions import UndoOptions
 from internal_linker.project.post_texts import PostHome
 from internal_linker.project.project import Project
 from internal_linker.project.source_folder import FolderHome
-from internal_linker.project.targets import Home, Kept, pages_meant
+from internal_linker.project.targets import PublishTarget, UndoSkipReason, pages_meant
 from internal_linker.store.applied_links import AppliedLinks
 
 _LAST = "last"
@@ -34,7 +34,7 @@ class UndoneText:
     page: str  # the page's URL
     file: str  # the file's path, or the route of the post, such as wp/v2/posts/12
     links: int  # how many links were put in
-    reason: Kept | None = None  # why it was left as it is; None: it is again as it was before
+    reason: UndoSkipReason | None = None  # why it was left as it is; None: it is again as it was before
     noun: str = "file"  # what it is: "file" or "post"
 
 
@@ -188,7 +188,7 @@ def _meant(what: str, writes: Sequence[PageWrite]) -> list[PageWrite]:
 
 def _restore_all(
     writes: Sequence[PageWrite],
-    homes: Mapping[str, Home | Kept],
+    homes: Mapping[str, PublishTarget | UndoSkipReason],
     applied: AppliedLinks,
     progress: Progress,
 ) -> list[UndoneText]:
@@ -207,24 +207,24 @@ def _restore_all(
     return texts
 
 
-def _restored(write: PageWrite, home: Home | Kept, applied: AppliedLinks) -> UndoneText:
+def _restored(write: PageWrite, home: PublishTarget | UndoSkipReason, applied: AppliedLinks) -> UndoneText:
     """Put a text's former content in its place if it is still as the application left it."""
     file = str(Path(home.address) / write.place) if isinstance(home, FolderHome) else write.place
     noun = "post" if _is_site(write.home) else "file"
     text = UndoneText(write.application, write.page_url, file, len(write.links), noun=noun)
-    if isinstance(home, Kept):
+    if isinstance(home, UndoSkipReason):
         return replace(text, reason=home)
     try:
         return replace(text, reason=home.restore(write, applied.former(write)))
     except ConfigurationError as error:
         LOGGER.warning("%s", error)
-        return replace(text, reason=Kept.DAMAGED)
+        return replace(text, reason=UndoSkipReason.DAMAGED)
 
 
 @contextmanager
 def _homes(
     project: Project, options: UndoOptions, writes: Sequence[PageWrite], progress: Progress
-) -> Iterator[dict[str, Home | Kept]]:
+) -> Iterator[dict[str, PublishTarget | UndoSkipReason]]:
     """Yield where the texts of writes are, by the addresses that the store has.
 
     Others may write a store outside the project folder: its rows choose neither the folder nor the site.
@@ -233,7 +233,7 @@ def _homes(
         ConfigurationError: the store is outside the project folder, and no option names the folder of the files.
         ServiceError: the site doesn't answer, or refuses the account.
     """
-    homes = dict[str, Home | Kept]()
+    homes = dict[str, PublishTarget | UndoSkipReason]()
     with ExitStack() as stack:
         for address in dict.fromkeys(write.home for write in writes):
             if not _is_site(address):
@@ -247,7 +247,7 @@ def _homes(
                 client = stack.enter_context(editing_client(project, address, progress, delay=options.delay))
                 homes[address] = PostHome(client)
             else:
-                homes[address] = Kept.OTHER_SITE
+                homes[address] = UndoSkipReason.OTHER_SITE
         yield homes
 
 

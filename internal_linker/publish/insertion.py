@@ -295,7 +295,7 @@ def _overlaps(spans: Sequence[Span], start: int, end: int) -> bool:
     return at >= 0 and spans[at][1] > start and spans[at][0] < end
 
 
-class Held(StrEnum):
+class HoldReason(StrEnum):
     """Why a link that could be put into a text waits; the value is the sentence that people read."""
 
     FULL = "the page has as many new links as --max-per-page allows"
@@ -306,7 +306,7 @@ class PlacedLink:
     """What became of a link."""
 
     id: str
-    refusal: Refusal | Held | None  # why it was not put into the text; None: it was
+    refusal: Refusal | HoldReason | None  # why it was not put into the text; None: it was
     line: int = 0  # the line of the new text on which it begins, from 1; 0 if it was not put into it
     in_sentence: bool = False  # whether it stands in the sentence in which its anchor was accepted
 
@@ -340,7 +340,7 @@ def place_links(
             new += answer is Refusal.LINKED and link in applied
             found[link] = PlacedLink(link, answer)
         elif new >= most:
-            found[link] = PlacedLink(link, Held.FULL)
+            found[link] = PlacedLink(link, HoldReason.FULL)
         else:
             new += 1
             grown = len(answer.text) - len(text)

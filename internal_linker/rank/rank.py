@@ -43,8 +43,8 @@ from internal_linker.model.records import (
 )
 from internal_linker.model.sections import ROOT, sections_of
 from internal_linker.rank.candidate_sources import CandidateSources
+from internal_linker.rank.demotion import find_demotions
 from internal_linker.rank.fusion import Numbers, Ranked, fuse
-from internal_linker.rank.last_resort import last_resort
 from internal_linker.rank.learned import LearnedRanker, packaged_ranker
 from internal_linker.rank.link_features import LinkGraph
 from internal_linker.rank.list_scales import scaled, standard
@@ -147,7 +147,7 @@ class Ranking:
         self._by_topic = np.zeros(n, np.bool_)
         outlinks = Counter(link.source for link in collected.links)
         counts = np.array([outlinks[page.key] for page in collected.pages], np.int64)
-        self.last = last_resort(collected.pages, counts, rules.last)
+        self.last = find_demotions(collected.pages, counts, rules.last)
         self._beyond = dict(self._beyond_templates())
         if len(texts) > n:
             guests = Guests.queries(texts[n:], vectors[n:])

@@ -7,7 +7,7 @@ from typing import Literal
 from internal_linker.match.tfidf import FIXED_TERMS, TermWeights
 from internal_linker.model.house_rules import LinkRule, TargetGoal
 from internal_linker.model.records import Fusion
-from internal_linker.rank.last_resort import NOBODY_LAST, LastResortRules
+from internal_linker.rank.demotion import NO_DEMOTIONS, DemotionRules
 
 # How good the places of links in texts must be.
 Anchors = Literal["strict", "balanced", "broad"]
@@ -61,7 +61,7 @@ class LinkRules:
     serp_floor: float = 0.0
     candidates: int = CANDIDATES
     terms: TermWeights = FIXED_TERMS
-    last: LastResortRules = NOBODY_LAST
+    last: DemotionRules = NO_DEMOTIONS
     # the quality from which a place in a text is good enough for a link, 0 to 1
     least_place: float = BALANCED
     # which words link to which page; of "always", `recommend` takes the links

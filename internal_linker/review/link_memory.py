@@ -12,8 +12,8 @@ from operator import attrgetter
 
 import numpy as np
 
-from internal_linker.model.balance import Balance
 from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.count_breakdown import CountBreakdown
 from internal_linker.model.edges import (
     Anchor,
     Decided,
@@ -109,7 +109,9 @@ class Memory:
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     hashes: Mapping[str, str] = field(default_factory=dict)  # the hash of the text by page or query
     decided: Decided = field(default_factory=Decided)  # editors' decisions so far
-    reviewed: Balance | None = None  # how the number of links in the review comes about, after `review_rows`
+    reviewed: CountBreakdown | None = (
+        None  # how the number of links in the review comes about, after `review_rows`
+    )
     # the number of links in the text of each page today; 0 if unknown
     text_links: Mapping[str, int] = field(default_factory=dict)
     usual: Callable[[], float] = lambda: MOST_USUAL  # returns the site's `usual_density`
@@ -363,7 +365,7 @@ class Memory:
         former_links = next(earlier)
         beyond = of_run + former_links - len(shown)
         parts = [(of_run, "links of this run"), (former_links, "of earlier runs")]
-        self.reviewed = Balance([*parts, (-beyond, f"beyond the {SHOWN:,} foremost")])
+        self.reviewed = CountBreakdown([*parts, (-beyond, f"beyond the {SHOWN:,} foremost")])
         known, rows = titles or {}, by_page(shown)
         self._reviewed = {edge.id: edge for edge in rows}
         return [review_row(edge, known.get(edge.source, ""), known.get(edge.target, "")) for edge in rows]

@@ -10,7 +10,7 @@ import pytest
 from gspread.utils import rowcol_to_a1
 
 from internal_linker.model.edges import Edge
-from internal_linker.model.records import Choice
+from internal_linker.model.records import RowSelection
 from internal_linker.model.urls import normal_form
 from internal_linker.project.log import new_run_id
 from internal_linker.project.pipeline.run import Run
@@ -146,7 +146,7 @@ def test_half_a_year_of_weeks_loses_no_word_of_an_editor(
 def run(folder: Path, name: str) -> None:
     project = open_project(folder)
     with project.context(Told()) as context:
-        report = Run(context, project.rules(), Choice(), Told()).execute(f"{name}-{new_run_id()}")
+        report = Run(context, project.rules(), RowSelection(), Told()).execute(f"{name}-{new_run_id()}")
     assert not report.failure and not report.gaps, (report.failure, report.gaps)
 
 

@@ -19,9 +19,9 @@ from internal_linker.project.apply import AppliedLink, ApplyOutcome, ApplyResult
 from internal_linker.project.options.decisions import ApplyOptions, UndoOptions
 from internal_linker.project.project import open_project
 from internal_linker.project.settings.sources import ENV_PREFIX
-from internal_linker.project.targets import Kept, Left
+from internal_linker.project.targets import SkipReason, UndoSkipReason
 from internal_linker.project.undo_links import UndoResult, applications, undo
-from internal_linker.publish.insertion import Held, Refusal
+from internal_linker.publish.insertion import HoldReason, Refusal
 from internal_linker.store.applied_links import APPLIED_LINKS
 from internal_linker.store.engine import transact
 from tests.support.small_project import command, snapshot, start, write_csv
@@ -152,8 +152,8 @@ def test_what_changed_since_is_listed_and_stays(folders: tuple[Path, Path]) -> N
     gone.unlink()
     result = undone(folders)
     assert {Path(text.file).name: text.reason for text in result.kept} == {
-        "green.md": Kept.CHANGED,
-        "black.md": Kept.GONE,
+        "green.md": UndoSkipReason.CHANGED,
+        "black.md": UndoSkipReason.GONE,
     }
     assert result.restored == [] and edited.read_bytes() == kept and not gone.exists()
     gone.write_bytes(text_of("blog/black").encode())  # as it was before: nothing to do
@@ -167,7 +167,7 @@ def test_undo_takes_a_page_or_an_application(folders: tuple[Path, Path]) -> None
     second = applied(folders, write=True)
     assert new_links(second) == {TIN.id, WATER.id, BLACK_POT.id}
     # The first application can't go back while the second one stands on it.
-    assert [text.reason for text in undone(folders, first.application).texts] == [Kept.CHANGED]
+    assert [text.reason for text in undone(folders, first.application).texts] == [UndoSkipReason.CHANGED]
     assert len(undone(folders, url("blog/green")).restored) == 2
     assert contents(folders[1])["blog/green.md"] == before["blog/green.md"]
     assert len(undone(folders, "last").restored) == 1
@@ -189,7 +189,7 @@ def test_a_folder_that_moved_can_be_named(folders: tuple[Path, Path]) -> None:
     before = contents(folders[1])
     applied(folders, write=True)
     moved = folders[1].rename(folders[1].with_name("moved"))
-    assert {text.reason for text in undone(folders).texts} == {Kept.NO_FOLDER}
+    assert {text.reason for text in undone(folders).texts} == {UndoSkipReason.NO_FOLDER}
     assert undone(folders, files=moved).kept == []
     assert contents(moved) == before
 
@@ -204,7 +204,7 @@ def test_a_link_that_leads_out_is_not_written_through(folders: tuple[Path, Path]
     except OSError:
         pytest.skip("this user can't make symbolic links")
     kept = outside.read_bytes()
-    assert Kept.CHANGED in {text.reason for text in undone(folders).texts}
+    assert UndoSkipReason.CHANGED in {text.reason for text in undone(folders).texts}
     assert outside.read_bytes() == kept
 
 
@@ -234,7 +234,7 @@ def test_undo_does_not_leave_the_folder(folders: tuple[Path, Path], tmp_path: Pa
     )
     with open_project(folders[0]).applications(read_only=False) as (_, store):
         store.begin([(row, b"spam")])
-    assert [text.reason for text in undone(folders, "hostile").texts] == [Kept.OUTSIDE]
+    assert [text.reason for text in undone(folders, "hostile").texts] == [UndoSkipReason.OUTSIDE]
     assert outside.read_bytes() == b"Theirs"
 
 
@@ -259,7 +259,7 @@ def test_a_page_gets_no_more_links_than_allowed(folders: tuple[Path, Path]) -> N
     """--max-per-page takes the strongest; links that were applied and are not live yet count."""
     result = applied(folders, write=True, max_per_page=1)
     assert new_links(result) == {POT.id, BLACK_POT.id}
-    assert by_link(result)[TIN.id].reason is Held.FULL
+    assert by_link(result)[TIN.id].reason is HoldReason.FULL
     again = applied(folders, write=True, max_per_page=2)
     assert new_links(again) == {TIN.id}
     with open_project(folders[0]).graph(read_only=False) as (edges, _):
@@ -355,7 +355,7 @@ def test_a_page_without_a_file_is_named(folders: tuple[Path, Path]) -> None:
         write(folders[1] / f"drafts/{name}.md", text_of("blog/black").encode())
     result = applied(folders)
     links = by_link(result)
-    assert links[POT.id].reason is Left.NO_FILE and links[BLACK_POT.id].reason is Left.UNSURE
+    assert links[POT.id].reason is SkipReason.NO_FILE and links[BLACK_POT.id].reason is SkipReason.UNSURE
     assert [page for page, _ in result.unsure] == [url("blog/black")]
     # A person decides; from then on it is no question any more.
     table = folders[0] / "files/source_pages.csv"
@@ -382,7 +382,7 @@ def test_files_that_cannot_be_written_are_gaps(folders: tuple[Path, Path]) -> No
     if os.access(path, os.W_OK):
         pytest.skip("this user may write any file")
     result = applied(folders, write=True)
-    assert by_link(result)[POT.id].reason is Left.UNWRITABLE and len(result.gaps) == 1
+    assert by_link(result)[POT.id].reason is SkipReason.UNWRITABLE and len(result.gaps) == 1
     with open_project(folders[0]).applications() as (_, store):
         assert [write.page for write in store.writes()] == [BLACK_POT.source]
 
@@ -397,8 +397,8 @@ def test_a_file_that_changes_meanwhile_is_a_gap(folders: tuple[Path, Path]) -> N
 
     options = ApplyOptions(files=folders[1], write=True)
     result = apply(open_project(folders[0]), options, Editor())
-    assert by_link(result)[POT.id].reason is Left.CHANGED and result.files == 1
-    assert result.gaps == [f"3 links not applied: {Left.CHANGED}."]
+    assert by_link(result)[POT.id].reason is SkipReason.CHANGED and result.files == 1
+    assert result.gaps == [f"3 links not applied: {SkipReason.CHANGED}."]
     assert path.read_bytes() == b"Another text.\n"
     with open_project(folders[0]).applications() as (_, store):
         assert [write.page for write in store.writes()] == [BLACK_POT.source]
@@ -435,8 +435,8 @@ def test_dirty_files_are_refused(repository: tuple[Path, Path]) -> None:
     before = path.read_bytes()
     assert applied(repository).gaps == []
     result = applied(repository, write=True)
-    assert by_link(result)[POT.id].reason is Left.DIRTY and new_links(result) == {BLACK_POT.id}
-    assert path.read_bytes() == before and result.gaps == [f"3 links not applied: {Left.DIRTY}."]
+    assert by_link(result)[POT.id].reason is SkipReason.DIRTY and new_links(result) == {BLACK_POT.id}
+    assert path.read_bytes() == before and result.gaps == [f"3 links not applied: {SkipReason.DIRTY}."]
 
 
 def test_a_patch_holds_the_same_changes(repository: tuple[Path, Path], tmp_path: Path) -> None:
@@ -559,7 +559,7 @@ def test_a_damaged_former_text_is_not_written(folders: tuple[Path, Path]) -> Non
     engine = open_project(folders[0]).databases.store()
     transact(engine, lambda connection: connection.execute(APPLIED_LINKS.update().values(former=b"x")))
     engine.dispose()
-    assert {text.reason for text in undone(folders).texts} == {Kept.DAMAGED}
+    assert {text.reason for text in undone(folders).texts} == {UndoSkipReason.DAMAGED}
     assert contents(folders[1]) == after
 
 

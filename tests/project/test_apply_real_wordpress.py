@@ -13,7 +13,7 @@ import pytest
 from internal_linker.model.edges import Edge
 from internal_linker.project.apply import ApplyOutcome, ApplyResult
 from internal_linker.project.project import open_project
-from internal_linker.project.targets import Left
+from internal_linker.project.targets import SkipReason
 from internal_linker.project.undo_links import applications
 from internal_linker.publish.insertion import Refusal
 from tests.support.crawls import empty_project, imported
@@ -165,7 +165,7 @@ def test_what_editors_change_meanwhile_stays(few: Path, wordpress: WordPress) ->
     wordpress.plugin(EDITED_BETWEEN % "|".join(map(str, edited)))
     result = applied(few, wordpress.url, write=True)
     (wordpress.folder / "mu-plugins/test.php").unlink()
-    assert result.files == SOME - 2 and result.gaps == [f"4 links not applied: {Left.CHANGED}."]
+    assert result.files == SOME - 2 and result.gaps == [f"4 links not applied: {SkipReason.CHANGED}."]
     assert [wordpress.content(number) for number in edited] == ["An editor's text"] * 2
     assert reasons(wordpress, result, 0) == {ApplyOutcome.APPLIED}
     # One that is changed after the write stays, too, and is listed.
@@ -184,7 +184,7 @@ def test_plugins_that_rewrite_content_leave_no_trace(few: Path, wordpress: WordP
     before = contents(wordpress)
     wordpress.plugin(REWRITES % url(wordpress, 1 + 6))  # earlier links have more attributes
     result = applied(few, wordpress.url, write=True)
-    assert reasons(wordpress, result, 1) == {Left.ALTERED} and result.files == SOME - 1
+    assert reasons(wordpress, result, 1) == {SkipReason.ALTERED} and result.files == SOME - 1
     assert wordpress.content(wordpress.posts[slug_of(1)]) == before[slug_of(1)]
     assert not undone(few).kept and contents(wordpress) == before
 
@@ -238,8 +238,8 @@ def test_an_author_changes_own_posts_only(few: Path, wordpress: WordPress) -> No
     sign_in(few, wordpress.url, "anna", wordpress.passwords["anna"])
     result = applied(few, wordpress.url, write=True)
     found = {number: reasons(wordpress, result, number) for number in range(SOME)}
-    assert found[0] == found[4] == {Left.CLOSED}  # the administrator's
-    assert {Left.FILTERED} in found.values() and len(result.gaps) == 2
+    assert found[0] == found[4] == {SkipReason.CLOSED}  # the administrator's
+    assert {SkipReason.FILTERED} in found.values() and len(result.gaps) == 2
     changed = {slug for slug, text in contents(wordpress).items() if text != before[slug]}
     assert changed == {slug_of(number) for number in found if found[number] == {ApplyOutcome.APPLIED}}
     assert not undone(few).kept and contents(wordpress) == before

@@ -12,7 +12,7 @@ from internal_linker.model.edges import Anchor, Edge
 from internal_linker.model.errors import ConfigurationError, ExitCode
 from internal_linker.project.apply import ApplyOutcome
 from internal_linker.project.project import open_project
-from internal_linker.project.targets import Kept, Left
+from internal_linker.project.targets import SkipReason, UndoSkipReason
 from internal_linker.project.undo_links import applications
 from internal_linker.publish.insertion import Refusal
 from tests.standins import Answer, Request, WordPressStandIn
@@ -80,8 +80,8 @@ def test_a_dry_run_sends_nothing_but_questions(project: Path, site: WordPressSta
         "green-pot": ApplyOutcome.PLANNED,
         "black-pot": ApplyOutcome.PLANNED,
         "black-tin": ApplyOutcome.PLANNED,
-        "built-pot": Left.BUILDER,
-        "elsewhere-pot": Left.NO_POST,
+        "built-pot": SkipReason.BUILDER,
+        "elsewhere-pot": SkipReason.NO_POST,
         "tin-missing": Refusal.NO_ANCHOR,
         "pot-box": ApplyOutcome.FOR_BOX,
     }
@@ -134,9 +134,9 @@ def test_links_are_written_as_the_posts_write_theirs(project: Path, site: WordPr
 def test_a_call_writes_no_more_posts_than_allowed(project: Path, site: WordPressStandIn) -> None:
     """--max-writes leaves posts for the next call, names their links, and counts as a gap."""
     result = applied(project, site.url, write=True, max_writes=1)
-    later = {link.link_id for link in result.links if link.reason is Left.LATER}
+    later = {link.link_id for link in result.links if link.reason is SkipReason.LATER}
     assert (result.files, later) == (1, {links(site)["green-pot"].id})
-    assert result.gaps == [f"1 link not applied: {Left.LATER}."]
+    assert result.gaps == [f"1 link not applied: {SkipReason.LATER}."]
     assert len(site.saved) == 1
     applied(project, site.url, write=True, max_writes=1)
     assert not applied(project, site.url, write=True, max_writes=1).gaps and len(site.saved) == 2
@@ -153,9 +153,9 @@ def test_what_an_editor_changes_meanwhile_stays(project: Path, site: WordPressSt
 
     site.reply = reply  # type: ignore[method-assign]
     result = applied(project, site.url, write=True)
-    assert by_link(result)[links(site)["green-pot"].id].reason is Left.CHANGED
+    assert by_link(result)[links(site)["green-pot"].id].reason is SkipReason.CHANGED
     assert site.posts[1].content == "<p>An editor's clay pot</p>" and result.files == 1
-    assert result.gaps == [f"1 link not applied: {Left.CHANGED}."]
+    assert result.gaps == [f"1 link not applied: {SkipReason.CHANGED}."]
     with open_project(project).applications() as (_, store):
         assert [row.place for row in store.writes()] == ["wp/v2/posts/2"]
 
@@ -167,8 +167,8 @@ def test_posts_that_changed_since_are_listed_and_stay(project: Path, site: WordP
     kept = contents(site)
     done = undone(project)
     assert {text.file: text.reason for text in done.texts} == {
-        "wp/v2/posts/1": Kept.CHANGED,
-        "wp/v2/posts/2": Kept.POST_GONE,
+        "wp/v2/posts/1": UndoSkipReason.CHANGED,
+        "wp/v2/posts/2": UndoSkipReason.POST_GONE,
     }
     assert contents(site) == kept
 
@@ -184,8 +184,8 @@ def test_a_site_that_stops_answering_gets_no_more_writes(project: Path, site: Wo
 
     site.reply = reply  # type: ignore[method-assign]
     result = applied(project, site.url, write=True)
-    reasons = {link.reason for link in result.links if link.outcome is ApplyOutcome.REFUSED} & {*Left}
-    assert {Left.UNKNOWN, Left.STOPPED} < reasons and len(set(posts)) == 1 and result.files == 0
+    reasons = {link.reason for link in result.links if link.outcome is ApplyOutcome.REFUSED} & {*SkipReason}
+    assert {SkipReason.UNKNOWN, SkipReason.STOPPED} < reasons and len(set(posts)) == 1 and result.files == 0
     assert any("maintenance" in remark for remark in result.remarks)
     site.reply = answer  # type: ignore[method-assign]
     again = applied(project, site.url, write=True)
@@ -198,7 +198,7 @@ def test_what_a_plugin_alters_gets_its_former_content(project: Path, site: WordP
     site.saves = lambda content: content.replace(f"{site.url}/pot/", "/go?to=pot")
     result = applied(project, site.url, write=True)
     assert {link.reason for link in result.links if link.link_id == links(site)["green-pot"].id} == {
-        Left.ALTERED
+        SkipReason.ALTERED
     }
     assert contents(site) == before and len(result.gaps) == 1
     assert applications(open_project(project)).applications == []
@@ -208,12 +208,12 @@ def test_a_post_that_stays_altered_keeps_its_backup(project: Path, site: WordPre
     before = site.posts[1].content.encode()
     site.saves = lambda content: f"{content}<!-- saved -->"
     result = applied(project, site.url, write=True, only=[links(site)["green-pot"].id])
-    assert by_link(result)[links(site)["green-pot"].id].reason is Left.STAYS_ALTERED
+    assert by_link(result)[links(site)["green-pot"].id].reason is SkipReason.STAYS_ALTERED
     assert any("could not be restored" in remark for remark in result.remarks)
     with open_project(project).applications() as (_, store):
         [row] = store.writes()
         assert store.former(row) == before
-    assert [text.reason for text in undone(project).texts] == [Kept.CHANGED]
+    assert [text.reason for text in undone(project).texts] == [UndoSkipReason.CHANGED]
 
 
 def test_a_user_whose_html_is_filtered_is_told_before(project: Path, site: WordPressStandIn) -> None:
@@ -222,7 +222,7 @@ def test_a_user_whose_html_is_filtered_is_told_before(project: Path, site: WordP
     site.posts[1].content += '<img src="/a.jpg" alt=""/>'
     result = applied(project, site.url)
     found = by_link(result)
-    assert found[links(site)["green-pot"].id].reason is Left.FILTERED
+    assert found[links(site)["green-pot"].id].reason is SkipReason.FILTERED
     assert found[links(site)["black-pot"].id].outcome is ApplyOutcome.PLANNED
 
 
@@ -285,11 +285,11 @@ def test_undo_sends_to_no_other_site(project: Path, site: WordPressStandIn) -> N
     applied(project, site.url, write=True)
     with WordPressStandIn([StoredPost(1, "green", "x")]) as other:
         hostile(project, site, home=other.url)
-        assert {text.reason for text in undone(project, "hostile").texts} == {Kept.OTHER_SITE}
+        assert {text.reason for text in undone(project, "hostile").texts} == {UndoSkipReason.OTHER_SITE}
         assert not other.ledger
     site.forget()
     hostile(project, site, place="wp/v2/../../posts/1")
-    assert {text.reason for text in undone(project, "hostile").texts} == {Kept.POST_GONE}
+    assert {text.reason for text in undone(project, "hostile").texts} == {UndoSkipReason.POST_GONE}
     assert not site.saved[2:] and not [call for call in site.ledger if ".." in call.path]
 
 

@@ -33,7 +33,7 @@ from internal_linker.project.options.decisions import ApplyOptions
 from internal_linker.project.options.evaluation import ImpactOptions
 from internal_linker.project.project import open_project
 from internal_linker.project.site_texts import imported_site
-from internal_linker.project.targets import Left
+from internal_linker.project.targets import SkipReason
 from internal_linker.sources.search.exports import period_source
 from internal_linker.store.files.text_spool import TextSpool
 from tests.support.impact_project import PROPERTY, live_link, make_experiment_project, make_impact_project
@@ -214,7 +214,7 @@ def test_an_experiment_holds_links_back(tmp_path: Path) -> None:
             links = accepted_links(edges)
         assert waiting == {edge.id for edge in links if edge.target in held}
         assert len(result.links) == len(links)
-        told = next(link for link in result.links if link.reason is Left.HELD_BACK)
+        told = next(link for link in result.links if link.reason is SkipReason.HELD_BACK)
         assert told.result == "held back until 2026-08-14 for the experiment"
     with time_machine.travel("2026-08-14 10:00 +0000", tick=False):
         later = apply(project, ApplyOptions(files=sources), Notes())

@@ -3,7 +3,7 @@
 import pytest
 
 from internal_linker.model.source_files import Markup
-from internal_linker.publish.insertion import Held, Inserted, Placement, Refusal, insert, place_links
+from internal_linker.publish.insertion import HoldReason, Inserted, Placement, Refusal, insert, place_links
 
 TARGET = "https://e.com/x"
 
@@ -285,8 +285,8 @@ def test_the_limit_holds() -> None:
         found = place_links(text, "markdown", wanted(*anchors), most=1, applied=applied)
         return [link.refusal for link in found.links]
 
-    assert refusals(TEXT, "rain water", "clay pot", "dark tin") == [Refusal.NO_ANCHOR, None, Held.FULL]
+    assert refusals(TEXT, "rain water", "clay pot", "dark tin") == [Refusal.NO_ANCHOR, None, HoldReason.FULL]
     text = TEXT.replace("dark tin", "[dark tin](/dark-tin/)")
-    assert refusals(text, "clay pot", "dark tin", applied={"dark tin"}) == [Held.FULL, Refusal.LINKED]
+    assert refusals(text, "clay pot", "dark tin", applied={"dark tin"}) == [HoldReason.FULL, Refusal.LINKED]
     assert refusals(text, "clay pot", "dark tin") == [None, Refusal.LINKED]
-    assert refusals(TEXT, "clay pot", "dark tin", applied={"dark tin"}) == [Held.FULL, None]
+    assert refusals(TEXT, "clay pot", "dark tin", applied={"dark tin"}) == [HoldReason.FULL, None]

@@ -17,7 +17,7 @@ from internal_linker.model.arrays import Vectors
 from internal_linker.model.link_density import LinkDensity
 from internal_linker.model.needs import LEVELS, PageNeeds
 from internal_linker.model.records import Page, Searched
-from internal_linker.rank.last_resort import NOBODY_LAST, LastResortRules
+from internal_linker.rank.demotion import NO_DEMOTIONS, DemotionRules
 from internal_linker.rank.learned import WORDS_AND_PASSAGES
 from internal_linker.rank.metrics import TOP, measure
 from internal_linker.rank.rank import Ranking
@@ -66,7 +66,7 @@ def plain(name: str, hiding: str) -> Ranking:
     return without_embedding(hidden_links(name, hiding), WITHOUT_EMBEDDING)
 
 
-def proposed(site: Hidden, least: int, last: LastResortRules = NOBODY_LAST) -> dict[str, list[str]]:
+def proposed(site: Hidden, least: int, last: DemotionRules = NO_DEMOTIONS) -> dict[str, list[str]]:
     """Return five links for every page without embedding, each page linked to at least this often."""
     rules = replace(WITHOUT_EMBEDDING, min_inlinks=least, max_inlinks=10.0, last=last)
     ranked = without_embedding(site, rules)
@@ -131,8 +131,8 @@ def test_new_pages_are_found_at_their_floor(name: str) -> None:
 @pytest.mark.parametrize("name", in_tiers("half", quick=""))
 def test_pages_of_last_resort_cost_little_relevance(name: str) -> None:
     hidden = hidden_links(name, "all")
-    last = LastResortRules(100, LinkDensity(), deprecated=True, templates=True, one_way=0.4)
-    alone, ours = (measure(hidden.truth, proposed(hidden, 2, rules)) for rules in (NOBODY_LAST, last))
+    last = DemotionRules(100, LinkDensity(), deprecated=True, templates=True, one_way=0.4)
+    alone, ours = (measure(hidden.truth, proposed(hidden, 2, rules)) for rules in (NO_DEMOTIONS, last))
     print(f"{name}: NDCG@5 {ours.ndcg}, {alone.ndcg.mean:.4f} where nobody comes last; Hit@5 ", end="")
     print(f"{ours.hit.mean:.4f}, {alone.hit.mean:.4f}")
     assert ours.ndcg.mean >= alone.ndcg.mean - 0.005

@@ -5,8 +5,8 @@ import pytest
 
 from internal_linker.model.evidence import Evidence
 from internal_linker.model.records import ExistingLink, Page, Searched, SerpTarget
+from internal_linker.rank.demotion import Demotions
 from internal_linker.rank.evidence import Explainer
-from internal_linker.rank.last_resort import LastResort
 from internal_linker.rank.rank import NEIGHBOURS, Ranking
 from internal_linker.rank.recommend import recommend
 from tests.support.link_sites import pages_of, query_of, ranked_site
@@ -87,7 +87,7 @@ def test_a_link_of_last_resort_says_why() -> None:
     ranking = made([])
     template = np.full(len(PAGES), -1)
     template[[0, 4]] = 7
-    ranking.last = LastResort(np.arange(len(PAGES)) == 1, template)
+    ranking.last = Demotions(np.arange(len(PAGES)) == 1, template)
     ends = [[PAGES[row].key for row in rows] for rows in ([1, 4, 2], [0])]
     found = Explainer(ranking).explain_links([0, 1], ends)
     assert [[each.last_resort for each in some] for some in found] == [[1, 3, 0], [2]]

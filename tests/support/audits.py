@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from internal_linker.insight.audit.actions import ProposedLinks, actions
-from internal_linker.insight.audit.audit import Material, inspect
+from internal_linker.insight.audit.audit import AuditInput, inspect
 from internal_linker.insight.audit.links import Proposals
 from internal_linker.insight.audit.records import Adoption, Audit, Limits
 from internal_linker.model.arrays import Ints
@@ -77,7 +77,7 @@ def audited(
     links = [ExistingLink(keys[source], keys[target]) for source, target in dict.fromkeys(existing)]
     pages = [Page(key, url, title=title) for key, url, title in zip(keys, urls, titles, strict=True)]
     found = inspect(
-        Material(
+        AuditInput(
             Collected(tuple(pages), (), (), 0, links=tuple(links)),
             Proposals("2026-11-20 0930", _proposed(keys, proposed), adoption=adoption),
             None,

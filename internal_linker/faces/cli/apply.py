@@ -15,8 +15,8 @@ from internal_linker.faces.cli.command import (
     with_options,
 )
 from internal_linker.model.errors import ExitCode
+from internal_linker.model.redact import escape_control_chars
 from internal_linker.model.sequences import counted
-from internal_linker.model.shown import neutralised
 from internal_linker.project.options.decisions import ApplyOptions, UndoOptions
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def apply(result: "ApplyResult", call: Call) -> ExitCode | None:
     if call.as_json:
         from internal_linker.faces.cli.output import json_of
 
-        typer.echo(neutralised(json_of(asdict(result))))
+        typer.echo(escape_control_chars(json_of(asdict(result))))
     else:
         _show(open_console(), result, is_trial=not (options.write or options.patch or options.branch))
         if result.application:
@@ -73,7 +73,7 @@ def _show(console: "Console", result: "ApplyResult", *, is_trial: bool) -> None:
         lines = result.diff.splitlines()
         for line in lines[:_MOST_LINES]:
             style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-            console.print(neutralised(line), style=style, soft_wrap=True)
+            console.print(escape_control_chars(line), style=style, soft_wrap=True)
         if len(lines) > _MOST_LINES:
             how = "--patch FILE writes" if result.noun == "file" else "--json has"
             console.print(f"... and {len(lines) - _MOST_LINES} more lines: {how} all of them")

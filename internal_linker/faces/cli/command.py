@@ -16,7 +16,7 @@ import internal_linker
 from internal_linker.bootstrap import explained
 from internal_linker.model.errors import ConfigurationError, ExitCode, InternalLinkerError
 from internal_linker.model.hints import command, typed_path
-from internal_linker.model.shown import neutralised
+from internal_linker.model.redact import escape_control_chars
 from internal_linker.project.option_records import Declared, Options, declared_options, plain
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _print_tables(result: "Result", call: Call) -> None:
 
     records = result.records()
     if call.as_json:
-        typer.echo(neutralised(json_of({**records})))
+        typer.echo(escape_control_chars(json_of({**records})))
         return
     for name, columns in result.tables().items():
         rows = [["" if cell is None else str(cell) for cell in row.values()] for row in records[name]]
@@ -277,7 +277,7 @@ def guarded(call: Callable[[], object], start: Start) -> int:
     except InternalLinkerError as error:
         _log(error, start)
         mark = "" if error.exit_code == ExitCode.INTERRUPTED else "Error: "
-        typer.echo(neutralised(f"{mark}{error}"), err=True)
+        typer.echo(escape_control_chars(f"{mark}{error}"), err=True)
         return error.exit_code
     except _UsageError as error:
         error.message = plain(error.message)
@@ -290,7 +290,7 @@ def guarded(call: Callable[[], object], start: Start) -> int:
             return _unexpected(error, start)
         told = ConfigurationError(explained(error))
         _log(told, start)
-        typer.echo(neutralised(f"Error: {told}"), err=True)
+        typer.echo(escape_control_chars(f"Error: {told}"), err=True)
         return told.exit_code
     except Exception as error:
         return _unexpected(error, start)

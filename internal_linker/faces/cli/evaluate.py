@@ -15,8 +15,8 @@ from internal_linker.faces.cli.command import (
     with_options,
 )
 from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.redact import escape_control_chars
 from internal_linker.model.sequences import counted
-from internal_linker.model.shown import neutralised
 from internal_linker.project.options.evaluation import BacktestOptions, CalibrateOptions, EvaluateOptions
 from internal_linker.store.files.plain_text import shortened
 
@@ -83,7 +83,7 @@ def evaluate(
             found = usecase.evaluate(opened, options, reporter)
     if anchors:
         if as_json:
-            typer.echo(neutralised(_as_json(measured)))
+            typer.echo(escape_control_chars(_as_json(measured)))
         else:
             _print_agreement(measured.agreement)
             _print_proposals(measured.proposals)

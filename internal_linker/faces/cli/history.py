@@ -15,8 +15,8 @@ from internal_linker.faces.cli.command import (
     with_options,
 )
 from internal_linker.model.errors import ExitCode
+from internal_linker.model.redact import escape_control_chars
 from internal_linker.model.sequences import counted
-from internal_linker.model.shown import neutralised
 from internal_linker.project.options.decisions import DiffOptions, ReviewOptions, RollbackOptions
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def diff(result: "DiffResult", _: Call) -> None:
         places = " -> ".join(str(place) for place in (each.before, each.after) if place)
         other = f" (other link: {each.other})" if each.other else ""
         row = f"{each.change:<5} {each.source} -> {each.target} (place {places}): {each.why}{other}"
-        typer.echo(neutralised(row))
+        typer.echo(escape_control_chars(row))
     if len(found) > SHOWN:
         typer.echo(f"... and {len(found) - SHOWN} more")
     for (change, why), count in result.counts.items():

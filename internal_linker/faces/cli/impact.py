@@ -16,8 +16,8 @@ from internal_linker.faces.cli.command import (
     with_options,
 )
 from internal_linker.model.errors import ConfigurationError, ExitCode
+from internal_linker.model.redact import escape_control_chars
 from internal_linker.model.sequences import counted
-from internal_linker.model.shown import neutralised
 from internal_linker.project.options.evaluation import ImpactOptions, QueriesOptions
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _plan(context: typer.Context, project: "Project", *, as_json: bool, release:
 
         told = {"status": str(result.status), "sentence": result.sentence}
         links = {"held_back": _links(result.links), "put_live": _links(result.released)}
-        typer.echo(neutralised(json_of({**told, **links})))
+        typer.echo(escape_control_chars(json_of({**told, **links})))
     else:
         _show_plan(context, result)
     if result.status is PlanStatus.REFUSED:
@@ -154,7 +154,7 @@ def _as_json(result: "ImpactResult") -> str:
         "placebo": found.placebo and dict(zip(("effect", "low", "high"), found.placebo.shown, strict=True)),
         "remarks": [*result.remarks, *found.remarks],
     }
-    return neutralised(json_of({**told, **result.records()}))
+    return escape_control_chars(json_of({**told, **result.records()}))
 
 
 # Queries of each kind that the terminal shows; --json has all, of the URLs of no page the most clicked.

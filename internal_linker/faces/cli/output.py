@@ -14,7 +14,7 @@ from rich.text import Text
 
 from internal_linker.model.edges import TIER_NAMES
 from internal_linker.model.errors import ExitCode
-from internal_linker.model.shown import neutralised
+from internal_linker.model.redact import escape_control_chars
 from internal_linker.store.files.plain_text import shortened
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def marked(console: Console, sentence: str, anchor: str) -> Text:
     if len(after) > _AROUND:
         after = f"{after[:_AROUND].rpartition(' ')[0]} ..."
     # Consoles leave a text with styles as it is.
-    before, words, after = (neutralised(part) for part in (before, " ".join(anchor.split()), after))
+    before, words, after = (escape_control_chars(part) for part in (before, " ".join(anchor.split()), after))
     if console.is_terminal:
         return Text.assemble(before, (words, "bold"), after)
     return Text(f'{before}"{words}"{after}')
@@ -170,7 +170,7 @@ def print_columns(console: Console, header: Sequence[str], rows: Sequence[Sequen
     """Print a table on a terminal; elsewhere one line per row, its cells separated by tabs."""
     if not console.is_terminal:
         # Bypass the console, which would turn tabs into spaces.
-        console.file.writelines(neutralised("\t".join(row)) + "\n" for row in (header, *rows))
+        console.file.writelines(escape_control_chars("\t".join(row)) + "\n" for row in (header, *rows))
         return
     from rich.table import Table
 

@@ -21,7 +21,7 @@ from internal_linker.faces.cli.command import (
     with_options,
 )
 from internal_linker.model.errors import ConfigurationError, ExitCode
-from internal_linker.model.shown import neutralised
+from internal_linker.model.redact import escape_control_chars
 from internal_linker.project.options.links import BriefOptions, LookupOptions, RunOptions
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def lookup(
     with reporting() as reporter:
         found = usecase.lookup(opened, options, reporter)
     if as_json:
-        typer.echo(neutralised(json_of(lookup_data(found))))
+        typer.echo(escape_control_chars(json_of(lookup_data(found))))
     else:
         print_lookup(open_console(), found)
     raise typer.Exit(ExitCode.GAPS if found.gaps else ExitCode.SUCCESS)
@@ -117,7 +117,7 @@ def content_brief(
         for gap in found.gaps:
             reporter.warn(gap)
     if as_json:
-        typer.echo(neutralised(json_of(asdict(found))))
+        typer.echo(escape_control_chars(json_of(asdict(found))))
     else:
         print_brief(open_console(), found)
     raise typer.Exit(ExitCode.GAPS if found.gaps else ExitCode.SUCCESS)
@@ -150,7 +150,7 @@ def _opened(context: typer.Context, project: Path | None, options: RunOptions) -
         from internal_linker.project.alerts import announce_unopened
 
         for problem in announce_unopened(project_folder(context, project), options, error):
-            typer.echo(neutralised(f"Note: {problem}"), err=True)
+            typer.echo(escape_control_chars(f"Note: {problem}"), err=True)
         raise
 
 

@@ -128,7 +128,7 @@ _BINS = 40
 
 
 @dataclass(frozen=True)
-class Material:
+class AuditInput:
     """The input of an audit."""
 
     # the pages, and the links with their targets as written, without following redirects
@@ -160,7 +160,7 @@ class _Texts:
     digests: Sequence[bytes]
 
 
-def inspect(material: Material) -> Audit:
+def inspect(material: AuditInput) -> Audit:
     """Audit the pages that have content of their own: no errors, redirects or canonicalised pages.
 
     Raises:
@@ -240,7 +240,7 @@ def _site(pages: Sequence[Page], given: str) -> str:
     return max(hosts, key=hosts.__getitem__)
 
 
-def home_row(pages: Sequence[Page], site: str, material: Material) -> int:
+def home_row(pages: Sequence[Page], site: str, material: AuditInput) -> int:
     """Return the row of the home page: the one asked for, else the page at the site's address, else -1.
 
     Raises:
@@ -286,12 +286,12 @@ def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) 
     return row
 
 
-def _wanted(pages: Sequence[Page], home: int, material: Material) -> Bools:
+def _wanted(pages: Sequence[Page], home: int, material: AuditInput) -> Bools:
     free = np.array([page.issue is None and material.takes(page.key) for page in pages])
     return free & _plain(pages, home, material)
 
 
-def _plain(pages: Sequence[Page], home: int, material: Material) -> Bools:
+def _plain(pages: Sequence[Page], home: int, material: AuditInput) -> Bools:
     """Return (n,) which pages match no exclusion and are not the home page."""
     wanted = np.array([not material.excluded(page.url, page.key) for page in pages])
     if home >= 0:
@@ -317,7 +317,7 @@ def _cluster_links(
 def _findings(
     seen: States,
     pages: Sequence[Page],
-    material: Material,
+    material: AuditInput,
     today: SiteLinks,
     *,
     texts: _Texts,
@@ -354,7 +354,7 @@ def _lengths(pages: Sequence[Page]) -> tuple[Ints, list[bytes]]:
     return lengths, digests
 
 
-def _within(found: Iterable[Finding], material: Material) -> Iterator[Finding]:
+def _within(found: Iterable[Finding], material: AuditInput) -> Iterator[Finding]:
     """Yield the findings about pages whose sections get links, or may be linked to, as the rule demands."""
     keys = {page.url: page.key for page in material.collected.pages}
     for one in found:

@@ -11,7 +11,7 @@ from internal_linker.insight.audit.records import Adoption, Limits, LinkAttribut
 from internal_linker.insight.audit.rules import AnchoredLinks
 from internal_linker.insight.graph import SiteGraph, graph_of, pair_keys
 from internal_linker.model.arrays import Bools, Ints, Vectors
-from internal_linker.model.balance import Balance
+from internal_linker.model.count_breakdown import CountBreakdown
 from internal_linker.model.edges import COPIES, Edge, kind_of, strengths
 from internal_linker.model.records import Collected
 from internal_linker.model.runs import VersionRow
@@ -25,7 +25,7 @@ class SiteLinks:
     graph: SiteGraph  # the links with redirects followed; those with nofollow, ugc or sponsored weigh 0
     anchored: AnchoredLinks  # the links with an anchor
     counts: Ints  # (n,) all links in each page's text, including links to other sites
-    counted: Balance  # how the number of links of the graph comes about
+    counted: CountBreakdown  # how the number of links of the graph comes about
 
 
 def site_links(collected: Collected, rows: Mapping[str, int]) -> SiteLinks:
@@ -46,7 +46,7 @@ def site_links(collected: Collected, rows: Mapping[str, int]) -> SiteLinks:
         (-own, OWN),
         (-repeated, REPEATED),
     ]
-    return SiteLinks(graph, anchored, counts, Balance(parts))
+    return SiteLinks(graph, anchored, counts, CountBreakdown(parts))
 
 
 def _anchored(anchors: Sequence[str], sources: Ints, targets: Ints, n: int) -> AnchoredLinks:
@@ -119,7 +119,7 @@ class Proposed:
     run: str  # the run's id; "" without links
     # keys of source and target of the adopted links, as the links name them
     written: Sequence[tuple[str, str]]
-    counted: Balance  # how the number of `adopted` links comes about
+    counted: CountBreakdown  # how the number of `adopted` links comes about
     # the number of candidates for the text, for a place beside it, and of the others
     tiers: tuple[int, int, int]
 
@@ -261,7 +261,7 @@ def _first(sources: Ints, weights: Vectors, which: Bools, accepted: Bools, room:
     return found
 
 
-def _counted(proposals: Proposals, links: _Links, why: Ints) -> Balance:
+def _counted(proposals: Proposals, links: _Links, why: Ints) -> CountBreakdown:
     of_run = why[: len(links.scores)]
     names = _WHY | ({_WEAK: "that no editor accepted"} if proposals.adoption == "accepted" else {})
     parts = [
@@ -269,7 +269,7 @@ def _counted(proposals: Proposals, links: _Links, why: Ints) -> Balance:
     ]
     parts += [(-links.queries, "suggestions for queries without a page")]
     parts += [(-int((of_run == reason).sum()), name) for reason, name in names.items()]
-    return Balance([*parts, (int((why[len(of_run) :] == 0).sum()), "accepted in earlier runs")])
+    return CountBreakdown([*parts, (int((why[len(of_run) :] == 0).sum()), "accepted in earlier runs")])
 
 
 # A link in a page's text that does not lead to a parent folder.

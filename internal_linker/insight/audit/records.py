@@ -10,7 +10,7 @@ import numpy as np
 
 from internal_linker.insight.graph import SiteGraph
 from internal_linker.model.arrays import Ints, Vectors
-from internal_linker.model.balance import Balance
+from internal_linker.model.count_breakdown import CountBreakdown
 from internal_linker.model.edges import Status, Tier, score_of
 from internal_linker.model.link_density import LinkDensity
 from internal_linker.model.results import ResultTable
@@ -20,7 +20,7 @@ Adoption = Literal["accepted", "in-text", "all"]
 text; or all but rejected ones."""
 ADOPTIONS: tuple[Adoption, ...] = "accepted", "in-text", "all"
 Severity = Literal["error", "warning", "note"]
-Standing = Literal["resolved", "stays", "new"]
+FindingStatus = Literal["resolved", "stays", "new"]
 """What adoption of the proposed links does to a finding: resolves it, leaves it, or causes it."""
 
 
@@ -122,7 +122,7 @@ class Finding:
     page: str  # the page's URL in the user's own spelling
     detail: str  # one sentence about it
     other: str = ""  # URL of a second page, or ""
-    standing: Standing = "stays"  # what adoption of the proposed links does to it
+    standing: FindingStatus = "stays"  # what adoption of the proposed links does to it
 
     @property
     def severity(self) -> Severity:
@@ -273,8 +273,8 @@ class Audit:
     proposed: SiteGraph
     candidates: SiteGraph  # all proposed links that don't exist yet and that no editor rejected
     # counted_today, counted_new: how the numbers of `existing` and `proposed` links come about
-    counted_today: Balance
-    counted_new: Balance
+    counted_today: CountBreakdown
+    counted_new: CountBreakdown
     # the number of candidates for the text, for a place beside it, and of the others
     tiers: tuple[int, int, int]
     findings: Sequence[Finding]  # the findings by severity, then rule, then page
@@ -315,6 +315,6 @@ class Audit:
         return frozenset() if self.home >= 0 else frozenset({Rule.UNREACHABLE, Rule.DEEP})
 
 
-def standing(before: bool, after: bool) -> Standing:
+def finding_status(before: bool, after: bool) -> FindingStatus:
     """Return what adoption does to a condition that holds before it, after it, or both."""
     return "new" if not before else "stays" if after else "resolved"

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from internal_linker.insight.audit.records import Finding, GraphFigures, Limits, Rule, Standing, standing
+from internal_linker.insight.audit.records import (
+    Finding,
+    FindingStatus,
+    GraphFigures,
+    Limits,
+    Rule,
+    finding_status,
+)
 from internal_linker.insight.graph import SiteGraph
 from internal_linker.model.arrays import Bools, Ints, Vectors
 from internal_linker.model.edges import score_of
@@ -38,7 +45,10 @@ class States:
         """Yield a finding for each page for which a condition holds before, after, or both."""
         for row in np.flatnonzero(before | after).tolist():
             yield Finding(
-                rule, self.urls[row], detail(row), standing=standing(bool(before[row]), bool(after[row]))
+                rule,
+                self.urls[row],
+                detail(row),
+                standing=finding_status(bool(before[row]), bool(after[row])),
             )
 
 
@@ -75,7 +85,9 @@ def circle_findings(states: States, circles: Sequence[Ints], proposed: SiteGraph
         more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
         these = f"{', '.join(named)}{more}"
         detail = f"{len(rows)} pages reach each other, but no other page links to any of them: {these}."
-        yield Finding(Rule.CLOSED_CIRCLE, named[0], detail, named[1], standing(True, number not in entered))
+        yield Finding(
+            Rule.CLOSED_CIRCLE, named[0], detail, named[1], finding_status(True, number not in entered)
+        )
 
 
 def reciprocal_findings(states: States, before: Ints, after: Ints) -> Iterator[Finding]:
@@ -87,7 +99,7 @@ def reciprocal_findings(states: States, before: Ints, after: Ints) -> Iterator[F
             states.urls[one],
             "The two pages link to each other.",
             states.urls[other],
-            standing((one, other) in today, True),
+            finding_status((one, other) in today, True),
         )
 
 
@@ -234,7 +246,7 @@ def target_findings(
     bad: Mapping[str, Page],
     aliases: Mapping[str, str],
     urls: Mapping[str, str],
-    standing: Standing,
+    standing: FindingStatus,
 ) -> Iterator[Finding]:
     """Report links to pages that no link should lead to, each pair once.
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from internal_linker.model.hints import needs_extra
-from internal_linker.model.shown import redactor
+from internal_linker.model.redact import redactor
 from internal_linker.store.files.plain_text import shortened
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 from internal_linker.model.edges import beside, score_for, strengths
 from internal_linker.model.errors import InputError
 from internal_linker.model.ports import Progress
-from internal_linker.model.records import Choice, Collected, Link, Recommendation, Searched, Source
+from internal_linker.model.records import Collected, Link, Recommendation, RowSelection, Searched, Source
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import is_address
 from internal_linker.project.pipeline.context import Rules, RunContext
@@ -43,7 +43,7 @@ def page_sources(
         ServiceError: the input can't be read from its service.
     """
     prepared = Prepared(context, progress)
-    given = read_input(context, rules, Choice(), progress, prepared=prepared)
+    given = read_input(context, rules, RowSelection(), progress, prepared=prepared)
     target = _target(given.collected, page)
     memory, gaps = recall(context, rules, run_id, given.collected, progress)
     given = _linking_pages(given.without_rejected(memory))

@@ -6,7 +6,7 @@ from math import isnan
 
 from internal_linker.match.embed import embedding_seconds, plan_embedding
 from internal_linker.model.ports import Progress
-from internal_linker.model.records import Choice, Collected, Usage
+from internal_linker.model.records import Collected, RowSelection, Usage
 from internal_linker.model.results import Columns, Result
 from internal_linker.model.sequences import Lazy
 from internal_linker.project.pipeline.context import Rules, RunContext
@@ -73,7 +73,7 @@ class Plan(Result):
         }
 
 
-def plan_run(context: RunContext, rules: Rules, choice: Choice, progress: Progress) -> Plan:
+def plan_run(context: RunContext, rules: Rules, choice: RowSelection, progress: Progress) -> Plan:
     """Return what a run would do.
 
     Raises:

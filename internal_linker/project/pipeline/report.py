@@ -8,7 +8,7 @@ from functools import cached_property
 from internal_linker.anchors.llm import Rephrased
 from internal_linker.match.embed import Embedded
 from internal_linker.match.neighbours.knn_join import Joined
-from internal_linker.model.balance import Balance
+from internal_linker.model.count_breakdown import CountBreakdown
 from internal_linker.model.edges import TIER_NAMES, Edge
 from internal_linker.model.errors import OutputError, ServiceError
 from internal_linker.model.reasons import FewLinks, NoTarget, Reason
@@ -235,7 +235,7 @@ def _listed_rows(listed: SiteLists) -> list[tuple[str, str]]:
 def _existing(collected: Collected) -> str:
     """Return the number of links between the site's pages, and of the rows that are no links in a text."""
     others = len(collected.links) - collected.inner_links
-    counted = Balance(
+    counted = CountBreakdown(
         [(len(collected.links), "links in the pages' texts"), (-others, "to or from other pages")]
     )
     told = f"{collected.inner_links} / {collected.skipped_links}"
@@ -248,7 +248,7 @@ def _written(links: int, suggested: int) -> str:
         (links + suggested, "in files/Output.csv"),
         (-suggested, "suggestions for queries without a page"),
     ]
-    return f"{Balance(parts)}, one per row of files/links.csv"
+    return f"{CountBreakdown(parts)}, one per row of files/links.csv"
 
 
 def _by_tier(memory: Memory, totals: Totals) -> str:
@@ -263,7 +263,7 @@ def _by_tier(memory: Memory, totals: Totals) -> str:
         (-shared, "that several rows of a page have in common"),
         (held, "waiting for approval"),
     ]
-    return f"{told} ({Balance(parts)})"
+    return f"{told} ({CountBreakdown(parts)})"
 
 
 def _graph_rows(report: Report, totals: Totals) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from internal_linker.model.errors import Interrupted
 from internal_linker.model.link_density import usual_density
 from internal_linker.model.needs import PageNeeds
 from internal_linker.model.ports import Progress
-from internal_linker.model.records import Choice, Collected, Searched, Source
+from internal_linker.model.records import Collected, RowSelection, Searched, Source
 from internal_linker.model.sequences import counted
 from internal_linker.project.pipeline.context import Rules, RunContext
 from internal_linker.project.pipeline.deliver import compact
@@ -59,7 +59,7 @@ class Run:
         self,
         context: RunContext,
         rules: Rules,
-        choice: Choice,
+        choice: RowSelection,
         progress: Progress,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:

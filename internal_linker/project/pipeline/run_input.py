@@ -14,10 +14,10 @@ from internal_linker.model.ports import Progress
 from internal_linker.model.reasons import FewLinks, NoSource, Reason
 from internal_linker.model.records import (
     Address,
-    Choice,
     Collected,
     Page,
     Recommendation,
+    RowSelection,
     Shortage,
     Source,
     Targets,
@@ -89,7 +89,7 @@ class RunInput:
 def read_input(
     context: RunContext,
     rules: Rules,
-    choice: Choice,
+    choice: RowSelection,
     progress: Progress,
     *,
     prepared: Prepared,
@@ -173,7 +173,7 @@ def site_targets(
 
 
 def rows_of(
-    collected: Collected, choice: Choice, *, renewed: SectionFilter, scope: Scope, wanted: int
+    collected: Collected, choice: RowSelection, *, renewed: SectionFilter, scope: Scope, wanted: int
 ) -> Rows:
     """Return the rows of a run.
 
@@ -224,7 +224,7 @@ def require_scope(
         require_site(keys, rules.search.site)
 
 
-def choose(collected: Collected, choice: Choice) -> list[Source]:
+def choose(collected: Collected, choice: RowSelection) -> list[Source]:
     """Return the sources chosen by URL or query, else all, in the input's order.
 
     Raises:

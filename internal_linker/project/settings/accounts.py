@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from internal_linker.model.errors import ConfigurationError
-from internal_linker.model.shown import SHORTEST_SECRET
+from internal_linker.model.redact import SHORTEST_SECRET
 from internal_linker.project.notifications.channels import open_channels
 from internal_linker.project.settings.sources import KEY_FILES, secrets_in
 from internal_linker.sources.web.access import SiteAccess, origin_of

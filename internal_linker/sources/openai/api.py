@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from internal_linker.model.errors import ConfigurationError, CredentialsRefused, OutOfCredits, ServiceError
-from internal_linker.model.shown import redactor
+from internal_linker.model.redact import redactor
 from internal_linker.sources.http.client import bounded_client
 from internal_linker.sources.http.limits import FEW_ATTEMPTS, NOT_SERVED, Circuit, retry_after, with_retries
 

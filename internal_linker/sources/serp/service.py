@@ -11,7 +11,7 @@ import httpx
 
 from internal_linker.model.errors import ConfigurationError, ServiceError
 from internal_linker.model.records import SerpMarket, SerpPage
-from internal_linker.model.shown import redactor
+from internal_linker.model.redact import redactor
 from internal_linker.sources.http.client import HiddenParameters, TooLarge, bounded_client
 from internal_linker.sources.http.limits import (
     FEW_ATTEMPTS,

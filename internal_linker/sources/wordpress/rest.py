@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from internal_linker.model.errors import CredentialsRefused, ServiceError
-from internal_linker.model.shown import neutralised, redactor
+from internal_linker.model.redact import escape_control_chars, redactor
 from internal_linker.model.version import __version__
 from internal_linker.sources.http.client import (
     ACCEPTED,
@@ -327,7 +327,7 @@ class RestClient:
         if not isinstance(words, str):
             return ""
         plain = re.sub(r"<[^>]*>", "", self._redacted(words))
-        return neutralised(" ".join(plain.split()))[:_MOST_QUOTED]
+        return escape_control_chars(" ".join(plain.split()))[:_MOST_QUOTED]
 
 
 def _origin(address: str) -> str:

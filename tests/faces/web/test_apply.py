@@ -13,8 +13,8 @@ from internal_linker.faces.web.application import STATIC
 from internal_linker.model.edges import Anchor
 from internal_linker.project.project import open_project
 from internal_linker.project.source_folder import choose_source_folder
-from internal_linker.project.targets import Kept, Left
-from internal_linker.publish.insertion import Held, Refusal
+from internal_linker.project.targets import SkipReason, UndoSkipReason
+from internal_linker.publish.insertion import HoldReason, Refusal
 from tests.standins import WordPressStandIn
 from tests.standins.wordpress import PASSWORD as WORDPRESS_PASSWORD
 from tests.standins.wordpress import USER, StoredPost
@@ -236,7 +236,7 @@ def test_no_option_of_the_command_line_is_named_on_the_page() -> None:
     words = re.findall(r'^  "(.+?)": ', script, re.MULTILINE)
     typed = [
         str(reason)
-        for reasons in (Refusal, Held, Left, Kept)
+        for reasons in (Refusal, HoldReason, SkipReason, UndoSkipReason)
         for reason in reasons
         if re.search(r"--|command|run undo|cache verify", reason)
     ]

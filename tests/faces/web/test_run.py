@@ -109,7 +109,7 @@ def test_a_run_is_a_job(app: RunningApp, folder: Path) -> None:
 
 def test_options_reach_the_run() -> None:
     options = RunOptions(limit=2, only=("--dry-run",), search=False, sections=("/tea=off", "a b"))
-    assert jobs.words(options) == [
+    assert jobs.to_argv(options) == [
         "--limit=2",
         "--only=--dry-run",
         "--section=/tea=off",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from internal_linker.insight.audit.links import Proposals, Proposed, proposed_links
 from internal_linker.insight.audit.records import ADOPTIONS, Adoption, Limits
 from internal_linker.insight.graph import graph_of
-from internal_linker.model.balance import Balance, waiting
+from internal_linker.model.count_breakdown import CountBreakdown, count_waiting
 from internal_linker.model.edges import Anchor, Edge, edge_id, strength
 from internal_linker.model.records import Candidate, Collected, Link, Recommendation, Source
 from internal_linker.model.runs import VersionRow
@@ -150,10 +150,10 @@ def test_strong_links_are_in_the_text() -> None:
 
 
 def test_a_balance_reads_as_a_sum() -> None:
-    told = Balance([(1234, "links"), (-1000, "of menus"), (0, "of others"), (3, "new")])
+    told = CountBreakdown([(1234, "links"), (-1000, "of menus"), (0, "of others"), (3, "new")])
     assert (told.total, str(told)) == (237, "237 = 1,234 links - 1,000 of menus + 3 new")
-    assert str(Balance([(7, "links"), (0, "lost")])) == "7 links"
-    assert str(waiting({"proposed": 5, "rejected": 1, "accepted": 2})) == (
+    assert str(CountBreakdown([(7, "links"), (0, "lost")])) == "7 links"
+    assert str(count_waiting({"proposed": 5, "rejected": 1, "accepted": 2})) == (
         "5 = 8 links of all runs - 2 accepted - 1 rejected"
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from internal_linker import decide, waiting_links
-from internal_linker.insight.audit.audit import Material, inspect
+from internal_linker.insight.audit.audit import AuditInput, inspect
 from internal_linker.insight.audit.links import Proposals
 from internal_linker.insight.audit.page_clusters import by_vectors, ordered, title_vectors
 from internal_linker.insight.audit.records import Audit, Limits, Rule
@@ -238,9 +238,11 @@ def test_the_sample_site_has_the_clusters_of_the_command(tmp_path: Path, capsys:
     assert {row["url:ID"]: row["cluster:string"] for row in nodes} == found and len(set(found.values())) > 3
 
 
-def material(*pages: Page, links: tuple[ExistingLink, ...] = (), site: str = "", home: str = "") -> Material:
+def material(
+    *pages: Page, links: tuple[ExistingLink, ...] = (), site: str = "", home: str = ""
+) -> AuditInput:
     collected = Collected(pages, (), (), 0, links)
-    return Material(collected, Proposals(), None, nothing_excluded, site, home, Limits(), lambda _: None)
+    return AuditInput(collected, Proposals(), None, nothing_excluded, site, home, Limits(), lambda _: None)
 
 
 def audit_of(*names: str, site: str = "shop.example", home: str = "") -> Audit:

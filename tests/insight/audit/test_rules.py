@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.insight.audit.audit import Material, figures, inspect
+from internal_linker.insight.audit.audit import AuditInput, figures, inspect
 from internal_linker.insight.audit.links import Proposals
 from internal_linker.insight.audit.records import Finding, GraphFigures, Limits, Rule
 from internal_linker.insight.audit.rules import (
@@ -221,7 +221,9 @@ def test_an_audit_names_what_is_wrong_with_targets_and_copies() -> None:
     links = [ExistingLink(url("a"), url(name), "here") for name in ("b", "moved", "hidden")]
     collected = Collected(pages, (), (), 0, tuple(links), {url("moved"): url("b")}, 3)
     found = inspect(
-        Material(collected, Proposals(), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None)
+        AuditInput(
+            collected, Proposals(), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None
+        )
     )
     told = {(one.rule, one.other) for one in found.findings}
     assert {(Rule.REDIRECTED_TARGET, url("moved")), (Rule.NOINDEX_TARGET, url("hidden"))} <= told

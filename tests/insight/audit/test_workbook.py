@@ -9,7 +9,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from internal_linker.insight.audit.audit import Material, inspect
+from internal_linker.insight.audit.audit import AuditInput, inspect
 from internal_linker.insight.audit.links import Proposals
 from internal_linker.insight.audit.records import Audit, Finding, Limits, Rule
 from internal_linker.insight.audit.workbook import write_workbook
@@ -26,7 +26,9 @@ def audit() -> Audit:
     links = tuple(ExistingLink(url(at), url(at + 1), "next") for at in range(5))
     collected = Collected(pages, (), (), 0, links, {}, len(links))
     return inspect(
-        Material(collected, Proposals(), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None)
+        AuditInput(
+            collected, Proposals(), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None
+        )
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from internal_linker.match.neighbours.knn_join import Joined
-from internal_linker.model.records import Choice, Recommendation
+from internal_linker.model.records import Recommendation, RowSelection
 from internal_linker.project.pipeline.context import RunContext
 from internal_linker.project.pipeline.run import Run
 from tests.project.pipeline.test_run import context, rules
@@ -23,8 +23,8 @@ def site(contents: Sequence[str]) -> RunContext:
     return replace(context(), queries=None, pages=Given(pages_table(*rows), "pages.csv"))
 
 
-def run(made: RunContext, choice: Choice | None = None) -> tuple[Joined | None, list[Recommendation]]:
-    report = Run(made, rules(), choice or Choice(), Told()).execute("run")
+def run(made: RunContext, choice: RowSelection | None = None) -> tuple[Joined | None, list[Recommendation]]:
+    report = Run(made, rules(), choice or RowSelection(), Told()).execute("run")
     return report.joined, list(report.recommendations)
 
 
@@ -75,6 +75,6 @@ def test_another_model_compares_all_again_and_part_of_the_rows_or_lsa_keep_nothi
     assert not store.whole
     store, compute = MemoryStore(), Counting()
     made = replace(site(texts(40)), compute=compute, joins=store)
-    joined, found = run(made, Choice(limit=3))
+    joined, found = run(made, RowSelection(limit=3))
     assert joined is None and compute.pairs == 0 and not store.whole
     assert len(found) == 3 and all(each.links for each in found)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from internal_linker.model.records import Choice, EncodedBatch, SerpMarket, SerpPage, Text, Usage
+from internal_linker.model.records import EncodedBatch, RowSelection, SerpMarket, SerpPage, Text, Usage
 from internal_linker.project.pipeline.plan import duration, plan_run
 from internal_linker.project.pipeline.run import Run
 from internal_linker.sources.serp.search import SearchCost
@@ -41,7 +41,7 @@ def test_a_plan_spends_and_writes_nothing() -> None:
     kept.kept[(*GREEN, US)] = SerpPage((), 1)
     of = replace(context(sink, encoder=never, rejects=rejects), serp=never, serp_cache=kept)
     vectors = MemoryVectors()
-    plan = plan_run(replace(of, vector_cache=vectors), rules(), Choice(), Told())
+    plan = plan_run(replace(of, vector_cache=vectors), rules(), RowSelection(), Told())
     assert (plan.sources, plan.search.searches, plan.sheet_rows) == (6, 3, 3)
     assert (plan.texts, plan.cached_texts) == (6, 0)
     assert plan.usage == Usage(30, 6.0)
@@ -51,8 +51,8 @@ def test_a_plan_spends_and_writes_nothing() -> None:
 
 def test_a_plan_after_the_run_has_nothing_left_to_do() -> None:
     of = context(serp=Engine({GREEN: [url("black"), url("pots")]}))
-    Run(of, rules(), Choice(), Told()).execute("r1")
-    plan = plan_run(of, rules(max_pages=1), Choice(), Told())
+    Run(of, rules(), RowSelection(), Told()).execute("r1")
+    plan = plan_run(of, rules(max_pages=1), RowSelection(), Told())
     assert (plan.texts, plan.cached_texts, plan.search) == (0, 6, SearchCost(3))
 
 

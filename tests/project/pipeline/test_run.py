@@ -9,8 +9,8 @@ import pytest
 from internal_linker.match.site_index import Site
 from internal_linker.model.errors import InputError, Interrupted, OutOfCredits, OutputError, ServiceError
 from internal_linker.model.records import (
-    Choice,
     Recommendation,
+    RowSelection,
 )
 from internal_linker.project.pipeline.context import Rules, RunContext
 from internal_linker.project.pipeline.run import Run
@@ -72,8 +72,10 @@ def names(recommendation: Recommendation) -> list[str]:
     return [link.target.key.rsplit("/", 1)[1] for link in recommendation.links]
 
 
-def run(of: RunContext, choice: Choice | None = None, told: Told | None = None) -> dict[str, Recommendation]:
-    report = Run(of, rules(), choice or Choice(), told or Told()).execute("r1")
+def run(
+    of: RunContext, choice: RowSelection | None = None, told: Told | None = None
+) -> dict[str, Recommendation]:
+    report = Run(of, rules(), choice or RowSelection(), told or Told()).execute("r1")
     return {each.source.url or each.source.query: each for each in report.recommendations}
 
 
@@ -137,18 +139,21 @@ def test_search_results_come_before_similar_pages() -> None:
 @pytest.mark.parametrize(
     ("choice", "chosen"),
     [
-        (Choice(limit=2), [url("green"), "tea kettle"]),
-        (Choice(limit=99), [url("green"), "tea kettle", url("new"), url("black"), url("pots"), url("water")]),
+        (RowSelection(limit=2), [url("green"), "tea kettle"]),
         (
-            Choice(only=(url("pots") + "/?utm_source=x", url("green"), url("pots"))),
+            RowSelection(limit=99),
+            [url("green"), "tea kettle", url("new"), url("black"), url("pots"), url("water")],
+        ),
+        (
+            RowSelection(only=(url("pots") + "/?utm_source=x", url("green"), url("pots"))),
             [url("green"), url("pots")],
         ),
-        (Choice(query="TEA  kettle"), ["tea kettle"]),
-        (Choice(query="Green tea"), [url("green")]),
-        (Choice(query="something new"), ["something new"]),
+        (RowSelection(query="TEA  kettle"), ["tea kettle"]),
+        (RowSelection(query="Green tea"), [url("green")]),
+        (RowSelection(query="something new"), ["something new"]),
     ],
 )
-def test_a_part_of_the_rows_can_be_chosen(choice: Choice, chosen: list[str]) -> None:
+def test_a_part_of_the_rows_can_be_chosen(choice: RowSelection, chosen: list[str]) -> None:
     whole, engine, rejects = run(context()), Engine(), Kept()
     found = run(context(serp=engine, rejects=rejects), choice)
     assert list(found) == chosen
@@ -157,7 +162,7 @@ def test_a_part_of_the_rows_can_be_chosen(choice: Choice, chosen: list[str]) -> 
     for name in set(found) & set(whole):
         assert names(found[name]) == names(whole[name])
     assert choice.partial
-    assert not Choice().partial
+    assert not RowSelection().partial
 
 
 @pytest.mark.parametrize("asked", [url("unknown"), "pots", "mailto:a@e.example"])
@@ -165,7 +170,7 @@ def test_an_unknown_url_is_an_input_error(asked: str) -> None:
     """An unlisted URL ends the run with an error that names it, before any cost."""
     engine, encoder = Engine(), Letters()
     with pytest.raises(InputError, match=asked):
-        run(context(serp=engine, encoder=encoder), Choice(only=(url("pots"), asked)))
+        run(context(serp=engine, encoder=encoder), RowSelection(only=(url("pots"), asked)))
     assert (engine.asked, encoder.asked) == ([], [])
 
 
@@ -185,7 +190,7 @@ def test_a_stop_is_heeded_between_two_steps(steps: int) -> None:
     answers = iter([False] * steps + [True] * 9)
     of = context(sink, serp=engine, encoder=encoder, rejects=rejects)
     with pytest.raises(Interrupted):
-        Run(of, rules(), Choice(), Told(), lambda: next(answers)).execute("r1")
+        Run(of, rules(), RowSelection(), Told(), lambda: next(answers)).execute("r1")
     assert rejects.writes == (steps > 0)
     assert bool(engine.asked) == (steps > 1)
     assert bool(encoder.asked) == (steps > 2)
@@ -198,7 +203,7 @@ def test_a_stop_is_heeded_between_two_steps(steps: int) -> None:
 def test_a_place_that_fails_keeps_no_other_from_its_links(error: Exception) -> None:
     before, after, told = Kept(), Kept(gaps=["2 rows are gone."]), Told()
     broken = [Kept(error=error), Kept(error=OutputError("later"))]
-    report = Run(context(before, broken[0], after, broken[1]), rules(), Choice(), told).execute("r1")
+    report = Run(context(before, broken[0], after, broken[1]), rules(), RowSelection(), told).execute("r1")
     assert len(before.links) == len(after.links) == 6
     assert report.failure is error
     assert report.gaps == ["2 rows are gone."]
@@ -210,14 +215,14 @@ def test_a_service_that_fails_leaves_links_by_content_and_gaps() -> None:
     told, sink = Told(), Kept()
     of = context(sink, serp=Engine({GREEN: OutOfCredits("Serper", "empty.")}))
     of = replace(of, queries=Given(queries_table([url("green"), "green tea"])))
-    report = Run(of, rules(), Choice(), told).execute("r1")
+    report = Run(of, rules(), RowSelection(), told).execute("r1")
     assert report.gaps == ["Serper: empty."] == told.warnings
     assert [each.note for each in sink.links] == ["no search: Serper: empty.", "", "", ""]
     assert all(len(each.links) == 2 for each in sink.links)
     of = context(serp=Engine({GREEN: ServiceError("Serper", "broken.")}))
-    assert Run(of, rules(), Choice(), Told()).execute("r1").gaps == ["1 query could not be searched."]
+    assert Run(of, rules(), RowSelection(), Told()).execute("r1").gaps == ["1 query could not be searched."]
     sink = Kept()
-    report = Run(context(sink, encoder=Letters(fails_after=0)), rules(), Choice(), Told()).execute("r1")
+    report = Run(context(sink, encoder=Letters(fails_after=0)), rules(), RowSelection(), Told()).execute("r1")
     assert "Letters: the service is down." in report.gaps
     assert names(sink.links[0])[0] == "black"
     assert len({link.target.similarity for each in sink.links for link in each.links} & {0.0, 1.0}) == 0
@@ -236,7 +241,7 @@ def test_languages_that_the_encoder_does_not_know_are_matched_by_words() -> None
         *([url(name), text, lang] for name, text, lang in rows), header=("URL", "Text", "Lang")
     )
     of = replace(context(sink, encoder=encoder), queries=None, pages=Given(table))
-    Run(of, rules(), Choice(), told).execute("r1")
+    Run(of, rules(), RowSelection(), told).execute("r1")
     assert [text.body for text in encoder.asked] == ["green tea", "black tea"]
     assert told.warnings == [
         "2 pages are in a language that letters does not support: they are matched by their words alone."

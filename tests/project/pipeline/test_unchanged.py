@@ -11,7 +11,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from internal_linker.model.records import Choice
+from internal_linker.model.records import RowSelection
 from internal_linker.project.options.links import RunOptions
 from internal_linker.project.pipeline import unchanged
 from internal_linker.project.pipeline.run import Run
@@ -59,7 +59,7 @@ def repeats(root: Path, options: RunOptions | None = None) -> bool:
     """Return whether a run with these options would end at once, without doing its work if it would not."""
     project, options = open_project(root), options or RunOptions()
     with project.context(Told(), serp=options.search) as context:
-        steps = Run(context, project.rules(options), Choice(options.limit, tuple(options.only)), Told())
+        steps = Run(context, project.rules(options), RowSelection(options.limit, tuple(options.only)), Told())
         return bool(steps._repetition and steps._repetition.last())
 
 
@@ -219,7 +219,7 @@ def test_a_run_with_something_to_report_is_no_measure(root: Path) -> None:
 def test_search_results_that_become_too_old_end_it(root: Path) -> None:
     project = open_project(root)
     with project.context(Told()) as context:
-        steps = Run(context, project.rules(), Choice(), Told())
+        steps = Run(context, project.rules(), RowSelection(), Told())
         report = steps.execute("r9")
         assert report.unchanged and steps._repetition
         soon = datetime.now(UTC) - timedelta(seconds=1)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from internal_linker.faces.web.context import Folder, OpenedProject, SharedState, given
 from internal_linker.faces.web.tasks import TaskState
-from internal_linker.model.balance import Balance
+from internal_linker.model.count_breakdown import CountBreakdown
 from internal_linker.model.ports import Progress
 from internal_linker.model.runs import Difference
 from internal_linker.project.history import diff, history, names, preview_rollback, rollback
@@ -174,7 +174,7 @@ def _rolled_back(project: OpenedProject, options: RollbackOptions, progress: Pro
     return RolledBack(done.run, done.summary, done.gaps, done.earlier)
 
 
-def _comparison(differences: Sequence[Difference], links: Balance) -> RunComparison:
+def _comparison(differences: Sequence[Difference], links: CountBreakdown) -> RunComparison:
     counts = Counter((one.change, str(one.why)) for one in differences)
     return RunComparison(
         [Part(count, name) for count, name in links.parts],

@@ -41,7 +41,7 @@ STRONG = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class LastResortRules:
+class DemotionRules:
     """Which pages come last; by default none."""
 
     words: int = 0  # pages with fewer words; 0: no page
@@ -53,11 +53,11 @@ class LastResortRules:
     one_way: float = 0.0
 
 
-NOBODY_LAST = LastResortRules()
+NO_DEMOTIONS = DemotionRules()
 
 
 @dataclass(frozen=True, slots=True)
-class LastResort:
+class Demotions:
     """The pages of a site that come last."""
 
     pages: Bools  # (n,) whether a page comes last as a source and as a target
@@ -105,7 +105,7 @@ def _at(values: NDArray[Any], rows: Ints, other: int) -> NDArray[Any]:
     return np.append(values, np.array(other, values.dtype))[np.minimum(rows, len(values))]
 
 
-def last_resort(pages: Sequence[Page], links: Ints, rules: LastResortRules) -> LastResort:
+def find_demotions(pages: Sequence[Page], links: Ints, rules: DemotionRules) -> Demotions:
     """Find the pages that come last; a kind to which most pages of the site belong is left out.
 
     Args:
@@ -126,7 +126,7 @@ def last_resort(pages: Sequence[Page], links: Ints, rules: LastResortRules) -> L
     counts = {name: int(each.sum()) for name, each in found.items()}
     if siblings := int((template >= 0).sum()):
         counts["made from one template"] = siblings
-    return LastResort(every, template, counts, short=every & ~others)
+    return Demotions(every, template, counts, short=every & ~others)
 
 
 def _short(pages: Sequence[Page], least: int) -> Bools:
@@ -152,7 +152,7 @@ def _dense(pages: Sequence[Page], links: Ints, density: LinkDensity | None) -> B
     return found
 
 
-def _deprecated(pages: Sequence[Page], rules: LastResortRules) -> Bools:
+def _deprecated(pages: Sequence[Page], rules: DemotionRules) -> Bools:
     own = re.compile(rules.pattern, re.I) if rules.pattern else None
 
     def says(page: Page) -> bool:

@@ -7,7 +7,7 @@ from internal_linker.model.edges import Status
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
+class CountBreakdown:
     """A number as a sum."""
 
     # numbers with their names; the first is the whole, and each number below 0 is subtracted from it
@@ -24,13 +24,13 @@ class Balance:
         return f"{self.total:,} = {whole:,} {name}{''.join(signed)}" if signed else f"{whole:,} {name}"
 
 
-def waiting(statuses: Mapping[Status, int]) -> Balance:
+def count_waiting(statuses: Mapping[Status, int]) -> CountBreakdown:
     """Return how many links wait for a decision, of all links in the link graph.
 
     Args:
         statuses: the number of links of each status.
     """
     others = sorted((name, count) for name, count in statuses.items() if name != "proposed")
-    return Balance(
+    return CountBreakdown(
         [(sum(statuses.values()), "links of all runs"), *((-count, name) for name, count in others)]
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.model.shown import neutralised, redactor
+from internal_linker.model.redact import escape_control_chars, redactor
 
 KEY = 'sk-0123456789/abc+def="ghi"'
 ENCODED: dict[str, Callable[[str], str]] = {
@@ -54,12 +54,14 @@ def test_no_secret_changes_nothing() -> None:
 def test_control_characters_are_shown() -> None:
     """Escape sequences, C1 and bidirectional controls become visible; tabs, line breaks and all letters stay."""
     kept = "tea\tchā\nقهوه\u200cای 茶 \U0001f469\u200d\U0001f373 \u200fx"
-    assert neutralised(kept) == kept
-    assert neutralised("\x1b[2J\x9b31m\x07\r\x00\x7f") == r"\u001b[2J\u009b31m\u0007\u000d\u0000\u007f"
-    assert neutralised("a\u202eb\u2066c\u2028") == r"a\u202eb\u2066c\u2028"
+    assert escape_control_chars(kept) == kept
+    assert (
+        escape_control_chars("\x1b[2J\x9b31m\x07\r\x00\x7f") == r"\u001b[2J\u009b31m\u0007\u000d\u0000\u007f"
+    )
+    assert escape_control_chars("a\u202eb\u2066c\u2028") == r"a\u202eb\u2066c\u2028"
 
 
 @given(st.text())
 def test_json_keeps_its_meaning(text: str) -> None:
     """JSON whose control characters are shown is the same JSON."""
-    assert json.loads(neutralised(json.dumps(text, ensure_ascii=False))) == text
+    assert json.loads(escape_control_chars(json.dumps(text, ensure_ascii=False))) == text

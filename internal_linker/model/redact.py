@@ -13,7 +13,7 @@ SHORTEST_SECRET = 8
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
-def neutralised(text: str) -> str:
+def escape_control_chars(text: str) -> str:
     r"""Return the text with control characters as escapes such as \u001b, which JSON reads as the same characters."""
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
