@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 
 import internal_linker
 from internal_linker import InternalLinkerError, clusters, content_brief, import_crawl, lookup, pairs, run
-from internal_linker.project.frames import FrameTable
+from internal_linker.project.dataframe_project import FrameTable
 from tests.support.small_project import REPOSITORY, URLS, make_project, write_csv, write_text
 
 # Commands of the command line, by their Python names.

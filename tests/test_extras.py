@@ -15,8 +15,8 @@ import pytest
 from internal_linker.insight.graph import communities, graph_of
 from internal_linker.match.encoders.multilingual import MultilingualEncoder
 from internal_linker.match.encoders.vector_file import parquet_rows
+from internal_linker.model.cli_commands import CHECKOUT, needs_extra
 from internal_linker.model.errors import ConfigurationError
-from internal_linker.model.hints import CHECKOUT, needs_extra
 from internal_linker.project.notifications.channels import open_channels
 from internal_linker.project.providers import compute_at
 from internal_linker.publish.front_matter import parsed

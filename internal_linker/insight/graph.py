@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from internal_linker.model.arrays import Bools, Ints, Vectors
-from internal_linker.model.hints import needs_extra
+from internal_linker.model.cli_commands import needs_extra
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,13 +84,13 @@ class Evidence(NamedTuple):
         """The values of need; `NO_NEED` if the link is not there because of it."""
         return self.needed, self.impressions, self.position, self.age
 
-    def packed(self) -> tuple[int | str, ...]:
-        """Return all values, which `unpacked` takes; those of need only where there is one."""
+    def pack(self) -> tuple[int | str, ...]:
+        """Return all values, which `unpack` takes; those of need only where there is one."""
         return tuple(self) if self.needed else self[: -len(NO_NEED)]
 
     @classmethod
-    def unpacked(cls, values: Sequence[Any]) -> "Evidence":
-        """Restore evidence from the result of `packed`, which another version may have with more or fewer values.
+    def unpack(cls, values: Sequence[Any]) -> "Evidence":
+        """Restore evidence from the result of `pack`, which another version may have with more or fewer values.
 
         Raises:
             TypeError: a value has another type.

@@ -139,7 +139,7 @@ def _moved(
             yield replace(link, target=target, rank=rank)
 
 
-def packed(row: VersionRow) -> list[Any]:
+def pack_row(row: VersionRow) -> list[Any]:
     """Convert a row to what JSON can represent."""
     source, item = row.recommendation.source, row.recommendation
     return [
@@ -165,8 +165,8 @@ def _further(row: VersionRow) -> list[Any]:
     return [source.row_url, source.unlisted, *([row.outlinks] if row.outlinks >= 0 else [])]
 
 
-def unpacked(row: Sequence[Any]) -> VersionRow:
-    """Restore a row from the result of `packed`; all of its note is the remark."""
+def unpack_row(row: Sequence[Any]) -> VersionRow:
+    """Restore a row from the result of `pack_row`; all of its note is the remark."""
     key, url, query, in_sheet, note, text_hash, links, *more = row
     found = tuple(_link(link, rank) for rank, link in enumerate(links, 1))
     held = tuple(_link(link, 0) for link in (more[4] if len(more) > 4 else ()))
@@ -174,8 +174,8 @@ def unpacked(row: Sequence[Any]) -> VersionRow:
     return VersionRow(Recommendation(source, found, note, held), text_hash, *more[2:4])
 
 
-def unpacked_list(row: Sequence[Any]) -> StoredList:
-    """Restore the list of a row from the result of `packed`; without a basis, it has no links."""
+def unpack_list(row: Sequence[Any]) -> StoredList:
+    """Restore the list of a row from the result of `pack_row`; without a basis, it has no links."""
     key, url, query, in_sheet, _, _, links, *more = row
     source = Source(key, url, query, None, in_sheet, *more[:2])
     if len(more) < 4:
@@ -187,13 +187,13 @@ def _ends(links: Sequence[Sequence[Any]]) -> list[tuple[str, int]]:
     return [(link[1 + _KEY], link[1 + _SERP_RANK]) for link in links]
 
 
-def packed_duplicate(pair: Duplicate) -> list[Any]:
+def pack_duplicate(pair: Duplicate) -> list[Any]:
     """Convert a pair of near-duplicates to what JSON can represent."""
     return [_number(getattr(pair, name)) for name in _PAIR]
 
 
-def unpacked_duplicate(pair: Sequence[Any]) -> Duplicate:
-    """Restore a pair from the result of `packed_duplicate`."""
+def unpack_duplicate(pair: Sequence[Any]) -> Duplicate:
+    """Restore a pair from the result of `pack_duplicate`."""
     page, canonical, *figures = pair
     return Duplicate(page, canonical, *(nan if value is None else float(value) for value in figures))
 
@@ -201,12 +201,12 @@ def unpacked_duplicate(pair: Sequence[Any]) -> Duplicate:
 def _packed_link(link: Link) -> list[Any]:
     """Return origin, target and, as a list of its own, the evidence, which earlier versions don't have."""
     target = [_number(getattr(link.target, name)) for name in _TOLD]
-    return [link.origin, *target, *([link.evidence.packed()] if link.evidence != NO_EVIDENCE else [])]
+    return [link.origin, *target, *([link.evidence.pack()] if link.evidence != NO_EVIDENCE else [])]
 
 
 def _link(told: Sequence[Any], rank: int) -> Link:
     origin, *target = told
-    evidence = Evidence.unpacked(target.pop()) if target and isinstance(target[-1], list) else NO_EVIDENCE
+    evidence = Evidence.unpack(target.pop()) if target and isinstance(target[-1], list) else NO_EVIDENCE
     values: list[Any] = [nan if value is None else value for value in target]
     return Link(Candidate(*values), rank, origin, evidence)
 

@@ -142,7 +142,7 @@ def judged_by_links(ranking: Ranking, links: Sequence[ExistingLink]) -> Judged:
             if its == part:
                 hidden[link.source].add(link.target)
         known = [link for link, its in zip(links, parts, strict=True) if its != part]
-        knowing = ranking.knowing(known, ranking.sources)
+        knowing = ranking.with_links(known, ranking.sources)
         for source, found in zip(
             knowing.sources, knowing.rank_sources(range(len(knowing.sources))), strict=True
         ):
@@ -173,4 +173,4 @@ def _ranking(
     _, ranking, _ = learned(site, targets, vectors, project.rules().linking, progress)
     editable = [source for source in site.sources if source.page and source.page.takes_links]
     chosen = sorted(editable, key=lambda source: (fold(f"calibrate {source.key}", 2**32), source.key))
-    return ranking.knowing(collected.links, chosen[:MOST_SOURCES]), collected.links
+    return ranking.with_links(collected.links, chosen[:MOST_SOURCES]), collected.links

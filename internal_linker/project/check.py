@@ -12,8 +12,8 @@ from internal_linker.insight.page_keys import host_of
 from internal_linker.match.embed import embedding_seconds
 from internal_linker.match.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.cli_commands import project_command
 from internal_linker.model.errors import ConfigurationError, InputError, InternalLinkerError
-from internal_linker.model.hints import project_command
 from internal_linker.model.ports import StreamSource
 from internal_linker.model.records import Collected, Text, Usage
 from internal_linker.model.results import Columns, Result, columns_of
@@ -285,7 +285,7 @@ def _poor_results(project: Project) -> Iterator[Fact]:
     # The fact about the cache has the error.
     with suppress(InternalLinkerError), project.graph() as (_, runs):
         kept = [one.facts[FUSION] for one in runs.versions() if FUSION in one.facts]
-    if kept and (advice := FusionEvidence.unpacked(kept[-1]).sentence):
+    if kept and (advice := FusionEvidence.unpack(kept[-1]).sentence):
         yield Fact("Search results first", True, f"were poor in the last run: {advice}")
 
 

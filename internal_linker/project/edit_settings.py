@@ -14,8 +14,8 @@ import tomlkit
 from pydantic.fields import FieldInfo
 from tomlkit.exceptions import TOMLKitError
 
+from internal_linker.model.cli_commands import command, typed_path
 from internal_linker.model.errors import ConfigurationError, OutputError
-from internal_linker.model.hints import command, typed_path
 from internal_linker.model.results import Columns, Result, columns_of
 from internal_linker.project.schedule import Timetable, timetable
 from internal_linker.project.settings.accounts import require_addresses, site_accesses, wordpress_account

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from platformdirs import user_data_path
 
+from internal_linker.model.cli_commands import CHECKOUT
 from internal_linker.model.errors import InputError, OutputError
-from internal_linker.model.hints import CHECKOUT
 from internal_linker.project.init import init
 from internal_linker.project.settings.settings import SETTINGS_FILE
 from internal_linker.store.files.atomic import replace_whole

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from internal_linker.insight.main_queries import MainQueries, main_queries, site_names
 from internal_linker.insight.page_keys import match_pages
 from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.cli_commands import project_command
 from internal_linker.model.errors import InputError
-from internal_linker.model.hints import project_command
 from internal_linker.model.ports import Progress
 from internal_linker.model.records import Table
 from internal_linker.model.results import Columns, Result

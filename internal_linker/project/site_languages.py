@@ -7,8 +7,8 @@ from importlib.util import find_spec
 
 from internal_linker.match.encoders.minilm import LocalEncoder
 from internal_linker.match.encoders.multilingual import MultilingualEncoder
+from internal_linker.model.cli_commands import installation
 from internal_linker.model.errors import ConfigurationError
-from internal_linker.model.hints import installation
 from internal_linker.model.ports import Encoder, StreamSource
 from internal_linker.sources.tables.columns import Kind, find_column
 from internal_linker.text.language import detect

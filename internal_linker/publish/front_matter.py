@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
 
-from internal_linker.model.hints import needs_extra
+from internal_linker.model.cli_commands import needs_extra
 
 # Characters; no page has so much, and a parser takes long for it.
 MOST = 100_000

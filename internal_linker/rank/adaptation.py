@@ -131,7 +131,7 @@ def adapted(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, A
         ranking: a ranking by the packaged ranker. The links that editors rejected for its sources are learned from.
         links: the known links, and those that editors accepted.
     """
-    whole, ranker = ranking.knowing(links, ()), ranking.ranker
+    whole, ranker = ranking.with_links(links, ()), ranking.ranker
     if whole.graph.size < LEAST_LINKS:
         return ranking, None
     rejected = [
@@ -159,7 +159,7 @@ def adapted(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, A
     after, before, gain = estimates(np.column_stack([both, both[:, 0] - both[:, 1]]))
     used = gain.low >= LEAST_GAIN
     adaptation = Adaptation(whole.graph.size, len(rejected), before, after, gain, used)
-    return ranking.by(replace(ranker, weights=weights)) if used else ranking, adaptation
+    return ranking.with_ranker(replace(ranker, weights=weights)) if used else ranking, adaptation
 
 
 def _lists(
@@ -203,7 +203,9 @@ def _hidden(
             found[source].add(rows[target])
     chosen = sorted(found, key=lambda key: (fold(f"from {key}", 2**32), key))[:MOST_SOURCES]
     pages = [whole.site.pages[row] for row in sorted(rows[key] for key in chosen)]
-    variant = whole.knowing(known, [Source(page.key, page.url, "", page, in_sheet=False) for page in pages])
+    variant = whole.with_links(
+        known, [Source(page.key, page.url, "", page, in_sheet=False) for page in pages]
+    )
     of, targets, features = [NO_PAIRS.of], [NO_PAIRS.rows], [np.zeros((0, len(PAIR_FEATURES)), np.float32)]
     blocks = variant.features(range(len(pages)), [variant])
     for first, ((block,), (values,)) in zip(range(0, len(pages), BLOCK), blocks, strict=True):

@@ -62,13 +62,13 @@ class FusionEvidence:
             "than its average target (serp_floor)"
         )
 
-    def packed(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         """Return the evidence as a JSON object."""
         return asdict(self)
 
     @classmethod
-    def unpacked(cls, kept: Mapping[str, Any]) -> "FusionEvidence":
-        """Restore the result of `packed`; what another version stored counts as unknown."""
+    def unpack(cls, kept: Mapping[str, Any]) -> "FusionEvidence":
+        """Restore the result of `pack`; what another version stored counts as unknown."""
         names = {field.name for field in fields(cls)}
         return cls(**kept) if names == kept.keys() else cls()
 
@@ -106,7 +106,7 @@ def fusion_evidence(
     if len(both) < LEAST_PAGES:
         return FusionEvidence(results, far)
     sources = [page for page, _ in both]
-    bare = ranking.knowing((), sources).searching(Searched(dict(enumerate(found for _, found in both))))
+    bare = ranking.with_links((), sources).searching(Searched(dict(enumerate(found for _, found in both))))
     wanted = {page.key: truth[page.key] for page in sources}
     fill, blend = (measure(wanted, _first(bare.fused(fusion))) for fusion in _FUSIONS)
     gain = paired(blend, fill)

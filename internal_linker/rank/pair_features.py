@@ -55,7 +55,7 @@ class PairFeatures:
         other._links = self._links.with_guests(graph, more)
         return other
 
-    def knowing(self, graph: LinkGraph) -> "PairFeatures":
+    def with_graph(self, graph: LinkGraph) -> "PairFeatures":
         """Return the features of the same site with other known links."""
         other = copy(self)
         other._graph, other._lifts = graph, lifts(self._places, graph, self._pages)

@@ -283,7 +283,7 @@ class Ranking:
                 )
             yield chosen, found
 
-    def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
+    def with_links(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
         """Return a ranking of the same site with other known links, for other sources (pages).
 
         It knows no searches, and no rejections: rejected links are candidates again.
@@ -300,7 +300,7 @@ class Ranking:
         other._learn_links(())
         return other
 
-    def by(self, ranker: LearnedRanker) -> "Ranking":
+    def with_ranker(self, ranker: LearnedRanker) -> "Ranking":
         """Return a ranking of the same site by another ranker."""
         return self._changed(ranker=ranker)
 
@@ -405,7 +405,7 @@ class Ranking:
         if guests := len(self.linkable) - len(self.rows):
             self.graph = self.graph.with_guests(guests)
         self._owners = self._names.owners(links)
-        self._features = self._features.knowing(self.graph)
+        self._features = self._features.with_graph(self.graph)
 
     def _changed(self, **attributes: object) -> "Ranking":
         other = copy(self)

@@ -9,8 +9,8 @@ from typing import BinaryIO
 from xml.parsers import expat
 
 from internal_linker.model.briefs import Brief
+from internal_linker.model.cli_commands import needs_extra
 from internal_linker.model.errors import InputError
-from internal_linker.model.hints import needs_extra
 from internal_linker.store.files.encodings import Shape, recognise, recognise_open, unreadable
 from internal_linker.text.html import HtmlText, is_html, read_html
 

@@ -77,7 +77,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "formerly": tuple,
     "cells": lambda three: Cells(*three),
     "former_ids": tuple,
-    "evidence": Evidence.unpacked,
+    "evidence": Evidence.unpack,
 }
 
 
@@ -270,7 +270,7 @@ def _text(edge: Edge) -> str:
     if edge.anchors:
         known["anchors"] = [_packed(one) for one in edge.anchors]
     if "evidence" in known:
-        known["evidence"] = edge.evidence.packed()
+        known["evidence"] = edge.evidence.pack()
     if "placed" in known:
         known["placed"] = _packed(edge.placed)
     if edge.cells != Cells():

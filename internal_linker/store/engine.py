@@ -26,8 +26,8 @@ from tenacity import (
     wait_random,
 )
 
+from internal_linker.model.cli_commands import installation
 from internal_linker.model.errors import ConfigurationError, StoreLost
-from internal_linker.model.hints import installation
 from internal_linker.store.schema import LASTING, prepare, require_version
 
 T = TypeVar("T")

@@ -30,11 +30,11 @@ from internal_linker.model.runs import (
     StoredList,
     Version,
     VersionRow,
-    packed,
-    packed_duplicate,
-    unpacked,
-    unpacked_duplicate,
-    unpacked_list,
+    pack_duplicate,
+    pack_row,
+    unpack_duplicate,
+    unpack_list,
+    unpack_row,
 )
 from internal_linker.model.sequences import batched
 from internal_linker.store.engine import fetch, key_text, readable, transact, upsert
@@ -114,9 +114,9 @@ class RunStore:
         transact(self._engine, partial(self._drop, run=version.run))
         batches = batched(rows, _ROWS)
         for part, some in enumerate(itertools.chain([next(batches, ())], batches)):
-            stored: Any = [packed(row) for row in some]
+            stored: Any = [pack_row(row) for row in some]
             if part == 0 and duplicates is not None:
-                stored = {"rows": stored, "duplicates": [packed_duplicate(pair) for pair in duplicates]}
+                stored = {"rows": stored, "duplicates": [pack_duplicate(pair) for pair in duplicates]}
             content = zlib.compress(json.dumps(stored).encode())
             row = {**of_run, "part": part, "content": content, "written_at": now}
             transact(self._engine, partial(upsert, table=RUN_LINKS, rows=[row]))
@@ -163,10 +163,10 @@ def read_part(row: Row[Any]) -> tuple[list[VersionRow], list[Duplicate] | None]:
     """Return the rows of a row of RUN_LINKS, and the near-duplicates if it has them: the first part of a run may."""
     stored = json.loads(zlib.decompress(row.content))
     if isinstance(stored, list):
-        return [*map(unpacked, stored)], None
-    return [*map(unpacked, stored["rows"])], [*map(unpacked_duplicate, stored["duplicates"])]
+        return [*map(unpack_row, stored)], None
+    return [*map(unpack_row, stored["rows"])], [*map(unpack_duplicate, stored["duplicates"])]
 
 
 def _lists(row: Row[Any]) -> list[StoredList]:
     stored = json.loads(zlib.decompress(row.content))
-    return [*map(unpacked_list, stored if isinstance(stored, list) else stored["rows"])]
+    return [*map(unpack_list, stored if isinstance(stored, list) else stored["rows"])]

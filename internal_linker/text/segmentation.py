@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.model.arrays import Bools, Ints
-from internal_linker.model.hints import needs_extra
+from internal_linker.model.cli_commands import needs_extra
 from internal_linker.text.words import INSIDE
 
 if TYPE_CHECKING:

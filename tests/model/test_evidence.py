@@ -127,13 +127,13 @@ def test_evidence_is_read_back_whole_and_from_other_versions() -> None:
     plain = Evidence(VERY, 15, 2, 9, 0, 1, 3, "tea", 2)
     needed = plain._replace(needed=4, impressions=1200, position=8, age=3)
     for some in (plain, needed):
-        assert Evidence.unpacked(list(some.packed())) == some
+        assert Evidence.unpack(list(some.pack())) == some
         assert Evidence.of_counts(some.counts, some.title_words, some.need) == some
-    assert Evidence.unpacked([*needed.packed(), 7]) == needed
-    assert Evidence.unpacked([VERY, 15, 2]) == Evidence(VERY, 15, 2)
+    assert Evidence.unpack([*needed.pack(), 7]) == needed
+    assert Evidence.unpack([VERY, 15, 2]) == Evidence(VERY, 15, 2)
     for damaged in (["4"], [VERY, None], [VERY, 15, 2, 9, 0, 1, 3, 4]):
         with pytest.raises(TypeError):
-            Evidence.unpacked(damaged)
+            Evidence.unpack(damaged)
 
 
 def test_a_link_that_came_by_need_says_so() -> None:

@@ -120,7 +120,7 @@ def test_known_links_help_at_their_floor(name: str) -> None:
 @pytest.mark.parametrize("name", in_tiers("cold", quick=""))
 def test_new_pages_are_found_at_their_floor(name: str) -> None:
     hidden, ranked = hidden_links(name, "cold"), plain(name, "cold")
-    words = ranked.by(WORDS_AND_PASSAGES)
+    words = ranked.with_ranker(WORDS_AND_PASSAGES)
     ours, alone = (measure(hidden.truth, by_similarity(each)).ndcg for each in (ranked, words))
     print(
         f"{name}: NDCG@5 {ours}, {alone.mean:.4f} by words and passages, ratio {ours.mean / alone.mean:.4f}"

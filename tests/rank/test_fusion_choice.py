@@ -133,5 +133,5 @@ def test_a_small_gain_is_no_reason_and_evidence_survives_storing() -> None:
     assert found.sentence
     assert not replace(found, gain=0.09, low=0.05).sentence
     assert not replace(found, low=-0.01).sentence
-    assert FusionEvidence.unpacked(found.packed()) == found
-    assert FusionEvidence.unpacked({"results": 3}) == FusionEvidence()
+    assert FusionEvidence.unpack(found.pack()) == found
+    assert FusionEvidence.unpack({"results": 3}) == FusionEvidence()

@@ -35,7 +35,7 @@ def test_pages_get_and_a_site_learns_the_same_whoever_is_a_guest() -> None:
     assert repr(ranked(with_guests, range(60))) == repr(alone)
     found = []
     for made in (ranking(PAGES, LINKS), ranking(PAGES, LINKS, QUERY, "w3 w5")):
-        other = made.knowing(existing(LINKS[:100]), made.sources[:60])
+        other = made.with_links(existing(LINKS[:100]), made.sources[:60])
         ((_, (features,)),) = other.features(range(60), [other])
         found.append(features)
     np.testing.assert_array_equal(found[0], found[1])

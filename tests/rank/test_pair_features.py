@@ -151,7 +151,7 @@ def test_other_links_change_link_features_alone() -> None:
     computed = PairFeatures(made.site, word_index(PAGES), made.graph)
     other = ranking(PAGES, LINKS)
     matches = made.site.matches(texts, made.linkable, 1.0)
-    knowing = computed.knowing(other.graph)
+    knowing = computed.with_graph(other.graph)
     (fits,) = made.site.fits([(texts, matches.pairs.lists(len(texts)), knowing.linked(texts))])
     similar = SimilarPagesLinks.from_graph(other.graph, matches, 2)
     found = knowing.compute_features(texts, matches, fits, NO_NAMES, similar)

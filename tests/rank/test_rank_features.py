@@ -28,7 +28,7 @@ def test_no_feature_of_a_pair_tells_whether_it_is_linked(seed: int) -> None:
     found = []
     for known in (pairs, rest):
         whole = ranking(site, known)
-        found.append(first(whole.knowing(existing(rest), [whole.sources[source]]), 1))
+        found.append(first(whole.with_links(existing(rest), [whole.sources[source]]), 1))
     (with_it, ours), (without, theirs) = found
     assert target in without.matches.rows
     np.testing.assert_array_equal(with_it.matches.rows, without.matches.rows)
@@ -38,7 +38,7 @@ def test_no_feature_of_a_pair_tells_whether_it_is_linked(seed: int) -> None:
 def test_what_is_known_of_one_source_does_not_depend_on_the_others_asked_for() -> None:
     whole = ranking(PAGES, LINKS)
     sources = whole.sources[:5]
-    states = [whole.knowing(existing(LINKS[part::3]), sources) for part in range(3)]
+    states = [whole.with_links(existing(LINKS[part::3]), sources) for part in range(3)]
     ((chosen, together),) = states[0].features(range(5), states)
     for state, ours, features in zip(states, chosen, together, strict=True):
         alone, theirs = first(state, 5)

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.evidence import NO_EVIDENCE, Evidence
 from internal_linker.model.records import Candidate, Duplicate, Link, Recommendation, Source
-from internal_linker.model.runs import Version, VersionRow, lists_with, overlaid, rows_with, unpacked
+from internal_linker.model.runs import Version, VersionRow, lists_with, overlaid, rows_with, unpack_row
 from internal_linker.store.engine import open_database
 from internal_linker.store.maintenance import damaged_rows
 from internal_linker.store.runs import KEPT, RunStore
@@ -92,7 +92,7 @@ def test_the_lists_of_a_run_are_those_of_its_rows(engine: Engine) -> None:
 def test_the_rows_of_an_earlier_version_are_read() -> None:
     """A link stored without its evidence has none; its other figures are in their places."""
     link = ["semantic", "kt", "t", 2.5, 0.5, None, 0, None]
-    (found,) = unpacked(["s", "s", "q", True, "", "h", [link]]).recommendation.links
+    (found,) = unpack_row(["s", "s", "q", True, "", "h", [link]]).recommendation.links
     assert (found.target.url, found.target.score, found.rank) == ("t", 2.5, 1)
     assert math.isnan(found.target.probability) and found.evidence == NO_EVIDENCE
 

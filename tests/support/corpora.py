@@ -88,7 +88,7 @@ def ranking(site: Hidden, vectors: Vectors, rules: LinkRules) -> Ranking:
     """Return the ranking of all pages as sources and targets, with the visible links; `vectors` has a row per page."""
     targets = Targets({page.key: page.url for page in site.pages}, {})
     ranked = site_ranking(site, targets, all_texts(site.pages, {}, ()), vectors, rules)
-    return ranked.knowing(site.visible, ranked.sources)
+    return ranked.with_links(site.visible, ranked.sources)
 
 
 def no_vectors(pages: Sequence[Page]) -> Vectors:

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from internal_linker.faces.cli.command import ProjectOption, project_folder
+from internal_linker.model.cli_commands import needs_extra
 from internal_linker.model.errors import ConfigurationError
-from internal_linker.model.hints import needs_extra
 
 
 def app_(

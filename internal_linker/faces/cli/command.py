@@ -14,8 +14,8 @@ from typer.core import TyperCommand
 
 import internal_linker
 from internal_linker.bootstrap import explained
+from internal_linker.model.cli_commands import command, typed_path
 from internal_linker.model.errors import ConfigurationError, ExitCode, InternalLinkerError
-from internal_linker.model.hints import command, typed_path
 from internal_linker.model.redact import escape_control_chars
 from internal_linker.project.option_records import Declared, Options, declared_options, plain
 

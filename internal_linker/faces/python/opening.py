@@ -31,7 +31,7 @@ def opened_site(
             )
         yield opened_project(project)
         return
-    from internal_linker.project.frames import frame_project
+    from internal_linker.project.dataframe_project import frame_project
 
     with frame_project(project, links, queries) as opened:
         yield opened

@@ -104,7 +104,7 @@ def backtest(
     """
     ranking, taught, _ = learned(site, targets, vectors, rules, progress)
     progress.start("Ranking", 3 * len(site.sources), "pages")
-    words = by_similarity(ranking.by(WORDS_AND_PASSAGES), progress.advance)
+    words = by_similarity(ranking.with_ranker(WORDS_AND_PASSAGES), progress.advance)
     ours = as_proposed(taught, rules, progress.advance)
     progress.finish(f"{len(site.sources)} pages in 2 ways")
     return [judge("words + passages", site.truth, words), judge(AS_CONFIGURED, site.truth, ours)], ours

@@ -214,7 +214,7 @@ def _ways(ranking: Ranking) -> dict[str, Ranking]:
         alone["time"] = "time"
     if ranking.graph.size:
         alone |= {"votes of similar pages": "votes", "similarity to linked pages": "linked similarity"}
-    ways = {name: ranking.by(by_features({feature: 1.0})) for name, feature in alone.items()}
+    ways = {name: ranking.with_ranker(by_features({feature: 1.0})) for name, feature in alone.items()}
     ways[NO_LINKS] = ranking.without_links()
     if ranking.graph.size:
         ways[ALL_SIGNALS] = ranking

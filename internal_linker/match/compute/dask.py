@@ -16,8 +16,8 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from internal_linker.model.arrays import Ints, JoinTask, Nearest, Vectors
+from internal_linker.model.cli_commands import needs_extra
 from internal_linker.model.errors import ConfigurationError, InternalLinkerError, ServiceError
-from internal_linker.model.hints import needs_extra
 
 # Results must be the same everywhere, and these packages serialise the tasks.
 SAME = ("python", "dask", "distributed", "numpy", "internal_linker")

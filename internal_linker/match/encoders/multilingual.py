@@ -11,8 +11,8 @@ from importlib import import_module, resources
 import numpy as np
 
 from internal_linker.model.arrays import Vectors
+from internal_linker.model.cli_commands import installation, needs_extra
 from internal_linker.model.errors import ConfigurationError
-from internal_linker.model.hints import installation, needs_extra
 from internal_linker.model.records import EncodedBatch, Text, Usage
 
 SHA256 = {

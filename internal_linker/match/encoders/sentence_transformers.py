@@ -20,8 +20,8 @@ from typing import Any, Literal
 import numpy as np
 
 from internal_linker.model.arrays import Vectors, unit_rows
+from internal_linker.model.cli_commands import installation
 from internal_linker.model.errors import ConfigurationError, ServiceError
-from internal_linker.model.hints import installation
 from internal_linker.model.records import EncodedBatch, Text, Usage
 from internal_linker.store.files.plain_text import shortened
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.cli_commands import needs_extra
 from internal_linker.model.errors import InputError
-from internal_linker.model.hints import needs_extra
 from internal_linker.model.ports import StreamSource
 from internal_linker.model.records import EncodedBatch, Text, Usage
 from internal_linker.model.sequences import counted

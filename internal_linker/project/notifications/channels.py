@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 from uuid import uuid4
 
-from internal_linker.model.hints import needs_extra
+from internal_linker.model.cli_commands import needs_extra
 from internal_linker.model.redact import redactor
 from internal_linker.store.files.plain_text import shortened
 

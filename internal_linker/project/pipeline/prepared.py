@@ -222,7 +222,7 @@ class Prepared:
                 found = state, examples, better.ranker, adaptation
             self._keep(RANKER, model, found)
         _, _, ranker, adaptation = self._remember(RANKER, model, found)
-        return ranking.by(ranker), adaptation
+        return ranking.with_ranker(ranker), adaptation
 
     def counted_site(self, collected: Collected) -> CountedSite:
         """Return the site, with what the index knows of its words and names."""

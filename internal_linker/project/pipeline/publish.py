@@ -248,7 +248,7 @@ class Publication:
             )
             for item in items
         )
-        fusion = {FUSION: report.fusion.packed()} if report.fusion else {}
+        fusion = {FUSION: report.fusion.pack()} if report.fusion else {}
         version = Version(
             report.run_id,
             _now(),

@@ -9,8 +9,8 @@ from itertools import count
 from typing import Any
 
 from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.cli_commands import command
 from internal_linker.model.errors import InputError, OutputError, ServiceError
-from internal_linker.model.hints import command
 from internal_linker.model.ports import EdgeOf
 from internal_linker.model.reasons import FewLinks
 from internal_linker.model.records import Recommendation, Table, TableStream, fold_query

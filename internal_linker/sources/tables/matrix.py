@@ -7,8 +7,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from internal_linker.model.arrays import Vectors
+from internal_linker.model.cli_commands import installation
 from internal_linker.model.errors import ConfigurationError
-from internal_linker.model.hints import installation
 from internal_linker.sources.tables.csv_writer import decimal, write_rows
 from internal_linker.store.files.atomic import (
     ReplaceBinary,

@@ -12,8 +12,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from internal_linker.model.cli_commands import needs_extra
 from internal_linker.model.errors import InputError
-from internal_linker.model.hints import needs_extra
 from internal_linker.model.records import TableStream
 from internal_linker.sources.tables.columns import Kind, find_column, names_columns
 from internal_linker.store.files.encodings import CSV, HEAD, Shape, format_of, other_format

@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from internal_linker.model.hints import needs_extra
+from internal_linker.model.cli_commands import needs_extra
 from internal_linker.sources.crawler_vocabulary import CONTENT, NOT_INDEXABLE
 from internal_linker.store.files.encodings import guess
 from internal_linker.text.html import HtmlText, is_followed, parsed, read_html

@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
+from internal_linker.model.cli_commands import needs_extra
 from internal_linker.model.errors import InputError, ServiceError
-from internal_linker.model.hints import needs_extra
 from internal_linker.model.records import Asides, Reject
 from internal_linker.sources.http.client import Damaged, Oversized, decompressed
 from internal_linker.sources.web.client import (

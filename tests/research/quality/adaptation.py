@@ -52,7 +52,7 @@ def measured(name: str, ranker: LearnedRanker) -> Iterator[Measured]:
     """Yield what the trials of a site show."""
     for setting, trial in chosen(name):
         hidden, truth = trial.hidden, trial.hidden.truth
-        before = ranking(hidden, no_vectors(hidden.pages), DEFAULT).by(ranker)
+        before = ranking(hidden, no_vectors(hidden.pages), DEFAULT).with_ranker(ranker)
         after, found = adapted(before, hidden.visible)
         both = [reached(truth, truth, first_links(each, truth)) for each in (before, after)]
         yield setting, found, np.array([[each[page][0] for each in both] for page in sorted(truth)])

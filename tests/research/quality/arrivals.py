@@ -190,8 +190,8 @@ def as_run(
         site: a ranking of the same pages, whose index serves again.
         ranker: ranks instead of the packaged one.
     """
-    known = site.knowing(hidden.visible, site.sources) if site else ranking(hidden, vectors, DEFAULT)
-    return adapted(known.by(ranker) if ranker else known, hidden.visible)[0]
+    known = site.with_links(hidden.visible, site.sources) if site else ranking(hidden, vectors, DEFAULT)
+    return adapted(known.with_ranker(ranker) if ranker else known, hidden.visible)[0]
 
 
 def measured(

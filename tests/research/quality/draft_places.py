@@ -68,8 +68,8 @@ def drafts(name: str, ranker: LearnedRanker | None = None) -> dict[str, list[Dra
     for kind, trial in _trials(name):
         hidden = Hidden(trial.pages, trial.known, {}, 0, {})
         if base is None:
-            base = ranking(hidden, no_vectors(trial.pages), DEFAULT).by(ranker or packaged_ranker())
-        knowing = base.knowing(trial.known, base.sources)
+            base = ranking(hidden, no_vectors(trial.pages), DEFAULT).with_ranker(ranker or packaged_ranker())
+        knowing = base.with_links(trial.known, base.sources)
         counted = CountedSite(Collected(trial.pages, base.sources, (), 0, links=trial.known))
         rows = {page.key: row for row, page in enumerate(trial.pages)}
         positions = [rows[url] for url in sorted(trial.truth)]

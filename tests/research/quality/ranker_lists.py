@@ -46,7 +46,7 @@ def site_lists(name: str, vectors: Callable[[Sequence[Page]], Vectors]) -> Itera
         if base is None or pages is not trial.hidden.pages:
             pages = trial.hidden.pages
             base = ranking(trial.hidden, vectors(pages), DEFAULT)
-        yield trial_lists(setting, trial.hidden, base.knowing(trial.hidden.visible, base.sources))
+        yield trial_lists(setting, trial.hidden, base.with_links(trial.hidden.visible, base.sources))
 
 
 def trial_lists(setting: str, hidden: Hidden, ranked: Ranking) -> Lists:

@@ -48,8 +48,8 @@ def figures(name: str) -> Figures:
         base: Ranking | None = None
         for setting, hidden in group:
             base = base or ranking(hidden, no_vectors(hidden.pages), DEFAULT)
-            known = base.knowing(hidden.visible, base.sources)
-            for way, ranked in ((BASE, known.by(WORDS_AND_PASSAGES)), (OURS, known)):
+            known = base.with_links(hidden.visible, base.sources)
+            for way, ranked in ((BASE, known.with_ranker(WORDS_AND_PASSAGES)), (OURS, known)):
                 measured = measure(hidden.truth, first_links(ranked, hidden.truth))
                 for source, ndcg in zip(measured.sources, measured.each[:, 2].tolist(), strict=True):
                     found[setting, way][source].append(ndcg)
