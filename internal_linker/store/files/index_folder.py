@@ -36,8 +36,8 @@ _ALIGNED = 64
 # A writer that has not ended after this many seconds was killed.
 _KILLED = 3_600
 # What a file may name. It might come with a project from elsewhere, so it must not be able to call anything else: the
-# classes of these rooms hold data and compute with it.
-_ROOMS = re.compile(r"internal_linker\.(core|text|matching|ranking|anchors)(\.\w+)+")
+# classes of these rooms hold data and compute with it; encoders and compute also open files and connections.
+_ROOMS = re.compile(r"internal_linker\.(model|text|match(?!\.(compute|encoders)\b)|rank|anchors)(\.\w+)+")
 _OTHERS = frozenset({
     ("array", "_array_reconstructor"), ("array", "array"),
     ("builtins", "bytearray"), ("builtins", "frozenset"), ("builtins", "set"),
