@@ -48,11 +48,7 @@ class Candidates:
 
 
 class SourceFeatures:
-    """What the features of phrases take from a source's text, whatever the target.
-
-    Args:
-        habits: what the site's editors link.
-    """
+    """What the features of phrases take from a source's text, whatever the target."""
 
     def __init__(self, text: SourceText, words: SiteWords, habits: Habits) -> None:
         self.text, self._words, self._habits = text, words, habits
@@ -110,8 +106,6 @@ class Comparison:
     """A source's text compared with t targets.
 
     Attributes:
-        source: the text.
-        names: the names of all targets.
         phrases: the phrases that could be anchors; none for a target if the text has no word of its names.
     """
 
@@ -203,7 +197,6 @@ class Comparison:
 
 
 def _highest(values: Vectors, count: int) -> Bools:
-    """Return (n,) which values are the highest ones, the first of equal ones; n is more than `count`."""
     least = np.partition(values, len(values) - count)[len(values) - count]
     highest: Bools = values > least
     equal = np.flatnonzero(values == least)

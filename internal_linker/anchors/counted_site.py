@@ -36,14 +36,8 @@ class CountedSite:
     """A site's pages and links, and what is counted on them; can be pickled.
 
     Args:
-        site: the pages, their existing links, and the main queries.
         words: the words of texts that an earlier run read.
         page_queries: returns the queries by which people find each page, by its key.
-
-    Attributes:
-        collected: the pages.
-        links: the existing links of each page, by its key.
-        reader: finds the words of a text.
     """
 
     def __init__(
@@ -75,11 +69,8 @@ class CountedSite:
         vars(self).update(counted)
 
     def hosting(self, site: Collected, planned: str, links: Sequence[ExistingLink]) -> "CountedSite":
-        """Return the site with a page that does not exist yet; what is counted stays that of its other pages.
-
-        Args:
-            site: the same site with the planned page.
-            planned: its key.
+        """Return the site with a page that does not exist yet, by its key; what is counted stays that of its other
+        pages.
         """
         other = object.__new__(CountedSite)
         other.__dict__ = {**self.__dict__, **self.lasting()}
@@ -180,7 +171,6 @@ class CountedSite:
 
     @cached_property
     def _named(self) -> dict[str, list[tuple[str, int]]]:
-        """The titles, H1s and main queries of the pages of each language, with the pages' rows."""
         named = defaultdict[str, list[tuple[str, int]]](list)
         for row, page in enumerate(self.collected.pages):
             names = dict.fromkeys((*self.titles(page), self.collected.queries.get(page.key, "")))
@@ -188,13 +178,11 @@ class CountedSite:
         return named
 
     def _asked(self, language: str) -> Iterator[tuple[str, int]]:
-        """Yield the queries by which people find the pages of a language, with the pages' rows."""
         for key, queries in self.page_queries.items():
             if self.collected.page(key).lang == language:
                 yield from ((query, self.collected.rows[key]) for query in queries)
 
     def _anchors(self, language: str) -> Iterator[tuple[int, int]]:
-        """Yield the set of stems of the anchor of each known link to a page of a language, with the page's row."""
         for target, links in self._known.items():
             page = self.collected.find(target)
             if page and page.lang == language:
@@ -252,5 +240,4 @@ class CountedSite:
 
 
 def _spread(items: Sequence[T], most: int) -> Iterator[T]:
-    """Yield all items, or at most `most` of them, evenly spread."""
     return islice(items, 0, None, max(1, -(-len(items) // most)))

@@ -32,11 +32,7 @@ ANCHORS = 3
 class Anchoring:
     """Finds anchors for links between the pages of a site; can be pickled.
 
-    Args:
-        site: the pages with their existing links, and what is counted on them.
-
     Attributes:
-        house: the rules of the house.
         most_same: how many links to one page may have the same words before others come first.
         least_words: shorter texts get no anchors but those of the rules.
     """
@@ -58,8 +54,8 @@ class Anchoring:
         """Return up to three anchors for each target of a page, best first; pages are named by their keys.
 
         A link to an unknown page has no anchor. If no phrase of the text is good enough, its only anchor is not
-        `verbatim`: the target's title, and the paragraph that fits best. No wording comes twice, and none is in
-        `said`, the anchors of the page's other links.
+        `verbatim`: the target's title, and the paragraph that fits best. No wording comes twice, and none is in `said`,
+        the anchors of the page's other links.
 
         Args:
             known: judged places for some of the targets; those for the others are judged by their words alone.
@@ -86,7 +82,6 @@ class Anchoring:
         ]
 
     def _with_queries(self, target: str, anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
-        """Return the anchors, those that are queries by which people find their target marked."""
         if not (queries := self.site.target(target).queries):
             return anchors
         language = self.site.collected.page(target).lang
@@ -112,11 +107,7 @@ class Anchoring:
         return 0.0
 
     def variety(self, each: ProposeEach) -> Variety:
-        """Return a `Variety` that starts with the anchors of the existing links.
-
-        Args:
-            each: does the same as `propose` for many pages.
-        """
+        """Return a `Variety` that starts with the anchors of the existing links; `each` is `propose` for many pages."""
         owners = {fold_query(rule.phrase): rule.target for rule in self.house if rule.mode == "always"}
         return Variety(
             each,
@@ -203,7 +194,6 @@ class Anchoring:
     def _phrases(
         self, source: SourcePage, targets: Sequence[str], known: JudgedPlaces | None = None
     ) -> list[Iterator[Anchor]]:
-        """Return the phrases of a text that may be anchors for each target, the most fitting first."""
         rows, judged = self.site.collected.rows, {*known.asked.tolist()} if known else set[int]()
         new = [target for target in targets if target in rows and rows[target] not in judged]
         found = dict(zip(new, self._judged(source, {key: self.site.target(key) for key in new}), strict=True))
@@ -231,8 +221,8 @@ class Anchoring:
     ) -> list[JudgedPlaces]:
         """Return where the texts of some pages may link to their targets, a few links in a sentence at most.
 
-        A target that would stand in a full sentence, or have the words of a better one, takes its next best place. In
-        a paragraph that has a better link, a place is worth a little less, but none that is good enough is lost.
+        A target that would stand in a full sentence, or have the words of a better one, takes its next best place. In a
+        paragraph that has a better link, a place is worth a little less, but none that is good enough is lost.
 
         Args:
             pages: the key of each, the rows of its t targets, and (t, len(PAIR_COLUMNS)) what is known of the page and
@@ -258,7 +248,6 @@ class Anchoring:
     def _titled(
         self, source: SourcePage, targets: Sequence[str], used: UsedWordings
     ) -> Iterator[tuple[Anchor, ...]]:
-        """Yield the title of each target as an anchor, with the paragraph to write it in."""
         site, collected = self.site, self.site.collected
         known = [target for target in targets if target in collected.rows]
         fitting = dict(zip(known, self._paragraphs(source, known), strict=True))
@@ -286,7 +275,6 @@ class Anchoring:
             yield (Anchor(title, paragraph, begin, verbatim=False, quality=0.0),)
 
     def _paragraphs(self, source: SourcePage, targets: Sequence[str]) -> Iterator[int]:
-        """Yield where the paragraph begins that fits a link to each target best."""
         for some in portions(source, targets):
             best = source.paragraphs.best(NameTable([self.site.target(target) for target in some]))
             yield from (source.paragraphs.begins[at] for at in best)

@@ -54,11 +54,7 @@ class LinkPlaces:
     columns: Vectors  # (n, c) float32: `COLUMNS`, without the last ones before `known`
 
     def known(self, pairs: Vectors) -> "LinkPlaces":
-        """Return the places with what is known of the two pages.
-
-        Args:
-            pairs: (t, len(PAIR_COLUMNS)) float32 columns of each target, NaN where unknown.
-        """
+        """Return the places with what is known of the two pages: (t, len(PAIR_COLUMNS)) float32, NaN where unknown."""
         promise = self.columns[:, COLUMNS.index("promise")]
         place = np.log1p(_places(promise, np.zeros(len(promise), np.int64)))
         columns = np.concatenate([self.columns, place[:, None], pairs[self.of]], axis=1, dtype=np.float32)
@@ -94,7 +90,6 @@ def promising(of: Ints, sets: Ints, first: Ints, promise: Vectors, count: int) -
         of: (n,) the targets of phrases.
         sets: (n,) the set of stems of each: its wording.
         first: (n,) its first word.
-        promise: (n,) how promising it is.
         count: how many wordings of each target.
     """
     order = np.lexsort((first, sets, of))

@@ -54,7 +54,6 @@ class Rephrased:
     Of a suggested wording, the model's adds fewer words than a clause.
 
     Args:
-        anchors: finds the anchors, and keeps them varied.
         recall: returns the model's earlier answer to the prompt with this hash; None if there is none.
         keep: keeps an answer to the prompt with this hash, durable when it returns.
 
@@ -124,7 +123,6 @@ class Rephrased:
         said: Sequence[Anchor],
         proposed: Sequence[tuple[Anchor, ...]],
     ) -> Sequence[tuple[Anchor, ...]]:
-        """Return a page's anchors, the first of each replaced by the model's choice."""
         found = list(proposed)
         open_ = [at for at, each in enumerate(found) if each and _may_ask(each[0])]
         worded, failed = [at for at in open_ if found[at][0].wording], False
@@ -237,7 +235,6 @@ def _said(value: Any) -> tuple[Any, float | None]:
 
 
 def _places(content: str, anchor: Anchor, words: str) -> Iterator[Anchor]:
-    """Yield each place of other words in an anchor's sentence."""
     sentence, words = anchor.sentence, words.strip()
     begin = content.rfind(sentence, 0, anchor.start + len(sentence))
     at = sentence.find(words) if words and begin >= 0 else -1

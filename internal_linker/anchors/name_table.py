@@ -60,12 +60,7 @@ class NameTable:
         return np.append(np.array([name.weight for name in self.names], np.float64), 1)[self.places]
 
     def matching(self, sets: Ints, of: Ints) -> Bools:
-        """Return (n, w) which of its target's names each of n sets of stems is.
-
-        Args:
-            sets: (n,) the sets.
-            of: (n,) the target of each.
-        """
+        """Return (n, w) which of its target's names each of n sets of stems is."""
         same: Bools = (self.wholes[of] == sets[:, None]) & (self.kinds[of] >= 0)
         return same
 

@@ -65,12 +65,7 @@ class KeptWords:
 
 
 class PageWords:
-    """Reads pages, and keeps the words of the first ones; can be pickled, without them.
-
-    Args:
-        reader: finds the words of a text.
-        known: the words of an earlier run's texts.
-    """
+    """Reads pages, and keeps the words of the first ones; can be pickled, without them."""
 
     def __init__(self, reader: Reader, known: KeptWords | None = None) -> None:
         self._reader = reader
@@ -110,7 +105,6 @@ class PageWords:
 
 
 def _wide(text: Phrases) -> Phrases:
-    """Return the words with places in 64 bits, as texts are read."""
     return _cast(text, np.int64)
 
 

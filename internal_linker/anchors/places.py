@@ -42,12 +42,7 @@ MOST_COMPARED = 50_000
 def read_source(
     site: CountedSite, page: Page, links: Iterable[ExistingLink], house: Sequence[LinkRule] = ()
 ) -> SourcePage:
-    """Return a page's text as a source of links.
-
-    Args:
-        links: its existing links.
-        house: the rules of the house.
-    """
+    """Return a page's text as a source of links."""
     content = str(page.content)
     phrases = site.read(page)
     closed = covered(phrases, taken_spans(site, page, content, links))
@@ -76,12 +71,9 @@ def find_places(
     pairs: Vectors,
     most: int = WORDINGS,
 ) -> LinkPlaces:
-    """Return where a text may link to each of some targets.
+    """Return where a text may link to each of some targets, at most `most` wordings of each.
 
-    Args:
-        targets: the names of each target, by its key.
-        pairs: (len(targets), len(PAIR_COLUMNS)) what is known of the page and each target, NaN where unknown.
-        most: how many wordings of each target.
+    `pairs` is (len(targets), len(PAIR_COLUMNS)) what is known of the page and each target, NaN where unknown.
     """
     number, by_language = {key: at for at, key in enumerate(targets)}, defaultdict[str, list[str]](list)
     for key in targets:
@@ -105,7 +97,6 @@ def portions(source: SourcePage, targets: Sequence[str]) -> Iterator[Sequence[st
 def _in_text(
     site: CountedSite, source: SourcePage, targets: Mapping[str, TargetNames], numbers: Ints, most: int
 ) -> LinkPlaces:
-    """Return the most promising phrases of a text for targets of one language with these numbers."""
     text, keys = source.text, list(targets)
     language, pages = site.collected.page(keys[0]).lang, np.array([site.collected.rows[key] for key in keys])
     owners = site.owners.get(language, _NO_OWNERS)
@@ -156,7 +147,6 @@ def _in_text(
 
 
 def _allowed(site: CountedSite, compared: Comparison, pages: Ints, owners: Owners) -> Candidates:
-    """Return the phrases that obey the rules, complete."""
     text, found = compared.source.text, compared.phrases
     is_allowed = allowed(
         text,

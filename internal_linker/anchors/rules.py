@@ -91,12 +91,7 @@ def natural(
     name, nor what several pages are about. One word is enough if it is a telling title, or the anchor of several known
     links.
 
-    Args:
-        compared: the source's text compared with the targets.
-        pages: (t,) the row of each target.
-        owners: which page each name belongs to.
-        spans: the names in the text, see `named_spans`.
-        counts: how many pages have each name.
+    `pages` has the row of each target; `spans`, the names in the text, see `named_spans`.
     """
     source, signs, names = compared.source.text, compared.source, compared.names
     first, last, page = found.first, found.last, pages[found.of]
@@ -220,7 +215,6 @@ def _may_stand_alone(source: SourceText, names: NameTable, found: Candidates) ->
 
 
 def _has_all(stems: Hashes, wanted: Hashes, begin: Ints, end: Ints) -> Bools:
-    """Return (n,) whether the stems from each `begin` to each `end` have all wanted ones."""
     found = np.ones(len(begin), np.bool_)
     for stem in wanted:
         counts = np.append(0, np.cumsum(stems == stem))

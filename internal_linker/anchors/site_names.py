@@ -35,12 +35,9 @@ class Owners:
         parts: Iterable[tuple[int, int]],
         anchors: Iterable[tuple[int, int]],
     ) -> "Owners":
-        """Find the owners of names.
+        """Find the owners of names, given by their sets of stems with the row of their page or link's target.
 
-        Args:
-            titles: sets of stems of titles and the like, each with the row of its page.
-            parts: the same of parts of titles, which count where they are nobody's title.
-            anchors: sets of stems of known links, each with the row of the link's target.
+        Parts of titles count where they are nobody's title.
         """
         owners = _owned(titles)
         of_parts = {name: page for name, page in _owned(parts).items() if name not in owners}
@@ -60,13 +57,7 @@ class Owners:
         return cls(sets, of_sets, whole, passes)
 
     def foreign(self, sets: Ints, page: Ints, *, parts: bool = False) -> Bools:
-        """Return (n,) whether each set of stems names a page other than the one beside it, and not several.
-
-        Args:
-            sets: (n,) the sets.
-            page: (n,) the row of each page.
-            parts: whether parts of titles count.
-        """
+        """Return (n,) whether each set of stems names a page other than the one (row) beside it, and not several."""
         pages = self.of_sets(sets, parts=parts)
         foreign: Bools = (pages >= 0) & (pages != page)
         return foreign
@@ -82,12 +73,10 @@ class Owners:
 
 
 def _cells(sets: Ints, passes: Bools) -> Ints:
-    """Return (n,) the cell of each set of stems in a filter: its lowest bits."""
     return (sets & np.uint64(len(passes) - 1)).astype(np.int64)
 
 
 def _owned(names: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return the page of each name; -1 if there are several."""
     owners: dict[int, int] = {}
     for name, page in names:
         owners[name] = page if owners.get(name, page) == page else -1
@@ -107,12 +96,8 @@ class NameCounts:
     def from_texts(
         cls, titles: Iterable[Sequence[Hashes]], known: Iterable[int], contents: Iterable[Phrases]
     ) -> "NameCounts":
-        """Count.
-
-        Args:
-            titles: the stems of the title and H1 of each page.
-            known: the sets of stems of the anchors of known links.
-            contents: the text of each page; iterate once.
+        """Count from the stems of the title and H1 of each page, the anchors of known links, and each page's text, read
+        once.
         """
         of_titles = [
             np.unique(np.concatenate([np.empty(0, np.uint64), *(_runs(stems, 2) for stems in some)]))
@@ -140,7 +125,6 @@ class NameCounts:
 
 
 def _runs(stems: Hashes, shortest: int) -> Ints:
-    """Return the sets of all runs of up to five consecutive stems, with repetitions."""
     total = np.zeros(len(stems) + 1, np.uint64)
     np.cumsum(mixed(stems), out=total[1:])
     runs = [total[n:] - total[:-n] for n in range(shortest, min(_LONGEST, len(stems)) + 1)]
@@ -148,12 +132,7 @@ def _runs(stems: Hashes, shortest: int) -> Ints:
 
 
 def _runs_of_texts(stems: Hashes, texts: Ints) -> tuple[Ints, Ints]:
-    """Return the sets of all runs of up to five consecutive stems of a text, and where each run begins.
-
-    Args:
-        stems: (m,) the stems of all texts.
-        texts: (m,) the number of the text of each.
-    """
+    """Return the sets of all runs of up to five consecutive stems of a text, and where each run begins."""
     total = np.zeros(len(stems) + 1, np.uint64)
     np.cumsum(mixed(stems), out=total[1:])
     runs, places = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]

@@ -105,6 +105,5 @@ class SiteWords:
 
 
 def _pair_slots(words: Hashes) -> tuple[Ints, Ints]:
-    """Return the two places of each two consecutive words in a table of pairs."""
     mixed = (words[:-1] * _MIX + words[1:]) * _MIX
     return (mixed >> np.uint64(24)) % _PAIR_SLOTS, (mixed >> np.uint64(44)) % _PAIR_SLOTS

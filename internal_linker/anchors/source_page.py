@@ -24,20 +24,13 @@ PER_SENTENCE = 3
 
 
 class Parts:
-    """The n paragraphs or sentences of a source's text.
-
-    Attributes:
-        begins: where each of them begins.
-    """
+    """The n paragraphs or sentences of a source's text, and where each of them begins."""
 
     def __init__(self, text: SourceText, begins: Sequence[int]) -> None:
         self._text, self.begins = text, begins
 
     def best(self, names: NameTable) -> Ints:
-        """Return (t,) the number of the part that fits a link to each target best.
-
-        It has much of the target's subject, in few words.
-        """
+        """Return (t,) the number of the part that fits a link to each target best: much of its subject in few words."""
         distinct, _ = self._text.distinct
         weights = names.weighing(distinct, lambda target: target.subject)
         weights[names.stems_in(distinct)] = 1
@@ -45,12 +38,8 @@ class Parts:
         return best
 
     def sums(self, weights: Vectors) -> Vectors:
-        """Return (t, n) the weights of each part's distinct stems in all.
-
-        A stem that a closed word has first is left out.
-
-        Args:
-            weights: (t, u) the weight of each of the text's distinct stems for each of t targets.
+        """Return (t, n) the summed (t, u) weights of each part's distinct stems, without those that a closed word has
+        first.
         """
         within, stems = self._stems
         t, n = len(weights), len(self.begins)
@@ -72,7 +61,6 @@ class Parts:
 
     @cached_property
     def _stems(self) -> tuple[Ints, Ints]:
-        """(s,) the part and the number of each distinct stem of a part."""
         phrases = self._text.phrases
         within = self.within[phrases.owners]
         _, first = np.unique((within << 32) + phrases.stems, return_index=True)

@@ -205,17 +205,14 @@ class SourceText:
 
     @cached_property
     def _small(self) -> Ints:
-        """(n + 1,) how many of the first 0, 1 ... n words have no capital and are no function words."""
         return np.append(0, np.cumsum(~self.capital & ~self.phrases.stops))
 
     @cached_property
     def _verbs(self) -> Ints:
-        """(n + 1,) how many of the first words are small function words other than those that join nouns."""
         return np.append(0, np.cumsum(self.phrases.stops & ~self.joins & ~self.capital))
 
     @cached_property
     def _signs(self) -> Ints:
-        """(n + 1,) how many of the first words have a sign of code."""
         return np.append(0, np.cumsum(self.code))
 
     @cached_property
@@ -275,7 +272,6 @@ def is_article(words: Hashes) -> Bools:
 
 @cache
 def _table(kind: str) -> Bools:
-    """Return (0x110000,) whether each character is of a kind."""
     table = np.zeros(0x110000, np.bool_)
     signs = {
         "code": _CODE_SIGNS,

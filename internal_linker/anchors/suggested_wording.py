@@ -32,10 +32,7 @@ def suggested(
 ) -> Anchor | None:
     """Return the title as an anchor in the sentence to which its clause fits best; None if none fits well enough.
 
-    Args:
-        title: the target's name, in the language of the source.
-        words: how rare words are.
-        used: the sentences that have anchors; a new one is added.
+    The title is in the language of the source. `used` gets the sentence.
     """
     titles = [name for name in target.names if name.kind is NameKind.TITLE]
     if used.suggested >= PER_PAGE or not titles or len(title) > _LONGEST_TITLE:

@@ -84,13 +84,8 @@ def target_names(
 ) -> TargetNames:
     """Return what an anchor for a page can say.
 
-    Args:
-        title: its title without the site's brand.
-        h1: its H1 without the site's brand.
-        query: its main query; "" without one.
-        queries: the queries by which people find it.
-        known: how many links to it have each anchor.
-        reader: finds the words of a text.
+    Title and H1 are without the site's brand; the main query is "" without one, and `known` says how many links to the
+    page have each anchor.
     """
     found: dict[tuple[bool, int], Name] = {}
     # Parts are often whole titles, and reading takes time.

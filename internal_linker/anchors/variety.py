@@ -29,10 +29,7 @@ class Variety:
     owners: dict[str, str] = field(default_factory=dict)  # the target of each wording that a link has
 
     def settled(self, source: str, target: str, anchors: tuple[Anchor, ...]) -> bool:
-        """Return whether the anchors were judged, and may stay: see `obeys`.
-
-        Equal texts give equal anchors, but earlier versions judged none.
-        """
+        """Return whether the anchors were judged, and may stay: see `obeys`. Earlier versions judged none."""
         return not any(isnan(one.quality) for one in anchors) and self.obeys(source, target, anchors)
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:

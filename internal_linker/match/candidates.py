@@ -78,8 +78,6 @@ def scores(
 
     Args:
         of: (k,) positions of the targets' texts in `pools`.
-        similarity: (k,) similarity of each target.
-        lexical: (k,) lexical similarity of each target.
         lexical_weight: weight of the words, 0 to 1.
     """
     means, deviations = (
@@ -114,11 +112,7 @@ def understands(languages: Ints, texts: Ints | int, others: Ints) -> Bools:
 
 
 class Comparer:
-    """Compares any texts of an index.
-
-    Args:
-        order: (n,) stable pseudo-random numbers; the targets with the lowest ones are the sample of all targets.
-    """
+    """Compares any texts of an index; the targets with the lowest of (n,) random numbers are the sample of all."""
 
     def __init__(self, index: Index, order: Ints) -> None:
         self.index = index
@@ -227,14 +221,12 @@ class _Sample:
         self._terms = index.terms[rows].T.tocsr()
 
     def with_guests(self, count: int) -> "_Sample":
-        """Return the sample for so many texts more, none of which is a target."""
         other = copy(self)
         other._place = np.append(self._place, np.full(count, -1, np.int32))
         other._is_target = np.append(self._is_target, np.zeros(count, bool))
         return other
 
     def targets_of(self, row: int) -> int:
-        """Return the count of a row's targets."""
         return self._targets - bool(self._is_target[row])
 
     def standards(
@@ -246,12 +238,7 @@ class _Sample:
     ) -> tuple[Vectors, Vectors]:
         """Return (t, 2) float64 means and deviations of similarity and lexical over all targets of each text.
 
-        Targets with known signals count as they are; the sample represents all others.
-
-        Args:
-            texts: (t,) rows of the texts.
-            others: for each text, the targets with known signals.
-            signals: for each text, the similarity (NaN if missing) and lexical of these targets.
+        The targets `others` with known signals count as they are; the sample represents all others. Unknown: NaN.
         """
         pairs = pairs_of([[*ours, text] for ours, text in zip(others, texts, strict=True)])
         sampled = self._place[pairs.rows] >= 0
@@ -340,11 +327,9 @@ class ComparisonArrays:
     def with_guests(
         self, vectors: Vectors, texts: Sequence[tuple[Sequence[str], Sequence[str]]], languages: Sequence[int]
     ) -> "ComparisonArrays":
-        """Return the data with further texts, which are compared with the others and change nothing about them.
+        """Return the data with further texts: (g, d) unit rows, and the words of their titles and contents.
 
-        Args:
-            vectors: (g, d) unit rows.
-            texts: the words of the title and the content of each guest.
+        They are compared with the others, and change nothing about them.
         """
         terms, index = self.fit.index.with_guests(texts), self.index
         codes = np.append(index.languages, np.array(languages, index.languages.dtype))
@@ -363,12 +348,7 @@ class ComparisonArrays:
         )
 
     def pools(self, texts: Ints, near: Ints) -> list[Pool]:
-        """Find and compare the candidates of some texts.
-
-        Args:
-            texts: (t,) rows of the texts.
-            near: (t, k) rows of the pages nearest to each text by vectors, padded with -1.
-        """
+        """Find and compare the candidates of t texts; `near`: (t, k) rows of the nearest by vectors, padded with -1."""
         lexical = np.full((len(texts), 2 * SERVED), -1, np.int32)
         by_both = (near >= 0).any(axis=1)
         for which, count in ((by_both, SERVED), (~by_both, 2 * SERVED)):

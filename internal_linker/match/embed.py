@@ -98,10 +98,7 @@ def plan_embedding(
 
 
 def hashes_of(texts: Sequence[Text], pages: Collection[str] | None = None) -> tuple[str, ...]:
-    """Return each text's hash, "" for an empty one.
-
-    With an encoder's `pages` the hash depends on the page, too, and is "" for any other page.
-    """
+    """Return each text's hash, "" for an empty one; with an encoder's `pages` it is that of the page, "" for others."""
     if pages is None:
         return tuple(text_hash(text) if text.whole else "" for text in texts)
     return tuple(f"{text_hash(text)} {text.key}" if text.key in pages else "" for text in texts)
@@ -143,7 +140,7 @@ def encodable(
 
 
 def _left_out(keys: Sequence[str], pages: int, encoder: Encoder) -> str:
-    """Return a sentence with the count of pages, and of the queries after them, without a vector; "" if none."""
+    """Return a sentence with the count of pages, and of queries after them, without a vector; "" if none."""
     given = encoder.pages or ()
     without = [key for key in keys[:pages] if key not in given]
     if pages and len(without) == pages:
@@ -163,13 +160,7 @@ def _left_out(keys: Sequence[str], pages: int, encoder: Encoder) -> str:
 
 
 class Shortened:
-    """An `Encoder` whose vectors are cut to their first dimensions.
-
-    The cache keeps whole vectors, so that another cut costs nothing.
-
-    Args:
-        whole: the encoder; its name with the cut is this one's name.
-        first: count of dimensions to use.
+    """An `Encoder` whose vectors are cut to their `first` dimensions; the cache keeps them whole for another cut.
 
     Raises:
         ConfigurationError: the encoder's vectors are known to have fewer dimensions.
@@ -209,8 +200,7 @@ _TOKENS_A_SECOND = 1_000_000 / 60
 def embedding_seconds(texts: Sequence[Text], encoder: Encoder, usage: Usage) -> float:
     """Return about how long encoding takes; NaN for a server of unknown speed.
 
-    A model on this computer encodes a few of the texts to find out; their vectors are not kept. `usage` is what the
-    encoder estimated.
+    A model on this computer encodes a few of the texts to find out; their vectors are not kept.
     """
     if usage.tokens:
         return usage.tokens / _TOKENS_A_SECOND if usage.cost_usd else math.nan
@@ -234,12 +224,11 @@ def _work(text: Text) -> int:
 def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress: Progress) -> Embedded:
     """Encode what the cache lacks; cache each finished batch before waiting for the next.
 
-    A service that fails ends the step, not the run: the result has what was finished, and `problem` says why
-    the rest is missing. Besides the result, memory holds one block of cached vectors or one batch of
-    encoded ones.
+    A service that fails ends the step, not the run: the result has what was finished, and `problem` says why the rest
+    is missing. Memory also holds one block of cached vectors or one batch of encoded ones.
 
     Raises:
-        ConfigurationError: the server's model gives vectors whose dimensions differ from those of the cached ones.
+        ConfigurationError: the server's vectors have other dimensions than the cached ones.
     """
     first = encoder.first if isinstance(encoder, Shortened) else 0
     rows = _Rows(len(texts), cache.storage, encoder.name, first)
@@ -291,7 +280,6 @@ class _Rows:
         self.array[places] = shortened(whole, self._first) if self._first else unit_rows(whole)
 
     def copy(self, plan: EmbeddingPlan) -> None:
-        """Give equal texts the row of the first of them."""
         for row, key in enumerate(plan.hashes):
             if key and plan.first[key] != row:
                 self.array[row] = self.array[plan.first[key]]

@@ -80,7 +80,6 @@ def _several(languages: Ints) -> Ints | None:
 
 
 def _champions(terms: sparse.csr_matrix, columns: Bools) -> sparse.csr_matrix:
-    """Return (v, n): the champion list of each term."""
     lists = sparse.diags_array(columns.astype(np.float32)).dot(terms).T.tocsr()
     lists.eliminate_zeros()
     kept = np.ones(lists.nnz, bool)

@@ -30,14 +30,10 @@ class Pair:
 
 
 class NearDuplicates:
-    """Finds the near-duplicates of a text among the texts of a run.
+    """Finds near-duplicates among the texts of a run, those with at least this cosine, 0 to 1.
 
     Args:
         words: returns the words of a text's content, in order, by the text's row.
-        least: minimum cosine of two near-duplicates, 0 to 1.
-
-    Attributes:
-        least: that cosine.
     """
 
     def __init__(self, words: Callable[[int], Sequence[str]], least: float) -> None:
@@ -65,10 +61,9 @@ class NearDuplicates:
         return likely
 
     def among(self, row: int, others: Ints, similarity: Vectors, lexical: Vectors) -> set[int]:
-        """Return the rows among `others` that are near-duplicates of `row`.
+        """Return which of `others`, the most important first, are near-duplicates of `row`.
 
         Args:
-            others: (n,) rows of other texts, the most important first.
             similarity: (n,) cosines of the vectors; NaN if one is missing.
             lexical: (n,) cosines of the TF-IDF rows.
         """
@@ -110,10 +105,6 @@ def canonical_candidates(
     pairs: Mapping[tuple[int, int], Pair], pages: Sequence[Page], inlinks: Mapping[str, int]
 ) -> dict[tuple[int, int], Duplicate]:
     """Choose the page of each pair to keep: more inlinks, then the shorter URL, then the first in the alphabet.
-
-    Args:
-        pairs: near-duplicates by their rows.
-        inlinks: count of pages that link to a page today, by the page's key.
 
     Returns:
         The pairs sorted by their rows, with keys (other page's row, row of the page to keep).

@@ -69,12 +69,8 @@ class PageNames:
         return self._numbers.get(name)
 
     def read(self, stems: Ints, starts: Ints, known: Sequence[str]) -> None:
-        """Find the names in the next texts; see `in_text`.
-
-        Args:
-            stems: (s,) the numbers of all their stems, one text after the other.
-            starts: (t + 1,) where each text's begin.
-            known: all stems by their numbers, those of earlier texts first.
+        """Find the names in the next texts, in (s,) the numbers of all their stems; (t + 1,) `starts` says where each
+        begins.
         """
         codes = self._codes_of(known)[stems]
         last = np.zeros(len(stems), np.bool_)
@@ -98,7 +94,6 @@ class PageNames:
         return self._in_text((at, text[at : at + _MOST_WORDS]) for at in places)
 
     def _in_text(self, places: Iterable[tuple[int, Name]]) -> list[int]:
-        """Return the numbers of the names at some places of a text, given the stems that follow each of them."""
         found, end, lengths = dict[int, None](), 0, self._lengths
         for at, following in places:
             if at < end:
@@ -112,7 +107,6 @@ class PageNames:
         return [*found]
 
     def _codes_of(self, known: Sequence[str]) -> Ints:
-        """Return (len(known),) the code of each stem among the first two of the names, 0 for others."""
         if not self._stem_codes:
             begins = (stem for name in self._numbers for stem in name[:2])
             self._stem_codes = {stem: code for code, stem in enumerate(dict.fromkeys(begins), 1)}
@@ -138,14 +132,7 @@ _NONE, _UNKNOWN = -1, -2
 
 
 class StemNumbers:
-    """Finds the stems of numbered words.
-
-    Args:
-        numbers: the stems that have numbers already, from 0.
-
-    Attributes:
-        known: all stems so far, by their numbers.
-    """
+    """Finds the stems of numbered words; `known` has all so far, by their numbers."""
 
     def __init__(self, vocabulary: Sequence[str], stems: Stems, numbers: Mapping[str, int]) -> None:
         self._vocabulary, self._stems, self._numbers = vocabulary, stems, dict(numbers)
@@ -153,14 +140,9 @@ class StemNumbers:
         self._tables = defaultdict[str, Ints](lambda: np.full(len(vocabulary), _UNKNOWN, np.int32))
 
     def number_stems(self, words: Ints, starts: Ints, languages: Sequence[str]) -> tuple[Ints, Ints]:
-        """Return the stems of some texts, int32, without function words, and where each text's begin.
+        """Return the int32 stems of some texts' words, without function words, and (t + 1,) where each text's begin.
 
         New stems are numbered in the order in which they occur.
-
-        Args:
-            words: (w,) the words of all the texts, one text after the other.
-            starts: (t + 1,) where each text's begin.
-            languages: (t,) their languages, "" where unknown.
         """
         distinct = [*dict.fromkeys(languages)]
         places = {language: at for at, language in enumerate(distinct)}
@@ -184,7 +166,6 @@ class StemNumbers:
         return found
 
     def _learn(self, words: Ints, of: Ints, languages: Sequence[str]) -> None:
-        """Find the stems of words, and give new ones numbers in the order in which they occur."""
         keys, first = np.unique(of * len(self._vocabulary) + words, return_index=True)
         order = np.argsort(first)
         of, words = np.divmod(keys[order], len(self._vocabulary))

@@ -19,7 +19,7 @@ def row_products(
         left: (n, v) matrices, whose rows have each column once.
         texts: (t,) the left row of each text.
         right: (m, v) the matrix of the pairs' rows.
-        pairs: the pairs, sorted by text.
+        pairs: sorted by text.
     """
     theirs = right[pairs.rows]
     ends = np.searchsorted(pairs.of, np.arange(len(texts) + 1))
@@ -39,7 +39,6 @@ def row_products(
 
 
 def _sums(values: Vectors, ends: Ints) -> Vectors:
-    """Return (len(ends) - 1,) float32 the sum of each slice of the values, 0 for an empty one."""
     sums = np.zeros(len(ends) - 1, np.float32)
     some = np.flatnonzero(np.diff(ends))
     if len(some):

@@ -66,13 +66,11 @@ class Site:
     Args:
         vectors: (len(texts), d) unit rows, zeros if a text has no vector.
         near_duplicate: minimum cosine of two near-duplicates, 0 to 1.
-        tokenized: the same texts, tokenized; None: tokenize them.
         joined: at least the `SERVED` nearest pages of each text by vectors; None: find them when needed.
 
     Attributes:
         with_text: (n,) whether each row is a page with a text.
         has_content: (n,) whether each text has words besides its title.
-        has_vectors, has_dates: whether any page has a vector, and any URL a date.
     """
 
     def __init__(
@@ -127,7 +125,6 @@ class Site:
         """Return the site with further texts, which change nothing about the pages; before others share the work.
 
         Args:
-            guests: the texts, whose rows follow those of the pages.
             languages: the codes of their languages, -1 if unknown.
             read: receives the words of each guest's content, in order.
         """
@@ -177,10 +174,9 @@ class Site:
             self._comparer = self._comparison.comparer
 
     def forget(self) -> None:
-        """Forget which pages were compared.
+        """Forget which pages were compared, so that what follows equals the result of a site that has compared none.
 
-        In another company of rows, means and deviations differ by their rounding: what is compared afterwards is the
-        same as in a site that has compared nothing before.
+        In another company of rows, means and deviations differ by their rounding.
         """
         self._pools = {}
 
@@ -199,10 +195,7 @@ class Site:
         return self._hubness
 
     def work(self, workers: Workers | None, searches: Sequence[Search] = ()) -> None:
-        """Let other processes compare the texts and do these searches, once many texts are to be compared.
-
-        With None, this process goes on.
-        """
+        """Let other processes compare the texts and do these searches, once there are many; None: this one goes on."""
         self._workers, self._searches = workers, searches
 
     def share(self) -> None:
@@ -240,10 +233,9 @@ class Site:
             self._pools.update(zip(some.tolist(), pools, strict=True))
 
     def matches(self, texts: Ints, among: Bools, lexical_weight: float, asked: Pairs = NO_PAIRS) -> Matches:
-        """Return the matches of some texts, best first: their candidates and the rows in `asked`.
+        """Return the matches of (t,) texts, best first: their candidates and the rows in `asked`.
 
         Args:
-            texts: (t,) rows of the texts.
             among: (n,) whether each text may be a match.
             lexical_weight: weight of the words in the blend, 0 to 1.
             asked: further rows to compare with each text; a row in another language has no score.
@@ -271,12 +263,8 @@ class Site:
     ) -> tuple[Matches, Pairs]:
         """Return the matches to which a link is new, at least `count` per text if possible, and the near-duplicates.
 
-        If too many candidates of a text are linked pages or near-duplicates, compare it with all texts.
-
-        Args:
-            texts: (t,) rows of the texts.
-            count: count of matches needed per text.
-            old: rows of each text that it links to already, or that a link can't lead to.
+        If too many candidates of a text are linked pages or near-duplicates, compare it with all texts. `old` has the
+        rows that each text links to already, or that a link can't lead to.
         """
         new, duplicates = self._new(texts, matches, old)
         pools = [self._pools[row] for row in texts.tolist()]
@@ -316,7 +304,6 @@ class Site:
         return nearness(self._days[texts], self._days[others])
 
     def _each(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-        """Yield `work(comparison, *task)` for each task."""
         if self._comparison or not self._workers:
             return (work(self._comparison, *task) for task in tasks)
         return self._workers.run(work, tasks)
@@ -331,13 +318,11 @@ class Site:
         return nearest(index.vectors, index.languages, rows, np.flatnonzero(index.columns), SERVED).rows
 
     def _more(self, texts: Ints, asked: Pairs, known: Pairs, among: Bools) -> Pairs:
-        """Return the asked pairs that are not known, each once, by their text."""
         keys = np.unique(asked.keys(self._n))
         more = Pairs(*np.divmod(keys[~is_in(keys, known.keys(self._n))], self._n))
         return more.at(among[more.rows] & (more.rows != texts[more.of]))
 
     def _all_matches(self, texts: Ints, at: int, among: Bools, lexical_weight: float) -> Matches:
-        """Return all possible matches of the text at position `at`."""
         row, languages = int(texts[at]), self._comparer.index.languages
         others = np.flatnonzero(among & understands(languages, row, np.arange(self._n)))
         others = others[others != row]
@@ -355,7 +340,6 @@ class Site:
         among: Bools,
         lexical_weight: float,
     ) -> Matches:
-        """Return the matches whose rows are `among`, by text, then by score."""
         pools = [self._pools[row] for row in texts.tolist()]
         score = scores(pools, pairs.of, similarity, lexical, lexical_weight)
         score[~understands(self._comparer.index.languages, texts[pairs.of], pairs.rows)] = nan
@@ -380,18 +364,15 @@ class Site:
 
 
 def _served(joined: Nearest | None) -> Ints | None:
-    """Return (n, `SERVED`) the rows of the nearest pages of each text, padded with -1."""
     return joined.rows[:, :SERVED] if joined else None
 
 
 def _by_text(texts: Ints, pairs: Pairs) -> tuple[Ints, Sequence[Ints]]:
-    """Return the texts that have pairs, and the rows of each."""
     of, starts = np.unique(pairs.of, return_index=True)
     return texts[of], np.split(pairs.rows, starts[1:]) if len(of) else []
 
 
 def _replaced(matches: Matches, other: Matches, at: int) -> Matches:
-    """Return the matches with those of the text at position `at` replaced by `other`."""
     before, behind = matches.at(matches.of < at), matches.at(matches.of > at)
     parts = [[getattr(part, name) for part in (before, other, behind)] for name in Matches.__slots__]
     return Matches(*(np.concatenate(each) for each in parts))

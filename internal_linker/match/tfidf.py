@@ -98,11 +98,7 @@ class TermIndex:
         return found
 
     def with_guests(self, texts: Sequence[tuple[Sequence[str], Sequence[str]]]) -> "TermIndex":
-        """Return the index with further texts, which are weighed by the terms of the n texts and change nothing there.
-
-        Args:
-            texts: the words of the title and the content of each guest.
-        """
+        """Return the index with further texts, given the words of each title and content; they change no weights."""
         found = [self._weighed(*text) for text in texts]
         ends, starts = (
             [0, *map(len, each)] for each in ([data for data, *_ in found], [text[1] for text in texts])
@@ -193,21 +189,13 @@ def index_terms(tokens: Tokens, weights: TermWeights = FIXED_TERMS) -> TermIndex
 
 
 class TermFit:
-    """Compares the words of pages with the passages of a text.
-
-    Attributes:
-        index: all texts.
-    """
+    """Compares the words of pages with the passages of a text."""
 
     def __init__(self, index: TermIndex) -> None:
         self.index = index
 
     def compare_passages(self, rows: Ints, others: Sequence[Ints], linked: Sequence[Sequence[Ints]]) -> Fits:
-        """Return how well pages fit the passages of some texts, and groups of pages that these link to.
-
-        Args:
-            others: for each text, (m,) rows of the pages.
-            linked: for each text, groups of rows.
+        """Return how well pages (m,) fit the passages of some texts, and groups of pages that these link to.
 
         Returns:
             For each text, (m,) float32, 0 to 1: the cosine of each page with the passage that fits it best; and for
@@ -244,11 +232,7 @@ class TermFit:
         return fit[:, :passages].max(axis=1, initial=0), [*fit[:, passages:].T]
 
     def coverage(self, rows: Ints, others: Sequence[Ints]) -> list[Vectors]:
-        """Return for each text (m,) float32, 0 to 1: how much of its title pages cover, or of a query's words (BM25).
-
-        Args:
-            others: for each text, (m,) rows of the pages.
-        """
+        """Return for each text (m,) float32, 0 to 1: how much of its title, or query, pages cover (BM25)."""
         return [self._coverage(*each) for each in zip(rows.tolist(), others, strict=True)]
 
     def _coverage(self, row: int, others: Ints) -> Vectors:
@@ -321,13 +305,10 @@ class _SharedPairs:
 
 
 def _counts(tokens: Tokens, title_count: float, codes: Ints) -> tuple[Ints, Vectors, Ints, Vectors]:
-    """Count the terms of each text.
+    """Count the terms of each text, those of the title several times.
 
-    Write into `codes` which of the returned terms each word of the contents is, and which one the pair that it begins.
-
-    Args:
-        title_count: how many times a term of the title counts.
-        codes: (2, words of all contents) int32.
+    Write into `codes`, (2, words of all contents) int32, which of the returned terms each word of the contents is, and
+    which one the pair that it begins.
 
     Returns:
         The terms of each text that other texts may share, ascending, and their weighted counts; where those of each
@@ -372,7 +353,6 @@ def _counts(tokens: Tokens, title_count: float, codes: Ints) -> tuple[Ints, Vect
 
 
 def _numbered(terms: Ints, words: int) -> tuple[Ints, Ints]:
-    """Return the distinct terms, ascending, and the place of each term among them; `words` have the lowest numbers."""
     are_pairs = terms >= _PAIR
     # Sorting, because np.unique takes three times as long.
     pairs = np.sort(terms[are_pairs])

@@ -16,11 +16,7 @@ from internal_linker.text.words import words
 
 
 class Vocabulary:
-    """Finds the numbers of words by their 64-bit hashes; 12 bytes a word, which need no loading where they are mapped.
-
-    Args:
-        words: distinct words, in the order of their numbers.
-    """
+    """Finds the numbers of distinct words by their 64-bit hashes; 12 bytes a word, mapped without loading."""
 
     def __init__(self, words: Iterable[str]) -> None:
         hashes = np.fromiter(map(_hash, words), np.uint64)
@@ -43,11 +39,7 @@ class Vocabulary:
 
 
 class PairSieve:
-    """Says quickly which pairs of numbers may be among known ones: most others are recognised.
-
-    Args:
-        first, second: (n,) the known pairs, 0 or more.
-    """
+    """Says quickly which pairs of numbers may be among (n,) known ones: most others are recognised."""
 
     _BITS = 22
 
@@ -117,12 +109,7 @@ class Tokenized:
 
 
 def tokenize(texts: Sequence[Text], known: Tokens | None = None) -> Tokenized:
-    """Tokenize texts, with what an earlier run knew of them; the result has its own memory.
-
-    Args:
-        texts: all texts of a site, read twice where an earlier run had another text.
-        known: the words of the earlier run's texts.
-    """
+    """Tokenize all texts of a site, with what an earlier run knew of them; the result has its own memory."""
     before = {digest: row for row, digest in enumerate(known.digests)} if known else {}
     digests, with_text, sums = list[bytes](), list[bool](), list[Ints]()
     for text in texts:
@@ -149,7 +136,6 @@ def tokenize(texts: Sequence[Text], known: Tokens | None = None) -> Tokenized:
 def _numbered(
     texts: Sequence[Text], boilerplate: Boilerplate, known: Tokens | None, rows: Sequence[int | None]
 ) -> tuple[list[str], Ints, Ints]:
-    """Return the vocabulary, the numbers and the starts of `Tokens`, given each text's row among the known ones."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     if known:
@@ -174,10 +160,8 @@ def _numbered(
 
 
 def renumber(numbers: Ints, count: int) -> Ints:
-    """Replace numbers by those in the order of their first occurrence; return the former ones in this order.
-
-    Args:
-        numbers: (n,) int32 below `count`.
+    """Replace numbers, (n,) int32 below `count`, by those in the order of their first occurrence; return the former
+    ones in this order.
     """
     first, n = np.full(count, len(numbers)), len(numbers)
     for start in range((n - 1) // _AT_A_TIME * _AT_A_TIME, -1, -_AT_A_TIME):
@@ -193,7 +177,6 @@ def renumber(numbers: Ints, count: int) -> Ints:
 
 
 def _joined(parts: Sequence[Ints], kind: type[Any]) -> tuple[Ints, Ints]:
-    """Return all parts in one new array, and (len(parts) + 1,) where each begins."""
     starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
     return np.concatenate([np.empty(0, kind), *parts]), starts
 

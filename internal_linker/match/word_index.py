@@ -75,12 +75,8 @@ class WordIndex:
     def with_guests(
         self, titles: Sequence[Name], contents: Sequence[Name], languages: Sequence[int]
     ) -> "WordIndex":
-        """Return the index with further texts, which are weighed by what was counted and change nothing there.
-
-        Args:
-            titles: the stems of each guest's title.
-            contents: the stems of each guest's content.
-            languages: the code of each guest's language, -1 if unknown.
+        """Return the index with the stems of further texts, which are weighed by what was counted and change nothing
+        there.
         """
         counts = self.counts
         numbers = [counts.stems.numbers([*each, *more]) for each, more in zip(titles, contents, strict=True)]
@@ -130,7 +126,6 @@ def _at(matrix: sparse.csr_matrix, columns: Bools) -> sparse.csr_matrix:
 
 
 def _grown(matrix: sparse.csr_matrix, guests: sparse.csr_matrix, columns: Ints) -> GrownMatrix:
-    """Return the matrix with the rows of guests, whose columns are some of its own, ascending."""
     parts = guests.data, columns[guests.indices].astype(np.int32), guests.indptr
     return GrownMatrix(matrix, sparse.csr_matrix(parts, shape=(guests.shape[0], matrix.shape[1])))
 
@@ -167,11 +162,8 @@ class WordReader:
         self._pair_lengths: list[Ints] = []
 
     def read(self, stems: Ints, starts: Ints) -> None:
-        """Read the contents of the next texts.
-
-        Args:
-            stems: (s,) the numbers of all their stems, one text after the other; those of titles are in `numbers`.
-            starts: (t + 1,) where each text's begin.
+        """Read the contents of the next texts: (s,) the numbers of all their stems, and (t + 1,) where each text's
+        begin.
         """
         count = len(starts) - 1
         of = np.repeat(np.arange(count), np.diff(starts))
@@ -262,7 +254,6 @@ class WordReader:
 
 
 def _places(known: Ints, pairs: Ints) -> Ints:
-    """Return the positions, among known pairs, of those pairs that are there."""
     if not len(known):
         return np.empty(0, np.int64)
     at = np.searchsorted(known, pairs).clip(max=len(known) - 1)
@@ -284,7 +275,6 @@ def ones_of(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
 
 
 def _pairs(numbers: Ints, below: int | None = None) -> Ints:
-    """Return the distinct pairs of consecutive numbers, ascending; only of numbers below `below`."""
     first, second = numbers[:-1], numbers[1:]
     if below is not None:
         both = (first < below) & (second < below)
@@ -297,9 +287,7 @@ def _matrix(
 ) -> sparse.csr_matrix:
     """Return the matrix of rows with these columns, ascending, and their values, all in one array.
 
-    Args:
-        columns: those of each row; with `lengths`, those of some rows, one row after the other.
-        lengths: the counts of the columns of each of some rows.
+    With `lengths`, the parts have the columns of several rows each, one row after the other.
     """
     none = np.empty(0, np.int64)
     of_rows = np.concatenate([none, *lengths]) if lengths is not None else [*map(len, columns)]
@@ -314,20 +302,17 @@ def _ties(stems: Sequence[str]) -> Ints:
 
 
 def _counted(texts: Sequence[Ints], v: int) -> sparse.csr_matrix:
-    """Return (len(texts), v) float32 how often each text has each number."""
     found = _matrix(texts, np.ones(sum(map(len, texts)), np.float32), v)
     found.sum_duplicates()
     return found
 
 
 def _weighted(matrix: sparse.csr_matrix, weights: Vectors) -> sparse.csr_matrix:
-    """Return the matrix with each column multiplied by its weight."""
     values = matrix.data * weights[matrix.indices]
     return sparse.csr_matrix((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _weighted_rows(matrix: sparse.csr_matrix, weights: Sequence[Vectors], of: Ints) -> sparse.csr_matrix:
-    """Return the matrix with the columns of each row multiplied by weights; `of` says by which ones."""
     rows = np.repeat(of, np.diff(matrix.indptr))
     every = np.stack([np.empty(matrix.shape[1], np.float32), *weights])[1:]
     values = matrix.data * every[rows, matrix.indices]
@@ -335,7 +320,6 @@ def _weighted_rows(matrix: sparse.csr_matrix, weights: Sequence[Vectors], of: In
 
 
 def _shares(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Return the matrix with each row divided by its sum."""
     sums = np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), 1e-9)
     values = (matrix.data / np.repeat(sums, np.diff(matrix.indptr))).astype(np.float32)
     return sparse.csr_matrix((values, matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -352,9 +336,7 @@ def _saturated(counts: sparse.csr_matrix, lengths: Vectors, mean: float) -> spar
 def _idf(matrices: Sequence[sparse.csr_matrix], languages: Ints) -> list[sparse.csr_matrix]:
     """Return the idf of the stems that texts have, where each of the matrices has values.
 
-    Args:
-        matrices: (n, v) counts of stems in the texts; the last one determines how many texts have a stem.
-        languages: (n,) language codes: a stem's idf is that among the texts of one language, or all if it is unknown.
+    The last matrix determines how many texts have a stem, of those of one language, or all if it is unknown (-1).
     """
     last, v = matrices[-1], matrices[-1].shape[1]
     found = [ones_of(matrix) for matrix in matrices]
@@ -372,9 +354,7 @@ def _idf(matrices: Sequence[sparse.csr_matrix], languages: Ints) -> list[sparse.
 def _queries(counts: sparse.csr_matrix, idf: sparse.csr_matrix, ties: Ints) -> sparse.csr_matrix:
     """Return the weights of the `QUERY` most telling stems of each row: ln(1 + count) x idf, as shares of their sum.
 
-    Counts and idf have values in the same places.
-
-    Of stems with equal weights, those with the lowest `ties` count.
+    Counts and idf have values in the same places. Of stems with equal weights, those with the lowest `ties` count.
     """
     values = (np.log1p(counts.data) * idf.data).astype(np.float32)
     found = sparse.csr_matrix((values, counts.indices.copy(), counts.indptr.copy()), counts.shape)

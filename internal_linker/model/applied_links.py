@@ -39,9 +39,7 @@ def content_hash(content: bytes) -> str:
 def link_states(writes: Iterable[PageWrite], live: Iterable[str]) -> Mapping[str, LinkState]:
     """Return the state of each link that was ever written, by its id.
 
-    Args:
-        writes: the writes of a site, the oldest first.
-        live: the ids of the links that a run found on the site.
+    The writes are sorted, the oldest first; `live` has the ids of the links that a run found on the site.
     """
     states: dict[str, LinkState] = {}
     for write in writes:

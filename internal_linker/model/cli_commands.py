@@ -20,9 +20,7 @@ _SPECIAL = re.compile(r"[^\w./\\:-]")
 def command(words: str, *, anywhere: bool = False) -> str:
     """Return a command of this program, such as "check", with what starts the program: ./run_main.sh check.
 
-    Args:
-        words: the command and its options.
-        anywhere: with whole paths, for a scheduler, which has no current folder and may know no other programs.
+    With `anywhere` it has whole paths, for a scheduler, which has no current folder and may know no other programs.
     """
     return f"{_program(anywhere=anywhere)} {words}"
 
@@ -39,23 +37,14 @@ def project_command(words: str, folder: Path) -> str:
 
 
 def installation(extra: str, *, again: bool = False) -> str:
-    """Return the command that installs the packages of an extra into the Python that runs this program.
-
-    Args:
-        extra: a name from [project.optional-dependencies] in pyproject.toml.
-        again: whether the packages are there but damaged.
-    """
+    """Return the command that installs an extra's packages into this Python, `again` if they are damaged."""
     options = ["--force-reinstall", "--no-deps"] if again else []
     return " ".join([typed_path(sys.executable), "-m pip install", *options, *map(_quoted, _packages(extra))])
 
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Turn a failed import of an extra's package into a sentence on how to install it.
-
-    Args:
-        extra: the extra's name.
-        what: what needs it, the subject of the sentence.
+    """Turn a failed import of an extra's package into a sentence on how to install it; its subject is `what`.
 
     Raises:
         ConfigurationError: the package is missing or can't be loaded.
@@ -71,10 +60,7 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
 
 
 def typed_path(path: str | Path, here: str = "", *, anywhere: bool = False) -> str:
-    """Return a path as a person types it: relative to the current folder, after `here`, if it is inside of it.
-
-    With `anywhere` it is whole.
-    """
+    """Return a path as a person types it: relative to the current folder, after `here`, if inside; else whole."""
     # Not resolved: an environment's Python is a link to another one.
     whole = Path(path).absolute()
     inside = not anywhere and whole.is_relative_to(Path.cwd())
@@ -106,7 +92,6 @@ def _quoted(text: str) -> str:
 
 
 def _packages(extra: str) -> list[str]:
-    """Return the requirements of an extra, without their spaces."""
     try:
         if (CHECKOUT / "pyproject.toml").exists():
             project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -25,11 +25,7 @@ class CountBreakdown:
 
 
 def count_waiting(statuses: Mapping[Status, int]) -> CountBreakdown:
-    """Return how many links wait for a decision, of all links in the link graph.
-
-    Args:
-        statuses: the number of links of each status.
-    """
+    """Return how many links wait for a decision, of all links in the link graph, by status."""
     others = sorted((name, count) for name, count in statuses.items() if name != "proposed")
     return CountBreakdown(
         [(sum(statuses.values()), "links of all runs"), *((-count, name) for name, count in others)]

@@ -138,9 +138,6 @@ def altered(edge: Edge, **changes: Any) -> Edge:
     """Return a link with other facts and the same ends.
 
     A run does this several times for each link; `dataclasses.replace` would take many times as long.
-
-    Args:
-        changes: the values by names of `Edge`'s attributes.
     """
     made = object.__new__(Edge)
     made.__dict__.update(edge.__dict__, **changes)
@@ -209,11 +206,7 @@ class Decided:
         ]
 
     def rejected_at_ends(self, aliases: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
-        """Return the rejected targets, also by the final pages of sources and targets that redirect.
-
-        Args:
-            aliases: final page of each page that redirects or is a copy.
-        """
+        """Return the rejected targets, also by the final pages (`aliases`) of sources and targets that redirect."""
         if not aliases:
             return self.rejected
         found: defaultdict[str, list[str]] = defaultdict(list)
@@ -285,8 +278,7 @@ def score_for(strength: Vectors) -> Vectors:
 def beside(inline: float) -> float:
     """Return what the strength of two pages, 0 to 1, counts for a link beside the text: less than any link in it.
 
-    Args:
-        inline: the lowest strength of a link in the text, 0 to 1.
+    `inline` is the lowest strength of a link in the text, 0 to 1.
     """
     return min(_BESIDE, inline)
 
@@ -323,12 +315,9 @@ def why(edge: Edge) -> str:
 
 
 def tier_of(strength: float, inline: float, sidebar: float) -> Tier:
-    """Return the tier of a link by its strength; without a strength it is "review".
+    """Return the tier of a link by its strength, 0 to 1; without one (NaN) it is "review".
 
-    Args:
-        strength: 0 to 1, or NaN.
-        inline: the lowest strength of a link in the text, 0 to 1.
-        sidebar: the lowest strength of a link beside the text, not above `inline`.
+    `inline` and `sidebar`, not above it, are the lowest strengths of links in the text and beside it.
     """
     if strength >= inline:
         return "inline"

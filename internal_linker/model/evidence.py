@@ -109,8 +109,7 @@ NO_EVIDENCE = Evidence()
 def topics(matches: Vectors) -> Ints:
     """Return (n,) the levels of similarity, 1 to 4; 0 for NaN.
 
-    Args:
-        matches: (n,) blends of words and embedding, in standard deviations above the source's average target.
+    `matches` are blends of words and embedding, in standard deviations above the source's average target.
     """
     return np.where(np.isnan(matches), 0, 1 + np.searchsorted(_LEVELS, matches, side="right"))
 
@@ -134,7 +133,6 @@ def sentences(
     """Return why a link is proposed: one or two sentences, the most telling first.
 
     Args:
-        evidence: what is known of the link.
         serp_rank: rank of the target in the search results for `query`, from 1; 0 if it is not among them.
         query: the source's main query; "" if it has none.
         score: the link's score, which stands in for unknown evidence; NaN if unknown.
@@ -161,7 +159,6 @@ def sentences(
 
 
 def _sentence(parts: list[str]) -> str:
-    """Join clauses to one sentence."""
     others = [part[0].lower() + part[1:] for part in parts[1:]]
     return "; ".join([parts[0][0].upper() + parts[0][1:], *others]) + "."
 
@@ -175,7 +172,6 @@ def _search(rank: int, query: str) -> str:
 
 
 def _facts(evidence: Evidence, mentions: str, mentions_query: bool) -> Iterator[str]:
-    """Yield what the site's links and the text say for the link, the most telling first."""
     inlinks, section = evidence.inlinks, evidence.section_inlinks
     if mentions and mentions_query:
         yield f"the text says “{_short(mentions)}”, a search query of the target"
@@ -200,7 +196,6 @@ def _facts(evidence: Evidence, mentions: str, mentions_query: bool) -> Iterator[
 
 
 def _need(evidence: Evidence) -> str:
-    """Return why the target needs the link, which is there because of that."""
     facts, inlinks = list[str](), evidence.inlinks
     if seen := evidence.impressions:
         times = f"{seen:,} impression{'' if seen == 1 else 's'}"

@@ -34,11 +34,7 @@ class LinkDensity:
 def usual_density(words: Ints, links: Ints) -> float:
     """Return how many links per 1,000 words a site's editors set: the median of long texts, `MOST_USUAL` at most.
 
-    Where too few texts are known, it is `MOST_USUAL`.
-
-    Args:
-        words: (n,) the number of words of each text that has links.
-        links: (n,) the number of its links.
+    Where too few texts are known, it is `MOST_USUAL`. Both arrays are those of the texts that have links.
     """
     is_long = words >= LONG_TEXT
     if np.count_nonzero(is_long) < LEAST_TEXTS:

@@ -21,8 +21,7 @@ def escape_control_chars(text: str) -> str:
 def redactor(secrets: Iterable[str]) -> Callable[[str], str]:
     """Return a function that replaces each secret by ***, as it is or as a server could encode it.
 
-    Args:
-        secrets: the secrets; those shorter than `SHORTEST_SECRET` characters count only as they are.
+    Secrets shorter than `SHORTEST_SECRET` characters count only as they are.
     """
     # A secret may contain another one, so the longer ones come first: else the rest of the longer one would be shown.
     forms = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)

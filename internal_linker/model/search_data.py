@@ -86,10 +86,6 @@ class SoundRows:
 def typed(table: SearchTable, frame: "DataFrame") -> "DataFrame":
     """Return the columns of a table with their dtypes; others are left out.
 
-    Args:
-        table: the kind of rows.
-        frame: any number of rows, with at least the columns of the table.
-
     Raises:
         ValueError: a column is missing, or a value has another type.
     """
@@ -108,11 +104,9 @@ def empty(table: SearchTable) -> "DataFrame":
 
 
 def sound_rows(table: SearchTable, frame: "DataFrame") -> SoundRows:
-    """Leave out, and count, rows that can't be right: each for the first of its problems.
+    """Leave out, and count, rows that can't be right, each for the first of its problems.
 
-    Args:
-        table: the kind of rows.
-        frame: the columns of the table; numbers may be texts such as "12" or missing.
+    Numbers may be texts such as "12" or missing.
     """
     import pandas as pd
 

@@ -17,9 +17,8 @@ from internal_linker.model.urls import encoded_path
 class Sections:
     """Parts of a site.
 
-    Args:
-        patterns: a folder, with all below it, as in "/blog" or "blog"; or a pattern of the whole path in which `*`
-            stands for anything, as in "/*/medical/*".
+    A pattern is a folder, with all below it, as in "/blog" or "blog"; or one of the whole path in which `*` stands for
+    anything, as in "/*/medical/*".
     """
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
@@ -84,12 +83,7 @@ class Scope:
     targets: SectionFilter = field(default_factory=SectionFilter)  # the pages that links may lead to
 
     def gives(self, key: str, *, queried: bool = False) -> bool:
-        """Return whether a page gets links, as far as its section decides.
-
-        Args:
-            key: the page's key.
-            queried: whether it is in the main queries.
-        """
+        """Return whether a page gets links, as far as its section decides; `queried`: it is in the main queries."""
         return self.sources.hold(key) and (queried or self.default_sources.hold(key))
 
 
@@ -170,7 +164,6 @@ _NAMED = 5
 
 
 def _path(key: str) -> str:
-    """Return the path of a page's key, "" for a query."""
     host, _, path = key.partition("://")[2].partition("/")
     return "/" + path.partition("?")[0] if host else ""
 
@@ -225,7 +218,6 @@ def _folders(parts: Sequence[Sequence[str]], rows: Sequence[int], depth: int) ->
 
 
 def _name(sections: list[str], parts: Sequence[Sequence[str]], rows: Sequence[int], name: str) -> None:
-    """Enter the section of the rows of a folder, or those of its sub-folders if it has most of the pages."""
     for row in rows:
         sections[row] = name
     n = len(sections)

@@ -11,12 +11,7 @@ FEW = 20_000
 
 
 class Lazy(Sequence[Item_co]):
-    """A sequence that makes its items on access and keeps none of them.
-
-    Args:
-        length: the number of items.
-        make: returns the item at a position from 0 to length - 1, the same one every time.
-    """
+    """A sequence of `length` items that makes them on access, the same every time, and keeps none of them."""
 
     def __init__(self, length: int, make: Callable[[int], Item_co]) -> None:
         self._places, self._make = range(length), make
@@ -40,12 +35,7 @@ class Lazy(Sequence[Item_co]):
 
 
 class Later(Sequence[Item_co]):
-    """A sequence that is loaded when its first item is needed.
-
-    Args:
-        length: the number of items.
-        load: returns the items.
-    """
+    """A sequence of `length` items that is loaded when its first item is needed."""
 
     def __init__(self, length: int, load: Callable[[], Sequence[Item_co]]) -> None:
         self._length, self._load = length, load

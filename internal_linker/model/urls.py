@@ -111,12 +111,7 @@ def names_index_page(url: str) -> bool:
 class NormalForms(dict[str, str]):
     """A cache of normal forms by text; "" for a text that has none.
 
-    Args:
-        known: forms that are known already.
-        of: returns the form in which the site writes a normal form.
-
-    Attributes:
-        others: the texts that the site writes in another form.
+    `of` returns the form in which the site writes a normal form; `others` has the texts that it writes in another.
     """
 
     def __init__(self, known: Mapping[str, str] | None = None, of: Callable[[str], str] = str) -> None:
@@ -170,7 +165,6 @@ def other_page(key: str, url: str, address: str, of: Callable[[str], str] = str)
     """Return the key of an address that a page names; "" for the page itself or an empty one, None if it isn't a URL.
 
     Args:
-        key: the page's key.
         url: the page's URL, which the address may be relative to.
         address: the page's canonical, or the target of its redirect.
         of: returns the form in which the site writes a normal form.
@@ -192,10 +186,7 @@ def is_address(text: str) -> bool:
 def keys_meant(address: str, known: Iterable[str], key_of: Callable[[str], str] = normal_form) -> list[str]:
     """Return the keys that an address stands for: the one of a URL, or the known keys with its path.
 
-    Args:
-        address: a URL, a URL without https://, or a path.
-        known: the keys of all pages.
-        key_of: returns the key of a full URL.
+    The address is a URL, a URL without https://, or a path; `key_of` returns the key of a full URL.
 
     Raises:
         ValueError: it is not a full http(s) URL; the message says why.
@@ -237,7 +228,6 @@ def _host(host: str) -> str:
 
 
 def _wrong_host(host: str) -> str:
-    """Return what is wrong with a host name that is not valid."""
     # Marks belong to the letter before them, and invisible formatting characters (Cf) are left out of a host.
     signs = (sign for sign in host if not sign.isalnum() and sign not in ".-_")
     odd = next((sign for sign in signs if category(sign) not in ("Mn", "Mc", "Me", "Cf")), "")

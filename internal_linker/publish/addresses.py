@@ -25,13 +25,11 @@ def addresses(site: GeneratedSite, path: str, front: FrontMatter) -> Paths:
 
 
 def _folder_and_stem(path: str) -> tuple[str, str]:
-    """Return "/folder/" and the name without suffix of "folder/name.md"."""
     folder, slash, name = without_suffix(path).rpartition("/")
     return f"/{folder}{slash}", name
 
 
 def _own_address(front: FrontMatter, *names: str) -> str:
-    """Return the path that the front matter gives, "" for none and for one that is a template."""
     for name in names:
         value = front.text(name)
         if value and not re.search(r"\{\{|\{%|:[a-z]|^false$", value):
@@ -243,7 +241,6 @@ def _jekyll_default(site: GeneratedSite, path: str, kind: str) -> str:
 
 
 def _slug(text: str, kept: str = "") -> str:
-    """Return a text as part of an address: in lower case, hyphens for all but letters and digits."""
     chars = "".join(char if _is_of_word(char) or char in kept else "-" for char in text)
     return re.sub("-{2,}", "-", chars).strip("-").lower()
 
@@ -315,7 +312,6 @@ def _unversioned(found: re.Match[str]) -> str:
 
 
 def _docs_base(site: GeneratedSite) -> str | None:
-    """Return the path that the docs are published below, if the configuration names it."""
     found = re.search(r"""\bdocs\s*:\s*\{[^{}]*?\brouteBasePath\s*:\s*['"`]([^'"`]*)""", site.script)
     return ("/" + found[1].strip("/")).rstrip("/") if found else None
 

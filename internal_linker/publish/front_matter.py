@@ -109,8 +109,6 @@ def parsed(text: str, kind: str, line: int = 0) -> tuple[Mapping[str, object], s
 
 
 class _NotYaml(ValueError):
-    """The parser's problem, and the line, from 0, that it names."""
-
     def __init__(self, error: Exception) -> None:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = getattr(error, "problem", None) or getattr(error, "context", None) or str(error)

@@ -160,8 +160,6 @@ def escaped(href: str) -> str:
 
 
 class _Reader:
-    """Reads HTML once from its beginning to its end."""
-
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.at = start

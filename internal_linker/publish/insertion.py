@@ -83,13 +83,9 @@ _PART = 12
 def insert(text: str, text_format: Markup, placement: Placement) -> Inserted | Refusal:
     """Link the anchor of a placement: in its sentence, otherwise where it stands in body text as whole words.
 
-    With a wording, its words are added to the sentence first, which must stand in body text once. The result is
-    parsed: the visible text is the same but for these words, the links are the same but for the new one, which leads
-    to the placement's `href`, and nothing outside the anchor's paragraph has changed.
-
-    Args:
-        text: the text as it is stored, with front matter, comments and templates.
-        text_format: what it is written in.
+    With a wording, its words are added to the sentence first, which must stand in body text once. The result is parsed:
+    the visible text is the same but for these words, the links are the same but for the new one, which leads to the
+    placement's `href`, and nothing outside the anchor's paragraph has changed.
     """
     anchor = folded(placement.anchor)
     if not anchor:
@@ -112,7 +108,6 @@ def insert(text: str, text_format: Markup, placement: Placement) -> Inserted | R
 
 
 def _worded(document: Document, text_format: Markup, placement: Placement) -> Inserted | Refusal:
-    """Add the words of a wording to its sentence, and link the anchor there."""
     sentence, span = folded(placement.sentence), addition(placement.sentence, placement.wording)
     found = [
         (passage, at + len(folded_places(placement.sentence[: span[0]]).text))
@@ -163,7 +158,6 @@ def _inserted(document: Document, anchor: str, placement: Placement) -> Inserted
 
 
 def _stands(document: Document, anchor: str) -> bool:
-    """Return whether the anchor stands anywhere in the source, as whole words."""
     words = anchor.lower().split()
     seen = (passage.visible for passage in document.passages if _may_have(passage, words))
     return any(
@@ -174,7 +168,6 @@ def _stands(document: Document, anchor: str) -> bool:
 
 
 def _may_have(passage: Passage, words: Sequence[str]) -> bool:
-    """Return whether a first look at a passage finds all of the words, in lower case."""
     look = (passage.look if passage.look.isascii() else folded(passage.look)).lower()
     # A reference may stand for a letter, and a tag cut a word.
     return "&" in look or "<" in look or all(word in look for word in words)
@@ -281,7 +274,6 @@ def _before(marks: Sequence[Mark], start: int) -> list[Mark]:
 
 
 def _after(marks: Sequence[Mark], end: int) -> list[Mark]:
-    """Return the markup that ends right behind a place, the nearest first."""
     found: list[Mark] = []
     for mark in marks:
         if mark.start == end and mark.nesting < 0:
@@ -327,10 +319,10 @@ def place_links(
     most: int,
     applied: Collection[str] = (),
 ) -> PlacedLinks:
-    """Put links into a text.
+    """Put links into a text, the most wanted first.
 
-    `wanted` has the most wanted first. Of the links in `applied`, which were put in earlier and are not live yet,
-    those that still stand in the text count toward `most`, too.
+    Of the links in `applied`, which were put in earlier and are not live yet, those that still stand in the text count
+    toward `most`, too.
     """
     found: dict[str, PlacedLink] = {}
     new, places = 0, list[tuple[str, int, bool]]()

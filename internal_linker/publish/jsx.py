@@ -77,7 +77,6 @@ def without_jsx(text: str, start: int) -> Jsx:
 def _element(
     tag: str, span: Span, attributes: dict[str, str], opened: list[tuple[str, bool, int]]
 ) -> list[Span]:
-    """Open or end an element; return its span if it ends and its content is no body text."""
     read = _TAG_NAME.match(tag)
     slash, name = (read[1], read[2]) if read else ("", "")
     if tag.endswith("/>") and not slash and name:

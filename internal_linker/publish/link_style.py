@@ -132,9 +132,8 @@ class LinkStyle:
         return encoded(to_url)
 
     def leads_to(self, from_file: str, href: str) -> str | None:
-        """Return the key of the page that a link in a file leads to; None if it leads to no page that can be known.
-
-        The address has its character references resolved.
+        """Return the key of the page that a link in a file leads to (its character references resolved); None if
+        unknown.
         """
         found = self._read(from_file, href)
         return found[0] if found else None
@@ -252,7 +251,6 @@ class LinkStyle:
         return (key, Form(Style.ROOT, based=based)) if key else None
 
     def _base_url(self, path: str) -> str:
-        """Return the URL that relative links of a page are counted from."""
         url = self._url_of(path).partition("#")[0].partition("?")[0]
         if self.in_folders is None:
             return url
@@ -328,7 +326,6 @@ class LinkStyle:
     # Writing
 
     def _write(self, form: Form, from_file: str, to_file: str | None, to_url: str) -> str | None:
-        """Return a link in a form; None if it has none in it."""
         url = encoded(to_url)
         parts = urlsplit(url)
         query = f"?{parts.query}" if parts.query else ""
@@ -402,7 +399,6 @@ class LinkStyle:
 
 
 def _hrefs(text: str, text_format: str) -> Iterator[str]:
-    """Yield the addresses of the links of a text, without those in code."""
     if text_format == "html":
         for link in _HTML_LINKS.finditer(text):
             yield unescape(link[1] or link[2] or "")
@@ -423,7 +419,6 @@ def _section(path: str) -> str:
 
 
 def _most(counts: Counter[Form]) -> Form:
-    """Return the most frequent form of the most frequent style."""
     styles = Counter[Style]()
     for form, count in counts.items():
         styles[form.style] += count

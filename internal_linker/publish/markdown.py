@@ -26,8 +26,6 @@ from internal_linker.publish.templates import (
 
 
 class _Event(NamedTuple):
-    """What a rule of the parser made of a part of a text."""
-
     rule: str
     start: int
     end: int
@@ -277,8 +275,6 @@ def _with_lists(text: str) -> str:
 
 
 class _Parsed:
-    """The blocks of a text in Markdown, without what stands in them."""
-
     def __init__(self, text: str, *, is_mdx: bool) -> None:
         self.start = front_matter(text)
         self.masked = masked(text)
@@ -316,12 +312,10 @@ class _Parsed:
         return self.lines[outermost[at][0]][0], self.lines[min(last, len(self.lines)) - 1][1]
 
     def is_term(self, token: Token) -> bool:
-        """Return whether a paragraph is what the next line defines."""
         after = token.map[1] if token.map else len(self.lines)
         return after < len(self.lines) and bool(_DEFINITION.match(self.unlisted, self.lines[after][0]))
 
     def places(self, token: Token) -> CharacterMap | None:
-        """Return where the text of a paragraph is in the source, None if it is unknown."""
         first = token.map[0] if token.map else 0
         starts, places, at = [], [], 0
         for number, line in enumerate(token.content.split("\n"), first):
@@ -335,7 +329,6 @@ class _Parsed:
         return CharacterMap(starts, places)
 
     def cell(self, token: Token, after: int) -> CharacterMap | None:
-        """Return where the text of a table's cell is in the source, None if it is unknown."""
         number = token.map[0] if token.map else 0
         start, end = self.lines[number]
         written = token.content.replace("|", "\\|")
@@ -353,8 +346,6 @@ class _Parsed:
 
 
 class _Reader:
-    """Reads the blocks of a text from the first to the last."""
-
     def __init__(self, parsed: _Parsed) -> None:
         self.parsed = parsed
         self.elements = Elements()
@@ -496,7 +487,6 @@ class MarkdownDocument:
 def _is_only_changed(
     before: str, after: str, env: Mapping[str, Any], is_change: Callable[[str, str], bool]
 ) -> bool:
-    """Return whether two texts have the same blocks, but for a change in one of them."""
     old_env, new_env = dict[str, Any](), dict[str, Any]()
     old, new = parser().parse(before, old_env), parser().parse(after, new_env)
     if old_env != new_env or len(old) != len(new):

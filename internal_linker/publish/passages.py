@@ -90,19 +90,13 @@ class Document(Protocol):
         """Return an href as the text has it once it is written: with what can't be written escaped."""
 
     def is_only_linked(self, text: str, start: int, href: str) -> bool:
-        """Return whether a new text is this one with one more link in body text, and nothing else.
-
-        The link begins at `start` in the new text.
-        """
+        """Return whether a new text is this one with one more link in body text, at `start` in it, and nothing else."""
 
     def plain(self, words: str) -> str:
         """Return words as they are written in body text."""
 
     def is_only_worded(self, text: str, start: int, words: str) -> bool:
-        """Return whether a new text is this one with words added to its body text, and nothing else.
-
-        They begin at `start` in the new text.
-        """
+        """Return whether a new text is this one with words added to its body text, at its `start`, and nothing else."""
 
 
 def joined(spans: Sequence[Span]) -> list[Span]:
@@ -191,9 +185,7 @@ def occurrences(
 ) -> Iterator[tuple[int, Span]]:
     """Yield the occurrences of an anchor: the rank of each (0 is the best), and its span in the visible text.
 
-    Args:
-        visible: the text as readers see it.
-        sentences: spans of the folded text in which also a part of a word may be the anchor.
+    In `sentences`, spans of the folded text, also a part of a word may be the anchor.
     """
     exact = set(all_places(text.text, anchor))
     lower = text.text.lower()
@@ -215,7 +207,6 @@ def occurrences(
 
 
 def _is_divided(visible: str, span: Span) -> bool:
-    """Return whether a span begins and ends between words, also in scripts without spaces."""
     if not _UNSPACED.search(visible[max(0, span[0] - 1) : span[1] + 1]):
         return True
     return bool(unspaced_boundaries(visible, "")[list(span)].all())

@@ -135,8 +135,6 @@ class SourcePages:
 
 @dataclass
 class _Search:
-    """The pages and files that are not matched yet, and what is known of them."""
-
     tree: SourceTree
     pages: dict[str, KnownPage]  # by key
     fronts: dict[str, FrontMatter]
@@ -217,7 +215,6 @@ def _take_saved(search: _Search, saved: Mapping[str, str]) -> Iterator[str]:
 
 
 def _is_open(unsure: Unsure, search: _Search) -> bool:
-    """Return whether an unsure match was not decided in a later step."""
     if unsure.url:
         return normal_form(unsure.url) not in search.matched
     return unsure.file in search.files
@@ -350,7 +347,6 @@ def _match_folders(search: _Search) -> None:
 
 
 def _roots(stem: str, path: str) -> tuple[str, str]:
-    """Return the folders of a file and a page up to which their paths differ."""
     one, other = stem.split("/"), path.split("/")
     while one and other and one[-1] == other[-1] and (len(one) > 1 and len(other) > 1):
         one.pop()

@@ -117,7 +117,6 @@ class _Lists:
     rejected: bool = False  # whether the links are rejected ones
 
     def at(self, where: Bools) -> "_Lists":
-        """Return the lists with some of the candidates."""
         names = ("of", "rows", "features", "unlinked", "found")
         return replace(self, **{name: getattr(self, name)[where] for name in names})
 
@@ -125,11 +124,8 @@ class _Lists:
 def adapted(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Adaptation | None]:
     """Return the ranking by weights that are adapted to the site, if they are better, and the cross-validation.
 
-    With too few links, return the ranking unchanged, and None.
-
-    Args:
-        ranking: a ranking by the packaged ranker. The links that editors rejected for its sources are learned from.
-        links: the known links, and those that editors accepted.
+    With too few links, return the ranking unchanged, and None. `ranking` is one by the packaged ranker, which also
+    learns from the links that editors rejected; `links` are known or accepted ones.
     """
     whole, ranker = ranking.with_links(links, ()), ranking.ranker
     if whole.graph.size < LEAST_LINKS:
@@ -194,7 +190,6 @@ def _hidden(
         whole: a ranking that knows all links.
         pairs: (source, target) keys of the links to be found, or of rejected ones.
         groups: in which of the simulated arrivals each page is new.
-        arrivals: whether the links to be found are simulated arrivals.
     """
     rows, n = whole.rows, len(whole.linkable)
     found = defaultdict[str, set[int]](set)
@@ -258,7 +253,6 @@ def _choices(lists: _Lists, ranker: LearnedRanker, seed: int) -> tuple[Choices, 
 
 
 def _ndcgs(lists: _Lists, ranker: LearnedRanker) -> Vectors:
-    """Return (l,) NDCG@5 of each source with its candidates by this ranker."""
     order = np.lexsort((lists.rows, -ranker.score(lists.features, lists.of), lists.of))
     ends = np.searchsorted(lists.of, np.arange(len(lists.groups) + 1)).tolist()
     found = np.zeros(len(lists.groups))

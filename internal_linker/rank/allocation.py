@@ -118,7 +118,6 @@ class _Market:
     """
 
     def __init__(self, edges: Edges, order: Ints, n_sources: int, n_targets: int, counts: Bools) -> None:
-        """Take the free edges, in an order by node, then by source."""
         self.n, self.ground = n_targets, 2 * n_targets
         self.source = edges.sources[order].astype(np.int64)
         self.target = edges.targets[order].astype(np.int64)
@@ -134,7 +133,6 @@ class _Market:
         self.distance = np.full(self.ground + 1, FAR)
 
     def open(self, edges: Edges, count: int, least: Ints, most: Ints) -> None:
-        """Set the limits that the fixed links leave, and let each source choose its best."""
         n_sources, top = len(self.next_best), int(least.max(initial=0))
         taken = np.bincount(edges.sources[edges.fixed], minlength=n_sources)
         self.room = np.maximum(np.minimum(count, np.bincount(edges.sources, minlength=n_sources)) - taken, 0)
@@ -182,7 +180,6 @@ class _Market:
             self._pull(target)
 
     def _choose(self, edges: Ints) -> None:
-        """Give sources their best at the present prices; `edges` are all edges of these sources."""
         net = self.worth[edges] + self.price[self.head[edges]]
         order = _by_source(self.source[edges], net)
         edges, net = edges[order], np.maximum(net[order], -self.vacancy)
@@ -244,7 +241,6 @@ class _Market:
         chain.reach(other, int(self.distance[node]) + loss, (node, self.missing, 0))
 
     def _exchange(self, chain: "_Chain") -> None:
-        """Carry out a chain, from its end to its start."""
         node = chain.end
         self._shift(node, -1)
         while node in chain.came:
@@ -266,7 +262,6 @@ class _Market:
 
 
 def _by_source(source: Ints, net: Ints) -> Ints:
-    """Return the order of edges by source, the highest net worth first; equal ones keep their order."""
     span = int(np.ptp(net)) + 1 if len(net) else 1
     if (int(source.max(initial=0)) + 2) * span < FAR:
         # One key takes a third of the time of two.
@@ -294,12 +289,10 @@ class _Chain:
         return None
 
     def reach(self, node: int, far: int, step: Step) -> None:
-        """Record a path to a node if it is shorter."""
         if far < min(self.distance[node], self.cost):
             self.distance[node], self.came[node] = far, step
             heappush(self.heap, (far, node))
 
     def finish(self, node: int, cost: int, step: Step) -> None:
-        """Record an end if it is cheaper: a node that can give up one link."""
         if cost < self.cost:
             self.cost, self.end, self.came[node] = cost, node, step

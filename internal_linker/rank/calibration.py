@@ -29,12 +29,7 @@ class LinkProbability:
     slope: float = 1.0
 
     def probability(self, scores: Vectors, of: Ints) -> Vectors:
-        """Return (m,) probabilities, 0 to 1, in the order of the scores within each list.
-
-        Args:
-            scores: (m,) scores in standard deviations above the mean of a source's candidates.
-            of: (m,) position of each candidate's source, ascending.
-        """
+        """Return (m,) probabilities, 0 to 1, in the order of the scores within each list; see `log_odds`."""
         logits = self.intercept + self.slope * log_odds(scores, of)
         found: Vectors = 0.5 + 0.5 * np.tanh(logits / 2)
         return found
@@ -78,12 +73,9 @@ class Range:
 
 
 def reliability(expected: Vectors, is_link: Bools, weights: Vectors | None = None) -> Sequence[Range]:
-    """Compare expected probabilities with observed shares of links, in ranges of probability.
+    """Compare (m,) expected probabilities, 0 to 1, with observed shares of links, in ranges of probability.
 
-    Args:
-        expected: (m,) expected probabilities of the pairs, 0 to 1.
-        is_link: (m,) which pairs are links.
-        weights: (m,) how much each pair counts; by default all the same.
+    By default all pairs have the same weight.
     """
     counted = np.ones(len(expected)) if weights is None else weights
     within = np.searchsorted(_BOUNDS, expected, side="right") - 1

@@ -27,12 +27,8 @@ class CandidateSources:
     """Finds candidates; 100 to 150 of a source together with its most similar pages and those that its text names.
 
     Args:
-        words: all texts, stemmed.
         among: (n,) whether each text may be a candidate.
         languages: (n,) language codes, see `Postings`.
-
-    Attributes:
-        searches: the searches by words.
     """
 
     def __init__(self, words: WordIndex, among: Bools, languages: Ints) -> None:
@@ -73,12 +69,7 @@ class CandidateSources:
         return Pairs(of, found[of, at].astype(np.int64))
 
     def by_links(self, texts: Ints, graph: LinkGraph, similar: SimilarPagesLinks) -> Pairs:
-        """Return the candidates of each text from links, in any order and some repeatedly, old links among them.
-
-        Args:
-            texts: (t,) rows of the texts.
-            similar: what the pages similar to the texts link to.
-        """
+        """Return the candidates of each text from links, in any order and some repeatedly, old links among them."""
         counted = (
             (similar.votes, VOTED),
             (similar.best, LINKED_NEARBY),

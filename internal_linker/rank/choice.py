@@ -25,9 +25,7 @@ class Chooser:
 
     Args:
         ranked: the candidates of s sources, m in all.
-        ranking: the ranking of these sources.
         counts: (s,) which sources' links count as inlinks; the limits don't apply to the others.
-        rules: how many links each source gets and gives, and which come last.
         liked: what the last run means for the candidates.
         bonus: (m,) what needs add to their scores; `liked.worth` has it.
         ruled: the links that rules of the house ask for; they come first.
@@ -69,9 +67,7 @@ class Chooser:
     def chosen_first(self, accepted: Pairs) -> Ranked:
         """Return the candidates of each source, reordered: those that become links before the others.
 
-        Args:
-            accepted: the links that editors accepted: position of the source and row of the page. They have places and
-                count in any case.
+        Accepted links (position of the source, row of the page) have places and count in any case.
         """
         ranked, n = (
             self._ranked,

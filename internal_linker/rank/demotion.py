@@ -73,10 +73,7 @@ class Demotions:
     def links(self, sources: Ints, targets: Ints, scores: Vectors) -> Bools:
         """Return (m,) whether each link comes last; a strong one does not for the mere length of its target.
 
-        Args:
-            sources: (m,) rows of the pages with the links.
-            targets: (m,) rows of the pages that the links lead to.
-            scores: (m,) scores of the links; NaN where unknown.
+        Unknown scores are NaN.
         """
         found = self.are_last(targets)
         if self.short is not None:
@@ -101,17 +98,13 @@ class Demotions:
 
 
 def _at(values: NDArray[Any], rows: Ints, other: int) -> NDArray[Any]:
-    """Return the values at some rows, and `other` for rows past the end."""
     return np.append(values, np.array(other, values.dtype))[np.minimum(rows, len(values))]
 
 
 def find_demotions(pages: Sequence[Page], links: Ints, rules: DemotionRules) -> Demotions:
-    """Find the pages that come last; a kind to which most pages of the site belong is left out.
+    """Find the pages that come last, given (n,) how many links each one's text has.
 
-    Args:
-        pages: the n pages of a site.
-        links: (n,) how many links each page's text has.
-        rules: which pages come last.
+    A kind to which most pages of the site belong is left out.
     """
     kinds = {
         "short": _short(pages, rules.words),
@@ -142,7 +135,6 @@ def _has_fewer(page: Page, least: int) -> bool:
 
 
 def _dense(pages: Sequence[Page], links: Ints, density: LinkDensity | None) -> Bools:
-    """Mark pages with more links than their texts can carry."""
     found = np.zeros(len(pages), np.bool_)
     if density is None:
         return found
@@ -182,7 +174,6 @@ def _templates(pages: Sequence[Page]) -> Ints:
 
 
 def _without_brands(titles: Sequence[str]) -> Iterator[str]:
-    """Yield the titles without the parts that many of them have in common."""
     parts = [_SEPARATOR.split(title) for title in titles]
     counts = Counter(part for each in parts if len(each) > 1 for part in {*each})
     for each in parts:

@@ -17,21 +17,13 @@ from internal_linker.text.words import words
 
 
 class Explainer:
-    """Finds the evidence for links of one ranking.
-
-    Args:
-        ranking: the ranking that the links come from.
-    """
+    """Finds the evidence for links of one ranking."""
 
     def __init__(self, ranking: Ranking) -> None:
         self._ranking = ranking
 
     def explained(self, items: Iterable[tuple[int, Recommendation]]) -> Iterator[Recommendation]:
-        """Yield recommendations whose links, held ones too, have their evidence.
-
-        Args:
-            items: recommendations with the positions of their sources.
-        """
+        """Yield recommendations, given with their sources' positions, with evidence for all links, held ones too."""
         for some in batched(items, BLOCK):
             linked = [(*item.links, *item.held) for _, item in some]
             targets = [[link.target.key for link in links] for links in linked]
@@ -48,11 +40,9 @@ class Explainer:
     def explain_links(
         self, positions: Sequence[int], targets: Sequence[Sequence[str]]
     ) -> list[list[Evidence]]:
-        """Return the evidence for links from each source to its targets.
+        """Return the evidence for links from each source (its position) to the keys of its targets.
 
-        Args:
-            positions: positions of the sources in the ranking.
-            targets: keys of the targets of each source; there is no evidence for a page that is not listed.
+        There is no evidence for a page that is not listed.
         """
         rows = self._ranking.rows
         found = [[Evidence() for _ in keys] for keys in targets]
@@ -76,7 +66,6 @@ class Explainer:
         return SharedTitles(titles, Lazy(len(pages), lambda row: pages[row].lang), common)
 
     def _title_words(self, position: int) -> Sequence[str]:
-        """Return the words of the title of a source, or of a query that has no page."""
         row, source = int(self._ranking.source_rows[position]), self._ranking.sources[position]
         if source.page:
             return self._titles.words(row)

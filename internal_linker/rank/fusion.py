@@ -15,11 +15,7 @@ SERP_WEIGHT = 0.25
 
 
 class Numbers:
-    """Numbers of possible targets: a page's number is its row; other search results are numbered after the pages.
-
-    Args:
-        rows: the row of each page, by its key.
-    """
+    """Numbers of possible targets: a page's number is its row; other search results are numbered after the pages."""
 
     def __init__(self, pages: Sequence[Page], rows: Mapping[str, int]) -> None:
         self._pages, self._rows = pages, rows
@@ -71,8 +67,8 @@ def fuse(found: Pairs, serp_ranks: Ints, matches: Ranked, fusion: Fusion) -> Ran
         found: numbers of each source's eligible search results, by rank.
         serp_ranks: (len(found),) ranks of the search results.
         matches: pages with their similarity signals, in any order; may contain search results too.
-        fusion: "fill" puts search results first, in their order, and the most similar pages after
-            them; "blend" ranks both by score, to which a search result adds `SERP_WEIGHT` / its position.
+        fusion: "fill" puts search results first, in their order, and the most similar pages after them; "blend" ranks
+            both by score, to which a search result adds `SERP_WEIGHT` / its position.
     """
     n = 1 + int(max(found.rows.max(initial=0), matches.targets.max(initial=0)))
     keys, wanted = Pairs(matches.of, matches.targets).keys(n), found.keys(n)

@@ -90,7 +90,6 @@ def fusion_evidence(
 
     Args:
         ranking: the run's ranking, which has computed its candidates.
-        pages: the pages to compare, see `pages_to_compare`.
         searched: the search results of these pages by position, including those that they link to.
         results: count of the search results that the ranking has ranked.
     """
@@ -116,7 +115,6 @@ def fusion_evidence(
 
 
 def _first(ranking: Ranking) -> dict[str, list[str]]:
-    """Return the candidates of each source, best first, by keys."""
     ranked = ranking.rank_sources(range(len(ranking.sources)))
     return {
         source.key: [one.key for one in candidates]

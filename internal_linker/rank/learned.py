@@ -54,12 +54,9 @@ class LearnedRanker:
         return score
 
     def standardised(self, columns: Vectors) -> Vectors:
-        """Return (m, c) float32 columns in deviations from the mean, at most 6; 0 where unknown.
+        """Return (m, c) float32 columns in deviations from the mean, at most 6; 0 where unknown or a raw cosine.
 
-        Raw cosines of vectors are 0, too.
-
-        Args:
-            columns: (m, c - 1) the columns but for the sum of the trees.
+        The given columns lack the sum of the trees.
         """
         found = np.column_stack([columns, self.trees.predict(columns)]) - self.means
         # In place: further arrays of this size take as long as what is computed.
@@ -123,7 +120,6 @@ def written_ranker(ranker: LearnedRanker, about: Mapping[str, Any]) -> str:
 
 
 def _lines(value: object) -> str:
-    """Return a value as JSON, the items of a list of records on a line each."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]"
     return json.dumps(value)

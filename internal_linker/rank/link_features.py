@@ -36,11 +36,7 @@ class Counted:
 
 
 class LinkGraph:
-    """The links between the n pages of a site, each pair of pages once.
-
-    Args:
-        links: all known links; links from or to a page that is not in `rows` are left out.
-        rows: the row of each page, 0 to n - 1, by its key.
+    """The links between the n pages of a site, each pair of pages once; links of pages without a row are left out.
 
     Attributes:
         size: count of linked pairs.
@@ -103,12 +99,7 @@ class LinkGraph:
         return self._counted(Pairs(links.of[others.of], others.rows), np.ones(len(others.of)))
 
     def best_linking(self, near: Pairs, cosines: Vectors) -> Counted:
-        """Return, for each page that some of a text's similar pages link to, the highest cosine of these.
-
-        Args:
-            near: the similar pages of each text.
-            cosines: (len(near),) how similar they are, above 0.
-        """
+        """Return, for each page that some of a text's similar pages link to, the highest cosine of these, above 0."""
         links = self.targets(near.rows)
         keys = Pairs(near.of[links.of], links.rows).keys(self._n)
         values = cosines[links.of]
@@ -123,19 +114,16 @@ class LinkGraph:
         return self._linked_from(pages, np.ones(len(pages.rows)))
 
     def _linked_from(self, pages: Pairs, weights: Vectors) -> Counted:
-        """Return the sum of the weights of each text's pages that link to each page."""
         links = self.targets(pages.rows)
         return self._counted(Pairs(pages.of[links.of], links.rows), weights[links.of])
 
     def _counted(self, pairs: Pairs, weights: Vectors) -> Counted:
-        """Return the sum of the weights of equal pairs."""
         keys, at = np.unique(pairs.keys(self._n), return_inverse=True)
         counts = np.bincount(at, weights, minlength=len(keys)).astype(np.float32)
         return Counted(Pairs(*np.divmod(keys, max(1, self._n))), counts, self._n)
 
 
 def _links(links: sparse.csr_matrix, pages: Ints) -> Pairs:
-    """Return the columns of each row, ascending."""
     starts, n = links.indptr, links.shape[0]
     known = np.flatnonzero(pages < n)
     first, counts = starts[pages[known]], np.diff(starts)[pages[known]]

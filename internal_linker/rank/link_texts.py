@@ -16,7 +16,6 @@ def without_link_texts(texts: Sequence[Text], collected: Collected) -> Sequence[
 
     Args:
         texts: one text for each page, stripped, then one for each source without a page.
-        collected: the pages and their existing links.
     """
     pages = len(collected.pages)
 

@@ -32,10 +32,7 @@ class Prior:
 def fitted(parts: Sequence[Choices], prior: Prior, start: Vectors | None = None) -> Vectors:
     """Return (c,) float64 the weights with the least loss: cross-entropy of the lists, and distance from the prior.
 
-    Args:
-        parts: what to learn from.
-        prior: the weights if there is nothing to learn from.
-        start: similar weights, from which fewer steps are needed; by default those of the prior.
+    From similar weights as `start`, fewer steps are needed than from the prior.
     """
     weights = prior.weights if start is None else start
 

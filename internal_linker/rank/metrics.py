@@ -49,10 +49,7 @@ class Measured:
 def measure(truth: Mapping[str, Collection[str]], ranked: Mapping[str, Sequence[str]]) -> Measured:
     """Compare the proposed targets with the hidden ones; sources without a hidden target are not measured.
 
-    Args:
-        truth: hidden targets of each source.
-        ranked: proposed targets of each source, best first. The source itself, empty and repeated targets take no
-            rank, and a source that is missing scores 0.
+    The source itself, empty and repeated targets take no rank, and a source that is missing scores 0.
     """
     sources = tuple(sorted(source for source, wanted in truth.items() if wanted))
     each = np.array([_values(set(truth[one]), _ranked_targets(one, ranked)) for one in sources], np.float64)
@@ -78,9 +75,8 @@ def paired(ours: Measured, theirs: Measured) -> Estimate:
 def reach(
     truth: Mapping[str, Collection[str]], candidates: Mapping[str, Sequence[str]], k: int = 50
 ) -> float:
-    """Return the share, 0 to 1, of hidden pairs whose target is among the source's first `k` candidates.
-
-    Without a hidden pair the share is NaN.
+    """Return the share, 0 to 1, of hidden pairs whose target is among the source's first `k` candidates; NaN without
+    any.
     """
     found = sum(len(set(wanted) & set(_ranked_targets(one, candidates)[:k])) for one, wanted in truth.items())
     pairs = sum(len(set(wanted)) for wanted in truth.values())
@@ -105,13 +101,10 @@ def estimates(each: Vectors) -> list[Estimate]:
 
 
 def ratios(values: Vectors, counts: Vectors) -> list[Estimate]:
-    """Return the ratio of sums and its interval for each column; all columns share their resamples.
+    """Return the ratio of (n, c) sums and counts of n clusters, and its interval, for each column; NaN without counts.
 
-    Unlike the mean of `estimates`, this resamples whole clusters, such as the pairs of a page, which are alike.
-
-    Args:
-        values: (n, c) sum of each cluster.
-        counts: (n, c) count of each cluster; a column without any count has the estimate NaN.
+    Unlike the mean of `estimates`, this resamples whole clusters, such as the pairs of a page, which are alike; all
+    columns share their resamples.
     """
     rng, n = np.random.default_rng(0), len(values)
     whole = np.full(values.shape[1], np.nan)

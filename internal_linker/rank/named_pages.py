@@ -19,12 +19,7 @@ _NOBODY, _SEVERAL = -1, -2
 
 
 class NamedPages:
-    """Finds the pages that texts name; `read` each text, pages first, before asking.
-
-    Args:
-        collected: the pages, their main queries and existing links.
-        stems: finds the stems of words.
-    """
+    """Finds the pages that texts name; `read` each text, pages first, before asking."""
 
     def __init__(self, collected: Collected, stems: Stems) -> None:
         self._site, self._stems = collected, stems
@@ -115,7 +110,6 @@ class NamedPages:
                 yield stems
 
     def _anchor(self, link: ExistingLink) -> Name:
-        """Return the stems of a link's anchor, in the language of its page; none for an unknown page."""
         page = self._site.find(link.source)
         if page is None:
             return ()

@@ -28,11 +28,7 @@ MOST_LINKED = 30
 
 
 class PairFeatures:
-    """Computes the features of any pairs of a site's pages.
-
-    Args:
-        words: the same texts, stemmed.
-    """
+    """Computes the features of any pairs of a site's pages."""
 
     def __init__(self, site: Site, words: WordIndex, graph: LinkGraph) -> None:
         n = words.bm25.shape[0]
@@ -99,10 +95,6 @@ def hidden(features: Vectors, where: Bools) -> Vectors:
 
     A ranker that learns with these hidden at random doesn't expect new pages, to which no links are known, to stay
     without links.
-
-    Args:
-        features: (m, len(PAIR_FEATURES)) features.
-        where: (m,) for which pairs to hide them.
     """
     kept = features.copy()
     kept[np.ix_(where, _OF_TARGET_LINKS)] = np.nan

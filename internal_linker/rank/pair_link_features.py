@@ -46,11 +46,7 @@ class SimilarPagesLinks:
 
 
 class PairLinkFeatures:
-    """Computes the features of pairs from known links; 40 bytes a link.
-
-    Args:
-        n: count of all texts, pages first.
-    """
+    """Computes the features of pairs from known links; 40 bytes a link."""
 
     def __init__(self, graph: LinkGraph, n: int) -> None:
         links = graph.pairs
@@ -82,13 +78,9 @@ class PairLinkFeatures:
     def compute_features(
         self, texts: Ints, matches: Matches, linked: Sequence[Sequence[Vectors]], similar: SimilarPagesLinks
     ) -> Mapping[str, Vectors]:
-        """Return (m,) float32 values of `LINK_FEATURES`; NaN where unknown.
+        """Return (m,) float32 values of `LINK_FEATURES`; NaN where unknown. See `PairFeatures.compute_features`.
 
-        Args:
-            texts: (t,) rows of the sources.
-            matches: the m candidates of all sources, sorted by source.
-            linked: for each source, the cosines of its candidates with each page that it links to.
-            similar: what the pages similar to the sources link to.
+        `linked` has the cosines of each source's candidates with each page that it links to.
         """
         of, others, pairs, n = matches.of, matches.rows, matches.pairs, len(self._inlinks)
         own = texts[of]

@@ -22,9 +22,6 @@ _PRIOR = 0.5
 class PagePositions:
     """Where the n pages of a site are; 60 bytes a page.
 
-    Args:
-        keys: the normal form of each page's URL.
-
     Attributes:
         sections, folders: (n,) a number for each page's first folder, and for its whole folder.
     """
@@ -42,12 +39,7 @@ class PagePositions:
         self.folders = _numbered([path[:-1] for path in paths])
 
     def with_guests(self, keys: Sequence[str], pages: Sequence[str]) -> "PagePositions":
-        """Return the places of the same pages and of guests.
-
-        Args:
-            keys: the normal form of each guest's URL; "", which has the place of the home page, for one without a URL.
-            pages: the normal forms of the pages' URLs.
-        """
+        """Return the places of the same pages and of guests; without a URL (""), a guest has that of the home page."""
         other, places = copy(self), [self._place(_path(key), pages) for key in keys]
         other._depths = np.append(self._depths, [len(_path(key)) for key in keys])
         other._paths = np.concatenate([self._paths, np.array([path for path, *_ in places], np.int32)])
@@ -94,9 +86,7 @@ class PagePositions:
 class Lift:
     """How much more often pages of one section link to those of another than to any page.
 
-    Args:
-        sections: (n,) the number of each page's section, and of each guest's after them.
-        pages: count of the pages; None: there are no guests.
+    `sections` has the number of each page's section, and of each guest's after them.
     """
 
     def __init__(self, sections: Ints, links: Pairs, pages: int | None = None) -> None:
@@ -154,6 +144,5 @@ def _near(path: Sequence[str], keys: Sequence[str]) -> Iterator[int]:
 
 
 def _numbered(names: Sequence[tuple[str, ...]]) -> Ints:
-    """Return (n,) equal numbers for equal names."""
     numbers: dict[tuple[str, ...], int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)

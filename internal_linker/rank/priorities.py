@@ -12,13 +12,7 @@ from internal_linker.rank.fusion import Ranked
 
 
 def bonuses(ranked: Ranked, needs: PageNeeds | None, most: float) -> Vectors:
-    """Return (m,) float64 what the needs of their pages add to candidates; 0 for what is not a page.
-
-    Args:
-        ranked: the m candidates of all sources.
-        needs: the needs of the pages; None: nothing is added.
-        most: what the greatest need adds.
-    """
+    """Return (m,) float64 what the needs of their pages add to candidates, at most `most`; 0 for what is no page."""
     if needs is None:
         return np.zeros(len(ranked.targets))
     values = np.append(needs.values.astype(np.float64), 0.0)
@@ -29,16 +23,13 @@ def bonuses(ranked: Ranked, needs: PageNeeds | None, most: float) -> Vectors:
 def by_need(ranked: Ranked, chosen: Bools, last: Bools, bonus: Vectors, count: int) -> Bools:
     """Mark the chosen candidates that stand there because of their pages' need.
 
-    Such a candidate is not among the best of its source by score, and one that scores more was left out though
-    both pages' needs, added to their scores, put it behind. What the last run chose doesn't matter here: the
-    reason is the same as long as scores and needs are.
+    Such a candidate is not among the best of its source by score, and one that scores more was left out though both
+    pages' needs, added to their scores, put it behind. What the last run chose doesn't matter here: the reason is the
+    same as long as scores and needs are.
 
     Args:
-        ranked: the candidates of all sources, m in all.
-        chosen: (m,) which of them become links.
-        last: (m,) which of them come last for another reason.
+        last: (m,) which candidates come last for another reason.
         bonus: (m,) what needs add to the scores.
-        count: the number of links of each source.
     """
     found = np.zeros(len(chosen), np.bool_)
     score = np.nan_to_num(ranked.worth.astype(np.float64))
@@ -64,13 +55,7 @@ def by_need(ranked: Ranked, chosen: Bools, last: Bools, bonus: Vectors, count: i
 def told(
     items: Iterable[Recommendation], pairs: Pairs, needs: PageNeeds, rows: Mapping[str, int]
 ) -> Iterator[Recommendation]:
-    """Yield recommendations in which the evidence for the links that came by need says so.
-
-    Args:
-        items: the recommendations of all sources, in order.
-        pairs: positions of sources, and rows of the pages that they link to because of need.
-        rows: the row of each page, by its key.
-    """
+    """Yield all recommendations, in order; the evidence for the links that came by need, `pairs`, says so."""
     n = len(needs.values)
     known = set(pairs.keys(n).tolist())
 

@@ -36,12 +36,8 @@ class Promising:
 
     @classmethod
     def among(cls, of: Ints, rows: Ints, score: Vectors, features: Vectors, columns: Vectors) -> "Promising":
-        """Return the promising ones among m candidates.
-
-        Args:
-            score: (m,) scores by the ranker.
-            features: (m, len(PAIR_FEATURES)) features.
-            columns: (m, 3 * len(PAIR_FEATURES)) the same, `scaled`.
+        """Return the promising ones among m candidates, by (m,) scores of the ranker and its (m, f) features, also
+        `scaled`.
         """
         promise = score.copy()
         for name, weight in _MENTIONED.items():
@@ -61,10 +57,8 @@ PlaceJudge = Callable[[Ints, Promising], Vectors]
 def with_places(ranked: Ranked, promising: Promising, quality: Vectors, rules: LinkRules) -> Ranked:
     """Return each source's candidates in a new order: those with a good place, best first, then the others by score.
 
-    With the fusion "fill", search results stay first.
-
-    Args:
-        quality: (n,) the quality of the best place for each promising target, 0 to 1, NaN without any.
+    With the fusion "fill", search results stay first. `quality` is that of the best place for each promising target, 0
+    to 1, NaN without any.
     """
     n = 1 + int(max(ranked.targets.max(initial=0), promising.rows.max(initial=0)))
     places = dict(zip(Pairs(promising.of, promising.rows).keys(n).tolist(), quality.tolist(), strict=True))

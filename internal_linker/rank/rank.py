@@ -76,14 +76,12 @@ class Ranking:
     """The candidates of any source of one run.
 
     Args:
-        collected: the whole input.
         sources: the pages and queries to rank for; a source's position is its index in this list.
         targets: where links may lead.
         searched: search results of the sources.
         texts: one text for each page, without the text of its links (see `link_texts`), then one for each source
             without a page, which are guests: see `with_guests`.
         vectors: (len(texts), d) unit rows, zeros for texts without a vector.
-        rules: how candidates are ranked.
         tokenized: the texts of the pages, tokenized; None: tokenize them.
         joined: see `Site`.
 
@@ -93,7 +91,6 @@ class Ranking:
         rows: the row of each page in `site`, by its key.
         source_rows: (s,) the row of each source in `site`.
         linkable: (n,) which rows of `site` are pages that a similar page may link to.
-        graph: the known links.
         last: the pages that come last as sources and targets.
         one_way: how many links were put last because the link in the other direction is better.
         ranker: scores the candidates; learned from editors' links on other sites.
@@ -175,10 +172,7 @@ class Ranking:
         return sections
 
     def work(self, workers: Workers | None) -> None:
-        """Let other processes compare and search the texts of a large site where many sources are ranked.
-
-        None: this one goes on.
-        """
+        """Let other processes compare and search many texts of a large site; None: this one goes on."""
         self.site.work(workers, self._candidates.searches)
 
     @property
@@ -197,12 +191,10 @@ class Ranking:
     def ranked(
         self, positions: Sequence[int], offered: Mapping[int, Sequence[int]] | None = None
     ) -> Iterator[Ranked]:
-        """Yield the candidates as `of` does, but as arrays of `BLOCK` sources at a time, which `candidates` reads.
+        """Yield the candidates as `rank_sources` does, but as arrays of `BLOCK` sources at a time; see `candidates`.
 
-        Args:
-            positions: positions of the sources to rank for.
-            offered: rows of further pages by the position of a source; a page becomes a candidate if the source is
-                more similar to it than to its average target.
+        `offered` has rows of further pages by the position of a source; a page becomes a candidate if the source is
+        more similar to it than to its average target.
         """
         return (ranked for ranked, _ in self.ranked_with_promising(positions, offered))
 
@@ -309,11 +301,7 @@ class Ranking:
     ) -> "Ranking":
         """Return a ranking of the same site for other sources, of which guests follow: see `with_guests`.
 
-        Args:
-            sources: the pages and queries to rank for.
-            targets: where links may lead.
-            searched: search results of the sources.
-            rows: the row of each source, those of guests after the pages'; None: they are looked up.
+        `rows` has the row of each source, those of guests after the pages'; None: they are looked up.
         """
         other = self._changed(sources=sources, targets=targets, _searched=searched, below_floor_of={})
         other.source_rows = other._rows_of_sources(sources) if rows is None else rows
@@ -438,7 +426,6 @@ class Ranking:
         yield from targets.rejected.get(source.end, ())
 
     def _rows_of(self, keys: Iterable[str]) -> list[int]:
-        """Return the rows of those keys that are pages."""
         return [self.rows[key] for key in keys if key in self.rows]
 
     def _rows_of_sources(self, sources: Sequence[Source]) -> Ints:
@@ -536,7 +523,6 @@ class Ranking:
         return topic_score(features, matches.of, coverage, self.site.has_content[texts[matches.of]])
 
     def _hits(self, position: int) -> list[SerpTarget]:
-        """Return the search results that a source may link to."""
         return [*eligible(self.sources[position], self._searched.targets.get(position, ()), self.targets)]
 
     def _near_enough(

@@ -50,14 +50,12 @@ def recommend(
 ) -> Iterator[Recommendation]:
     """Yield the links of each source, in order.
 
-    With limits of in-links, sources give up links in favour of other pages where that costs least. Only
-    links that editors can add count for them: see `counting`. Links of the last run stay where nothing changed near
-    them: see `stability`.
+    With limits of in-links, sources give up links in favour of other pages where that costs least. Only links that
+    editors can add count for them: see `counting`. Links of the last run stay where nothing changed near them: see
+    `stability`.
 
     Args:
-        searched: the search results of the sources.
-        rules: how many links each source gets, and how they are spread.
-        advance: a function to call after each ranked source.
+        advance: called after each ranked source.
         accepted: the links that editors accepted, by the end of their source: they keep their ranks.
         approved: whether a link of a source to a page needs no approval by an editor; None: none needs any.
         earlier: the lists of the last run; None: all lists are chosen from scratch.
@@ -95,10 +93,9 @@ def all_ranked(
     """Return the candidates of all sources, best first, and the promising ones among them.
 
     Args:
-        ranking: the ranking of the s sources.
         counts: (s,) which sources pages may be offered to.
         offering: whether each page is offered to the sources most similar to it.
-        advance: a function to call after each source.
+        advance: called after each source.
     """
     offered = _offered(ranking, counts) if offering else {}
     sources = range(len(ranking.sources))
@@ -157,10 +154,7 @@ def _selected(
 
 
 def counting(sources: Sequence[Source]) -> Bools:
-    """Return (s,) which sources' links count as inlinks: each page once, by its first row.
-
-    The links of a query without a page count for nobody.
-    """
+    """Return (s,) which sources' links count as inlinks: each page once, by its first row; queries' for nobody."""
     seen: set[str] = set()
     counts = np.zeros(len(sources), np.bool_)
     for place, source in enumerate(sources):
@@ -171,7 +165,6 @@ def counting(sources: Sequence[Source]) -> Bools:
 
 
 def _link(edge: Edge, targets: Targets) -> Link:
-    """Return an edge as the link that was last proposed."""
     target = Candidate(
         key=edge.target,
         url=targets.url_of(edge.target),

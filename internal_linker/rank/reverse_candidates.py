@@ -72,10 +72,9 @@ def best_sources(
 
     Args:
         row: the page's row; no link leads to a page that is not in `ranking.linkable`.
-        among: positions of the sources to choose from.
         limit: the maximum number of links, at most 50.
-        fit: returns the score of a source (its row) from the page's point of view, which counts `TOPIC`; None: only
-            the source's counts.
+        fit: returns the score of a source (its row) from the page's point of view, which counts `TOPIC`; None: only the
+            source's counts.
         linking: as in `sources_near`.
 
     Returns:
@@ -105,10 +104,7 @@ def best_sources(
 def offers(ranking: Ranking, keep: int, among: Sequence[int], rows: Ints) -> Pairs:
     """Return row of a page and position of a source that is among the `keep` most similar ones of that page.
 
-    Args:
-        keep: count of sources that each page is offered to.
-        among: positions of the sources to choose from.
-        rows: rows of the pages, all in `ranking.linkable`.
+    The sources are chosen from `among`; the pages are all in `ranking.linkable`.
     """
     found = pairs_of([*sources_near(ranking, rows, keep, among)])
     return Pairs(rows[found.of], found.rows)

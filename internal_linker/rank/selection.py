@@ -37,12 +37,10 @@ def link_targets(
     A query's URL without a page is a target too, but only search results can propose it.
 
     Args:
-        addresses: the listed pages, and the sources that are none.
-        excluded: a function that returns the pattern that forbids a URL (URL, key), "" if none does.
+        excluded: returns the pattern that forbids a URL (URL, key), "" if none does.
         any_on_site: whether a search result that is in no list may be a target too.
         linked: the pages that each page already links to.
         aliases: final page of each page that redirects or is a copy.
-        hosts: the form in which the site writes its hosts.
         sections: the sections that links may lead to; None: all.
     """
     sections = sections or SectionFilter()
@@ -110,13 +108,9 @@ def select(
     """Take the best `count` eligible candidates, and give the reason if there are fewer.
 
     Args:
-        ranked: its candidates, best first.
-        targets: where links may lead.
-        count: the maximum number of links.
         remark: what else a person should know about the source.
         accepted: links that keep their ranks while they are eligible.
-        approved: a function that returns whether a link to this page (normal form) needs no editor's approval; links
-            that need it are held.
+        approved: whether a link to this page (normal form) needs no editor's approval; links that need it are held.
         full: whether candidates are missing because their pages get enough new links.
     """
     if accepted:

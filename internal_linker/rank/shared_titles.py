@@ -53,9 +53,7 @@ def _hash(title: Sequence[str]) -> int:
 class SharedTitles:
     """Finds the words that a title shares with the titles of a site's pages.
 
-    Args:
-        languages: the pages' languages; "" if unknown.
-        common: the `common_words` of the site.
+    A language is "" if unknown; `common` are the `common_words` of the site.
     """
 
     def __init__(self, titles: Sequence[str], languages: Sequence[str], common: frozenset[str]) -> None:
@@ -69,10 +67,6 @@ class SharedTitles:
         """Return the longest phrase that a title shares with that of a page, as the page writes it, or "".
 
         It begins and ends with telling words: no stop words, and no words of many titles.
-
-        Args:
-            ours: the words of the title.
-            row: the page's row.
         """
         theirs = self.words(row)
         telling = {*theirs} - self._common - folded_stop_words(self._languages[row])

@@ -34,9 +34,8 @@ class Arrivals:
 
 
 def simulated_arrivals(pages: Collection[str], links: Sequence[ExistingLink]) -> Iterator[Arrivals]:
-    """Yield the arrivals of each group of pages that has links to be found, at most `GROUPS`.
-
-    Groups and links are chosen by their hash, and so the same on every computer.
+    """Yield the arrivals of each group of pages that has links to be found, at most `GROUPS`, the same on every
+    computer.
     """
     keys = frozenset(pages)
     parts = {key: _part(f"new {key}", GROUPS) for key in keys}

@@ -23,7 +23,6 @@ def excluded_targets(collected: Collected, targets: Targets) -> Iterator[Exclude
 
 
 def _barred(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
-    """Yield errors, copies, redirects and pages that match an exclusion pattern."""
     for key, url in _urls(collected).items():
         if reason := targets.barred.get(key):
             yield ExcludedTarget("", url, reason)
@@ -58,7 +57,6 @@ def _rejected(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget
 
 
 def _urls(collected: Collected) -> dict[str, str]:
-    """Return the user's own spelling of the URL of every listed page, by its normal form."""
     urls = {page.key: page.url for page in collected.pages}
     for source in collected.sources:
         if source.key:

@@ -17,14 +17,9 @@ _AT_A_TIME = 1 << 18
 class SiteTerms:
     """The stems of a site's texts.
 
-    Args:
-        collected: the pages, their main queries and existing links.
-        tokens: the words of the pages' texts.
-
     Attributes:
         named: the pages that the texts name.
         brands: the brands at the end of the titles, outermost first.
-        index: the index of all texts.
     """
 
     def __init__(self, collected: Collected, tokens: Tokens) -> None:

@@ -43,12 +43,10 @@ class Preferences:
 
 
 def preferences(ranked: Ranked, earlier: Earlier | None, bonus: Vectors | float = 0.0) -> Preferences:
-    """Find which candidates were links of the last run, and what they are worth today.
+    """Find which candidates were links of the last run (None: none), and what they are worth today.
 
-    Args:
-        earlier: the lists of the last run; None: all lists are chosen from scratch.
-        bonus: (m,) what the need of its page adds to each score; where a page whose need rose competes with the links
-            of the last run, these have no margin.
+    `bonus` is what the need of its page adds to each score; where a page whose need rose competes with the links of the
+    last run, these have no margin.
     """
     score = np.nan_to_num(ranked.worth.astype(np.float64)) + bonus
     if earlier is None:
@@ -82,10 +80,7 @@ def preferences(ranked: Ranked, earlier: Earlier | None, bonus: Vectors | float 
 def best(of: Ints, first: Bools, worth: Vectors, count: int) -> Bools:
     """Mark the `count` candidates of each source that are worth most.
 
-    Args:
-        of: (m,) the source of each candidate, best first.
-        first: (m,) which candidates come first by the user's own setting, in their order.
-        count: the maximum number for each source.
+    Those in `first` come first by the user's own setting, in their order.
     """
     order = np.lexsort((np.where(first, 0.0, -worth), ~first, of))
     chosen = np.zeros(len(of), np.bool_)
@@ -100,14 +95,7 @@ def arranged(
 
     Chosen candidates come first, then links of the last run, then the others. Links of the last run keep their order;
     but where something changed, one that scores higher than the one before it by more than `MARGIN` overtakes it.
-    Candidates of last resort follow the other links of a list.
-
-    Args:
-        ranked: the candidates of all sources, best first.
-        chosen: (m,) which candidates were chosen.
-        first: (m,) which candidates come first by the user's own setting, in their order.
-        last: (m,) which candidates are of last resort.
-        count: the maximum number of links for each source.
+    Candidates of last resort follow the other links of a list. Those in `first` come first by the user's own setting.
     """
     former = liked.place >= 0
     if not former.any():
@@ -136,7 +124,6 @@ def arranged(
 
 
 def _still_free(ranked: Ranked, chosen: Bools, former: Bools, count: int) -> Bools:
-    """Return (m,) which other links of the last run have room beside the chosen candidates."""
     room = count - np.bincount(ranked.of, chosen)
     spare = np.flatnonzero(former & ~chosen)
     free = np.zeros(len(chosen), np.bool_)

@@ -36,11 +36,7 @@ def title_stems(pages: Sequence[Page], stems: Stems, brands: Sequence[str]) -> I
 
 
 class TextFeatures:
-    """Computes the features of pairs from their texts.
-
-    Args:
-        words: the same texts, stemmed.
-    """
+    """Computes the features of pairs from their texts."""
 
     def __init__(self, site: Site, words: WordIndex) -> None:
         self._site, self._words = site, words
@@ -61,11 +57,8 @@ class TextFeatures:
     ) -> Mapping[str, Vectors]:
         """Return (m,) values of each of `TEXT_FEATURES` but for the scale of a list; NaN where unknown.
 
-        Args:
-            texts: (t,) rows of the sources.
-            matches: the m candidates of all sources, sorted by source.
-            passages: for each source, how well its best passage fits each candidate, 0 to 1.
-            named: (m,) whether the source's text has a name of the candidate, see `named_pages`.
+        `passages` says how well each source's best passage fits each candidate, 0 to 1; `named`, whether its text has a
+        name of it. The rest is as in `PairFeatures.compute_features`.
         """
         of, others, pairs, words = matches.of, matches.rows, matches.pairs, self._words
         hubness = self._site.hubness(others)

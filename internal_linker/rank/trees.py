@@ -77,7 +77,6 @@ class Trees:
 
 
 def _leaf(remaining: Ints) -> Ints:
-    """Return the number of the lowest bit of each."""
     lowest: Ints = _NUMBER[remaining & (~remaining + np.uint16(1))].astype(np.intp)
     return lowest
 

@@ -85,10 +85,8 @@ def collect(
         pages: a table with URL and the columns of `needed`; None if the user has none.
         queries_in_sheet: whether the rows of `queries` can take links in the Sheet.
         keep: stores a page's content while the others are read.
-        languages: a function that returns the pages' languages by their texts and the codes in their rows; None: use
-            the codes.
+        languages: returns the pages' languages by their texts and the codes in their rows; None: use the codes.
         follow: whether a link's target is the final page of its redirects; False: the page that it names.
-        needed: the columns that `pages` must have beside the URL.
         hosts: hosts that stand for others; None: there are none.
 
     Raises:
@@ -131,8 +129,6 @@ def collect(
 
 @dataclass
 class _Site:
-    """The pages and links read from the page table so far."""
-
     keep: Callable[[str], str | StoredText]  # stores a page's content
     votes: HostVotes  # learns the canonical hosts
     # The canonical hosts, once all pages are read
@@ -187,7 +183,6 @@ def _read_pages(
 
 
 def _cut(cells: dict[Kind, str]) -> Iterator[str]:
-    """Shorten cells that are far too long, and yield a sentence about each."""
     for kind, most in _LONGEST.items():
         if len(cells.get(kind, "")) > most:
             cells[kind] = cells[kind][:most]
@@ -337,9 +332,8 @@ def _resolved(
 ) -> tuple[dict[tuple[str, str, str], bool], set[str]]:
     """Return the links to their targets' final pages, each once, without links of a page to itself.
 
-    The value of a link is whether it passes weight, in any of its places.
-
-    The second result has the targets that the site writes in another form.
+    The value of a link is whether it passes weight, in any of its places. The second result has the targets that the
+    site writes in another form.
     """
     found, other = dict[tuple[str, str, str], bool](), set[str]()
     for (source, target, anchor), followed in links.items():
@@ -494,7 +488,6 @@ def with_links(collected: Collected, links: StreamSource | None, progress: Progr
 
 
 def _without_weight(collected: Collected) -> str:
-    """Return a sentence if links pass no weight, else ""."""
     count = sum(not link.followed for link in collected.links)
     if not count:
         return ""

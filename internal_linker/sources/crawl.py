@@ -297,7 +297,6 @@ def link_cells(crawl: Crawl, links: CrawlTable, header: Sequence[Kind]) -> Itera
 
 
 def _add_vector(crawl: Crawl, row: Reject, key: str, cell: str) -> None:
-    """Keep a page's embedding; reject one that is invalid or has other dimensions than the first."""
     if not cell or key in crawl.vectors:
         return
     try:

@@ -118,11 +118,9 @@ class PageFilter:
 def page_rows(
     pages: Mapping[str, Row], filters: Filters, of: Callable[[str], str] = str
 ) -> tuple[dict[str, Row], Counter[str]]:
-    """Return the pages to take, by key, and the count of pages left out, by reason.
+    """Return the pages to take, by key, with roles if `filters.give_roles`, and the count of others, by reason.
 
     `of` returns the form in which the site writes a normal form.
-
-    If `filters.give_roles`, the pages have their roles.
     """
     kept, left_out, chosen = dict[str, Row](), Counter[str](), PageFilter(filters)
     for key, row in pages.items():

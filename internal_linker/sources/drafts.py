@@ -44,10 +44,9 @@ _STDIN = "The text of standard input"
 
 
 def read_brief(given: str, stdin: Callable[[], BinaryIO], title: str = "") -> Brief:
-    """Read a new page's title, and its outline or draft.
+    """Read a new page's title (by default the first heading or line), and its outline or draft.
 
-    `given` is a file's path, "-" for standard input, else the text itself. Without a title, it is the first heading or
-    line.
+    `given` is a file's path, "-" for standard input, else the text itself.
 
     Raises:
         InputError: the file can't be used, or the text has no words.
@@ -77,7 +76,6 @@ def read_brief(given: str, stdin: Callable[[], BinaryIO], title: str = "") -> Br
 
 
 def _path(given: str) -> Path | None:
-    """Return the file that `given` names, None if it is a text."""
     if not given.strip():
         return None
     path = Path(given)
@@ -101,7 +99,6 @@ def _path(given: str) -> Path | None:
 
 
 def _text(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a file in any encoding, and remarks on its encoding."""
     try:
         _refuse_large(str(path), path.stat().st_size)
         known = recognise(path, _SHAPE)
@@ -138,7 +135,6 @@ def _rest_left_out(name: str, text: str) -> Iterator[str]:
 
 
 def _brief(name: str, read: HtmlText, title: str, remarks: tuple[str, ...] = ()) -> Brief:
-    """Return the brief; without a given title, take it from the text."""
     if not any(letter.isalnum() for letter in f"{title}{read.text}"):
         raise InputError(f"{name} has no words. Give a title, an outline or a draft.")
     text, headings = read.text[:_LONGEST], read.headings
@@ -217,7 +213,6 @@ class _Scan:
         self._elements = self._depth = self._fields = 0
 
     def look(self, content: bytes) -> None:
-        """Check one part."""
         self._depth = self._fields = 0
         parser = expat.ParserCreate()
         parser.StartElementHandler, parser.EndElementHandler = self._begin, self._end

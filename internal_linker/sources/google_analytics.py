@@ -75,10 +75,7 @@ class AnalyticsReport:
 
 
 class GoogleAnalytics:
-    """A client that signs in when it is first used; `close` it.
-
-    Args:
-        key: the content of the service account's key file.
+    """A client that signs in with a service account's key file when it is first used; `close` it.
 
     Raises:
         ConfigurationError: the key can't be used.
@@ -122,7 +119,6 @@ class GoogleAnalytics:
     def _report(
         self, property_: str, since: date, until: date, dimensions: Sequence[str]
     ) -> tuple[list[tuple[str, ...]], dict[str, Any]]:
-        """Return all rows, and what Google says of its figures."""
         asked = {
             "dateRanges": [{"startDate": since.isoformat(), "endDate": until.isoformat()}],
             "dimensions": [{"name": name} for name in dimensions],
@@ -147,7 +143,6 @@ class GoogleAnalytics:
         raise self._google.unreadable(f"there are more than {_MOST_PAGES * ROWS_A_PAGE:,} rows")
 
     def _read(self, answer: Mapping[str, Any], width: int) -> tuple[int, list[tuple[str, ...]]]:
-        """Return how many rows the report has, and those of this answer."""
         try:
             rows = [
                 (

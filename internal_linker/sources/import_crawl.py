@@ -235,8 +235,6 @@ def _counted(table: TableStream, progress: Progress) -> TableStream:
 
 
 def _empty(tables: Iterable[CrawlTable], pages: bool, links: bool, vectors: bool) -> list[str]:
-    """Return the names of tables whose kind of rows has none left."""
-
     def left(table: CrawlTable) -> bool:
         if table.of_vectors:
             return vectors

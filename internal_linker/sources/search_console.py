@@ -87,10 +87,7 @@ _UNVERIFIED = "siteUnverifiedUser"
 
 
 class SearchConsole:
-    """A client that signs in when it is first used; `close` it.
-
-    Args:
-        key: the content of the service account's key file.
+    """A client that signs in with a service account's key file when it is first used; `close` it.
 
     Raises:
         ConfigurationError: the key can't be used.
@@ -179,7 +176,6 @@ class SearchConsole:
         return lambda status, body, headers: self._refusals.to_error(status, body, headers, property_)
 
     def _cells(self, row: Any, dimensions: int) -> list[Any]:
-        """Return the keys and measures of a row."""
         keys = row.get("keys", []) if isinstance(row, dict) else None
         if (
             not isinstance(keys, list)

@@ -56,9 +56,7 @@ _MOST_BYTES = 50_000_000
 class SerpResultCache:
     """The search results by query, page, market and provider; one writer at a time, any number of threads.
 
-    Args:
-        engine: from `open_database`.
-        max_age_days: the age from which an answer no longer counts; 0: no stored answer counts.
+    An answer older than `max_age_days` does not count; 0: no stored answer counts.
     """
 
     def __init__(self, engine: Engine, max_age_days: float) -> None:
@@ -208,5 +206,4 @@ def _storable(text: str) -> str:
 
 
 def _model(chat: Chat) -> str:
-    """Return the model as part of a key: a server's model may have any name."""
     return key_text(chat.model, 200)

@@ -65,23 +65,13 @@ _LISTED = [column for column in APPLIED_LINKS.c if column.name != "former"]
 
 
 class AppliedLinks:
-    """The writes of a site in a database.
-
-    Args:
-        engine: from `open_database`.
-        site: the site of the writes; a team's sites share a database.
-    """
+    """The writes of a site in a database, which a team's sites may share."""
 
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)
 
     def writes(self, *, application: str = "", page: str = "") -> Sequence[PageWrite]:
-        """Return the writes, the oldest first.
-
-        Args:
-            application: only those of one `apply`; "": of all.
-            page: only those of one page, by its key; "": of all.
-        """
+        """Return the writes, the oldest first: all, or only those of one `apply` or of one page (its key)."""
         some: list[ColumnElement[bool]] = [APPLIED_LINKS.c.site == self._site]
         some += [APPLIED_LINKS.c.application == application] if application else []
         some += [APPLIED_LINKS.c.page == page] if page else []
@@ -213,7 +203,6 @@ def _write(row: Row[Any]) -> PageWrite:
 
 
 def _former(row: Row[Any]) -> bytes:
-    """Return the former text of a row."""
     unpacking = zlib.decompressobj()
     former = unpacking.decompress(row.former, _MOST_BYTES)
     if not unpacking.eof or content_hash(former) != row.hash_before:
@@ -243,12 +232,7 @@ DRAWN_TARGETS = Table(
 
 
 class Experiments:
-    """The experiments of a site in a database.
-
-    Args:
-        engine: from `open_database`.
-        site: the site; a team's sites share a database.
-    """
+    """The experiments of a site in a database, which a team's sites may share."""
 
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)

@@ -26,9 +26,7 @@ def folder_of(database: Path) -> Path:
 def backups(database: Path, *, weekly: bool = False) -> list[Path]:
     """Return the backups in the database's folder, the newest first; a date in the future counts as the oldest.
 
-    Args:
-        database: the database's file.
-        weekly: only those that runs made.
+    With `weekly`, only those that runs made.
     """
     kind = f"{_WEEKLY}-" if weekly else f"(?:{_WEEKLY}-)?"
     ours = re.compile(rf"{re.escape(database.stem)}-{kind}(\d{{8}}-\d{{6}}){re.escape(database.suffix)}")
@@ -42,11 +40,7 @@ def backups(database: Path, *, weekly: bool = False) -> list[Path]:
 
 
 def back_up_weekly(database: Path, keep: int) -> Path | None:
-    """Back up the database if the last weekly backup is a week old, and remove the oldest beyond `keep`.
-
-    Args:
-        database: the database's file.
-        keep: how many weekly backups to keep; 0: make none.
+    """Back up the database if the last weekly backup is a week old, and remove the oldest beyond `keep`; 0: make none.
 
     Returns:
         The new backup; None if none was due.
@@ -77,7 +71,6 @@ def back_up(database: Path, to: Path | None = None) -> Path:
     """Copy a database that others may be using; the copy is one file, checked and complete, or there is none.
 
     Args:
-        database: the database's file.
         to: the copy's path, or a folder for it; None: the folder of backups.
 
     Raises:
@@ -108,11 +101,7 @@ def back_up(database: Path, to: Path | None = None) -> Path:
 
 
 def restore(database: Path, backup: Path) -> Path | None:
-    """Put a backup in the database's place; nobody else may use the database.
-
-    Args:
-        database: the database's file; it need not exist.
-        backup: a sound database.
+    """Put a sound backup in the place of the database, if there is one; nobody else may use it.
 
     Returns:
         The dated name beside it that the present file got; None if there was none.
@@ -157,7 +146,6 @@ def _copy(database: Path, new: Path) -> None:
 
 
 def _with_side_files(database: Path) -> Sequence[Path]:
-    """Return the files of a database that exist, the database first."""
     paths = [database, *(database.with_name(database.name + suffix) for suffix in _SIDE_FILES)]
     return [path for path in paths if path.exists()]
 

@@ -153,7 +153,6 @@ class Databases:
         return self.file
 
     def _problem_of(self, backup: Path) -> str:
-        """Return why a file is not a sound copy of a cache; "" if it is one."""
         if not backup.is_file():
             return f"{backup} not found."
         try:

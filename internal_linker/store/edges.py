@@ -82,12 +82,8 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 
 
 class EdgeStore:
-    """`ports.EdgeStore` in a database.
-
-    Args:
-        engine: from `open_database`.
-        site: the site of the edges; a team's sites share a database.
-        writes: False for a trial, which stores nothing.
+    """`ports.EdgeStore` in a database, which a team's sites may share; without `writes`, for a trial, nothing is
+    stored.
     """
 
     def __init__(self, engine: Engine, site: str, *, writes: bool = True) -> None:
@@ -116,9 +112,7 @@ class EdgeStore:
         return found
 
     def each(self, *statuses: Status, judged: bool = False, besides: str = "") -> Iterator[Edge]:
-        """Yield the edges of the site, source by source.
-
-        One query reads all edges of a source, so callers may change edges that they have received.
+        """Yield the edges of the site, source by source; those received may be changed, as one query reads each source.
 
         Args:
             statuses: only edges with these statuses; none: all.

@@ -55,9 +55,7 @@ _NOTED_DAYS = 30
 class EmbeddingCache:
     """The vector cache in a database.
 
-    Args:
-        engine: from `open_database`.
-        storage: "float16" or "float32", the dtype of new vectors; stored vectors keep theirs.
+    New vectors have the dtype `storage`, "float16" or "float32"; stored vectors keep theirs.
     """
 
     def __init__(self, engine: Engine, storage: str) -> None:
@@ -141,5 +139,4 @@ def _last_used() -> ColumnElement[datetime]:
 
 
 def _model(encoder: Encoder) -> str:
-    """Return the model as part of a key: a server's model may have any name."""
     return key_text(encoder.model, 200)

@@ -78,10 +78,8 @@ _REMEDY = "Correct store_url."
 def key_text(text: str, most: int) -> str:
     """Return a text as part of a key: the text, or its digest if a database would reject the text.
 
-    PostgreSQL rejects NUL and keys of more than 2,700 bytes; both databases reject lone surrogates.
-
-    Args:
-        most: the limit in UTF-8 bytes above which the digest is returned.
+    PostgreSQL rejects NUL and keys of more than 2,700 bytes; both databases reject lone surrogates. `most` is the limit
+    in UTF-8 bytes.
     """
     whole = text.encode("utf-8", "surrogatepass")
     fits = len(whole) <= most and "\0" not in text and whole.decode("utf-8", "replace") == text
@@ -97,8 +95,8 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
         read_only: create and write nothing: a missing SQLite file or table reads as an empty one.
 
     Raises:
-        ConfigurationError: the URL is wrong, the database can't be opened, or another version or another program
-            made its tables; the database stays as it was.
+        ConfigurationError: the URL is wrong, the database can't be opened, or another version or another program made
+            its tables; the database stays as it was.
     """
     shown = ""
     try:
@@ -132,7 +130,6 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
 
 
 def _first(engine: Engine, work: Callable[[Connection], T]) -> T:
-    """Do the first work with an engine, and dispose of the engine if that fails."""
     try:
         with engine.begin() as connection:
             return work(connection)
@@ -261,15 +258,9 @@ def unusable(engine: Engine, why: Exception | str) -> ConfigurationError:
 def upsert(
     connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, newer_by: str = ""
 ) -> int:
-    """Insert rows, replacing those with the same primary key.
+    """Insert rows, replacing those with the same primary key; return how many were inserted or replaced.
 
-    Args:
-        table: one of our tables.
-        rows: values by column name.
-        newer_by: a column of times; a row replaces only a row that is older by it. "": every row replaces.
-
-    Returns:
-        The count of inserted and replaced rows.
+    With `newer_by`, a column of times, a row replaces only a row that is older by it.
     """
     if not rows:
         return 0

@@ -126,7 +126,6 @@ def damaged_rows(
     """Count the rows that can't be read by table, for the tables that have any.
 
     Args:
-        progress: shows the tables.
         drop: remove such rows, but for those that nothing can replace.
         lasting: look only at tables whose rows nothing can replace.
     """

@@ -184,7 +184,6 @@ def _assembled(connection: Connection, header: Row[Any]) -> Neighbourhood:
 
 
 def _bytes_a_text(neighbours: int) -> int:
-    """Return the bytes of a text: a row and a score per neighbour, and the floor."""
     return 8 * neighbours + 4
 
 
@@ -211,7 +210,6 @@ def _unpacked(content: bytes, neighbours: int, digest: int) -> tuple[NDArray[np.
 
 
 def _sound(row: Row[Any], owner: str, part: int | str, texts: int, neighbours: int) -> bytes:
-    """Return the content of a row, whose checksum must be right."""
     content: bytes = row.content
     if row.checksum != _checksum(owner, part, texts, neighbours, content):
         raise ValueError("another checksum")
@@ -219,7 +217,6 @@ def _sound(row: Row[Any], owner: str, part: int | str, texts: int, neighbours: i
 
 
 def _checksum(owner: str, part: int | str, texts: int, neighbours: int, content: bytes) -> str:
-    """Return a digest of the content, its format, its shape and its place in the store."""
     digest = hashlib.sha256(f"{_FORMAT}|{owner}|{part}|{texts}|{neighbours}|".encode())
     digest.update(content)
     return digest.hexdigest()

@@ -49,8 +49,6 @@ _MOST_MEMORY_KB = 1024 * 1024
 
 
 class _HalfVector(UserDefinedType[str]):
-    """A vector of float16 numbers, of any length."""
-
     cache_ok = True
 
     def get_col_spec(self, **_: Any) -> str:
@@ -88,12 +86,7 @@ _INDEXES = text(
 
 
 class PageVectorTable:
-    """The vectors of the pages of a site's last published run, for other programs; only in PostgreSQL.
-
-    Args:
-        engine: from `open_database`.
-        site: the site of the pages; a team's sites share a table.
-    """
+    """The vectors of the pages of a site's last published run, for other programs; only in PostgreSQL."""
 
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)
@@ -120,9 +113,8 @@ class PageVectorTable:
         return self._engine.dialect.name == "postgresql" and transact(self._engine, _prepared)
 
     def refresh(self, model: str, vectors: Mapping[str, Vectors], kept: Collection[str] = ()) -> int:
-        """Replace the site's vectors: changed rows are written, and rows of other pages are removed.
-
-        Other clients see all of the change at once.
+        """Replace the site's vectors: changed rows are written, and rows of other pages are removed, at once for
+        others.
 
         Args:
             vectors: (d,) each, by URL.
@@ -279,6 +271,5 @@ def _index_prefix(site: str) -> str:
 
 
 def _indexes(connection: Connection, site: str) -> set[str]:
-    """Return the names of the HNSW indexes of a site."""
     names = connection.execute(_INDEXES).scalars()
     return {name for name in names if name.startswith(_index_prefix(site))}

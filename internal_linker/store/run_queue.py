@@ -52,10 +52,9 @@ def turn(
 ) -> Iterator[None]:
     """Wait until no other run pays for this database, and keep others waiting until the block ends.
 
-    A run that is killed, or whose connection is cut, loses its turn.
+    A run that is killed, or whose connection is cut, loses its turn. A database in memory has no queue.
 
     Args:
-        engine: from `open_database`; a database in memory has no queue.
         progress: receives a warning that names the run ahead.
         still_wanted: a check to call while waiting; an exception that it raises ends the wait.
         longest: the longest wait in seconds.

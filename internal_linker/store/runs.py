@@ -69,12 +69,7 @@ _ROWS = 1000
 
 
 class RunStore:
-    """`ports.RunStore` in a database.
-
-    Args:
-        engine: from `open_database`.
-        site: the site of the runs; a team's sites share a database.
-    """
+    """`ports.RunStore` in a database, which a team's sites may share."""
 
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)
@@ -108,7 +103,7 @@ class RunStore:
     ) -> None:
         """Store a run, and drop the oldest ones beyond `KEPT`; it appears once all of it is stored.
 
-        `duplicates` are the near-duplicates that it knows of; None: it knows nothing of them.
+        With None as `duplicates`, it knows nothing of near-duplicates.
         """
         now, of_run = datetime.now(UTC), {"site": self._site, "run": version.run}
         transact(self._engine, partial(self._drop, run=version.run))

@@ -54,11 +54,8 @@ _Columns = Mapping[str, NDArray[Any]]
 class SearchDays:
     """A site's search data by day, from one source; reading skips damaged days and counts them.
 
-    Args:
-        engine: from `open_database`.
-        site: the site of the data; a team's sites share a database.
-        source: where the data are from, such as "sc-domain:example.com"; "": for reading, of each table the source
-            with the most days.
+    A team's sites share a database. The source is such as "sc-domain:example.com"; with "", for reading, it is of each
+    table the one with the most days.
     """
 
     def __init__(self, engine: Engine, site: str, source: str = "") -> None:
@@ -92,8 +89,6 @@ class SearchDays:
         """Replace a day; it is committed when this returns.
 
         Args:
-            table: the kind of rows.
-            day: the property's day.
             frame: the columns of the table, all rows of this day; no rows: the source knows nothing of the day.
             final: False if the source may still change it.
 
@@ -133,10 +128,7 @@ class SearchDays:
     def read(self, table: SearchTable, since: date | None = None, until: date | None = None) -> "DataFrame":
         """Return the rows from `since` to `until`, both included, by day; texts are categoricals.
 
-        Args:
-            table: the kind of rows.
-            since: the first day; None: the first that is stored.
-            until: the last day; None: the last that is stored.
+        None stands for the first and the last day stored.
         """
         wanted = {
             day: stored.rows
@@ -185,12 +177,7 @@ def waste(before: datetime) -> list[Waste]:
 
 
 class _Filling:
-    """Columns that are filled day by day, so that no row is in memory twice.
-
-    Args:
-        table: the kind of rows.
-        rows: how many there are at most.
-    """
+    """Columns that are filled day by day, with at most `rows` rows, so that no row is in memory twice."""
 
     def __init__(self, table: SearchTable, rows: int) -> None:
         self._table, self._rows = table, 0

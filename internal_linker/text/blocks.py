@@ -99,8 +99,8 @@ class Templates:
     template's, too.
 
     Args:
-        contents: the plain main contents of the pages, read once; 10,000 pages take one or two seconds, and any
-            number takes 48 MB. On a larger site, some ten thousand pages spread evenly say as much as all.
+        contents: the plain main contents of the pages, read once: 10,000 take one or two seconds; any number takes 48
+            MB. On a larger site, some ten thousand spread evenly say as much as all.
     """
 
     def __init__(self, contents: Iterable[str]) -> None:
@@ -144,7 +144,6 @@ def _word_hashes(content: str) -> NDArray[np.uint64]:
 
 
 def _bits(packed: NDArray[np.uint8], slots: Ints) -> Ints:
-    """Return (n,) the bits of n slots, 0 or 1."""
     found: Ints = packed[slots >> 3] >> (7 - (slots & 7)) & 1
     return found
 
@@ -166,12 +165,8 @@ def closed_spans(
 ) -> list[Span]:
     """Return the spans (start, end) of a text in which no anchor may stand, ascending and without overlaps.
 
-    Args:
-        content: a page's plain main content.
-        headings: `Page.headings`, the numbers of the lines that are headings; without any, headings are guessed.
-        closed: `Page.closed`, the numbers of other lines that hold no anchor by the page's HTML.
-        links: spans of the text's links. Only lists of links are closed, not the links themselves.
-        templates: the site's templates.
+    `headings` and `closed` are those of `Page`; without any headings, they are guessed. Of the `links`, only lists of
+    links are closed, not the links themselves.
     """
     found = sorted(
         (start, end)
@@ -194,10 +189,7 @@ def blocks(
     links: Iterable[Span] = (),
     templates: Templates | None = None,
 ) -> Iterator[tuple[Block, int, int]]:
-    """Yield kind, start and end of the blocks of a text that hold no anchor, for the arguments of `closed_spans`.
-
-    They may overlap: a template in a quote is both.
-    """
+    """Yield kind, start and end of the blocks of a text that hold no anchor; they may overlap. See `closed_spans`."""
     lines = content.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     kinds = _kinds(lines, frozenset(headings), frozenset(closed))
@@ -238,7 +230,6 @@ def _braces(content: str) -> Iterator[Span]:
 
 
 def _kinds(lines: Sequence[str], headings: Collection[int], closed: Collection[int]) -> list[Block | None]:
-    """Return the kind of each line as far as the line and its neighbours tell."""
     kinds = [Block.CODE if code else None for code in code_lines(lines)]
     for at, line in enumerate(lines):
         if at in headings or (line and _is_heading(line)):
@@ -260,7 +251,6 @@ def _is_heading(line: str) -> bool:
 
 
 def _kind(line: str) -> Block | None:
-    """Return the kind of a line that is known without its neighbours."""
     if len(line) > _LONGEST_ROW:
         return None
     if line[0] in "> &" and _QUOTE.match(line):
@@ -295,7 +285,6 @@ def _mark_underlined(kinds: list[Block | None], lines: Sequence[str]) -> None:
 
 
 def _mark_columns(kinds: list[Block | None], lines: Sequence[str]) -> None:
-    """Mark two or more lines in succession that are in columns."""
     for one, other in pairwise(
         at for at, line in enumerate(lines) if kinds[at] is Block.TABLE or _in_columns(line)
     ):
@@ -378,7 +367,6 @@ def _is_sentence(line: str) -> bool:
 
 
 def _mark_lists(kinds: list[Block | None], lines: Sequence[str], linked: Mapping[int, int]) -> None:
-    """Mark lines that are hardly more than links, and lists of related pages."""
     for at, count in linked.items():
         if count >= _LINKED * len(_BULLET.sub("", lines[at], count=1).strip()):
             kinds[at] = kinds[at] or Block.LINKS
@@ -402,7 +390,6 @@ def _is_see_also(line: str) -> bool:
 
 
 def _linked(starts: Sequence[int], links: Iterable[Span]) -> dict[int, int]:
-    """Return the count of characters in links by line, for lines that have any."""
     found: dict[int, int] = {}
     done = 0
     for start, end in links:

@@ -100,22 +100,15 @@ class Boilerplate:
             common[slots[texts >= least]] = True
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the slots of the blocks, which are few."""
         return {"slots": [np.flatnonzero(each).astype(np.int32) for each in self._common]}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take the slots of the blocks."""
         self._common = tuple(np.zeros(1 << SLOT_BITS, np.bool_) for _ in state["slots"])
         for common, slots in zip(self._common, state["slots"], strict=True):
             common[slots] = True
 
     def cuts(self, checksums: Ints, starts: Ints) -> dict[int, bytes]:
-        """Return what differs whenever `without` removes other words of a text, by the texts that have such blocks.
-
-        Args:
-            checksums: as above.
-            starts: as above.
-        """
+        """Return what differs whenever `without` removes other words of a text, by the texts that have such blocks."""
         found = dict[int, bytes]()
         if not all(common.any() for common in self._common):
             return found
@@ -146,7 +139,6 @@ def checksums(words: Sequence[str]) -> NDArray[np.uint32]:
 
 
 def _chunks(checksums: Ints, starts: Ints) -> Iterator[tuple[Ints, tuple[Ints, Ints], Ints]]:
-    """Yield where blocks begin, the two parts of each one's hash, and its text, for some texts at a time."""
     first, n = 0, len(starts) - 1
     while first < n:
         last = max(first + 1, int(np.searchsorted(starts, starts[first] + _AT_A_TIME, "right")) - 1)
@@ -164,11 +156,7 @@ def _chunks(checksums: Ints, starts: Ints) -> Iterator[tuple[Ints, tuple[Ints, I
 
 
 def block_slots(hashes: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    """Return two parts, of 22 bits, of the block's hash for each word that begins a block.
-
-    Args:
-        hashes: (n,) of the words of a text.
-    """
+    """Return two parts, of 22 bits, of the block's hash for each word of a text that begins a block."""
     blocks = np.zeros(max(0, len(hashes) - BLOCK + 1), np.uint64)
     for at in range(BLOCK):
         blocks = np.uint64(31) * blocks + hashes[at : at + len(blocks)]

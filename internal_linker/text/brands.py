@@ -18,7 +18,7 @@ _DEEPEST = 3
 def found_brands(titles: Sequence[str]) -> list[str]:
     """Return the parts behind `|`, `-`, `–`, `—`, `·` and the like in which many titles end, outermost first.
 
-    A brand is at the end of more than half of the titles, or of 15% of them and in no other place of several titles.
+    A brand ends more than half of the titles, or 15% of them and stands in no other place of several titles.
     """
     brands: list[str] = []
     rest = [title for title in titles if title.strip()]
@@ -39,7 +39,6 @@ def found_brands(titles: Sequence[str]) -> list[str]:
 
 
 def _is_topic(folded: str, titles: Sequence[str]) -> bool:
-    """Return whether several titles have this before their last part."""
     start = re.compile(rf"(?<!\w){re.escape(folded)}(?!\w)")
     bodies = (_folded(_LAST_PART.sub("", title)) for title in titles)
     return sum(start.search(body) is not None for body in bodies) > 1

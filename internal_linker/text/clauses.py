@@ -27,11 +27,7 @@ _ABBREVIATED = re.compile(r"(?:\b\w|\.\w+|\b(?:bzw|Co|ecc|etc|Inc|Ltd|usw|vgl))\
 
 
 def with_clause(sentence: str, title: str, language: str) -> str:
-    """Return a sentence with a clause that names a page; "" if there is none for its language or its punctuation.
-
-    Args:
-        language: the two-letter code of both texts.
-    """
+    """Return a sentence with a clause that names a page; "" if there is none for its language or its punctuation."""
     clauses = _CLAUSES.get(language)
     if not clauses or not _FULL_STOP.search(sentence) or _ABBREVIATED.search(sentence):
         return ""

@@ -78,12 +78,8 @@ _IN_NOTICES = (
 
 
 def is_deprecated(url: str, names: Sequence[str], text: str) -> bool:
-    """Return whether a page says that it is deprecated: a folder of its URL, a label of its title or H1, or a notice.
-
-    Args:
-        url: the page's URL.
-        names: its title and H1.
-        text: its text; a notice stands in the first lines.
+    """Return whether a page says that it is deprecated: a folder of its URL, a label of its title or H1, or a notice in
+    the first lines of its text.
     """
     if _IN_URL.search(url) or any(_LABEL.search(name) for name in names):
         return True

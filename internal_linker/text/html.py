@@ -131,7 +131,6 @@ def read_html(html: str) -> HtmlText:
 
 
 def _without_marks(lines: Sequence[str], closed: Set[int]) -> tuple[list[str], tuple[int, ...]]:
-    """Return lines without the marks of words, and where the marked words of those that are not closed are."""
     plain, taken, depth, begin = list[str](), list[int](), 0, 0
     for number, line in enumerate(lines):
         words, at = list[str](), begin
@@ -164,13 +163,11 @@ def _lines(text: str) -> tuple[list[str], tuple[int, ...], tuple[int, ...]]:
 
 
 def _is_of_data(table: LexborNode) -> bool:
-    """Return whether a table has data, rather than the parts of a page's layout."""
     inner = any(one.mem_id != table.mem_id for one in table.css("table"))
     return not inner and all(len(cell.text()) <= _LONGEST_CELL for cell in table.css("td"))
 
 
 def _is_linked(item: LexborNode) -> bool:
-    """Return whether an item of a list is hardly more than links."""
     links = item.css("a[href]")
     linked = sum(len(_one_line(link.text())) for link in links)
     return linked > 0 and linked >= _LINKED * len(_one_line(item.text()))
@@ -217,7 +214,6 @@ def _with_cut_attributes(html: str, most: int) -> str:
 
 
 def _is_abyss(html: str) -> bool:
-    """Return whether there are too many tags for a parser, or too many inside too many open elements."""
     tags = html.count("<")
     if tags * tags <= _MOST_MET:
         return False

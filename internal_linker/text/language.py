@@ -64,12 +64,8 @@ def share_of(text: str, languages: Collection[str], known: Collection[str]) -> f
 def page_languages(texts: Sequence[str], given: Sequence[str]) -> list[str]:
     """Return each page's language: the given code, else the detected one, else "".
 
-    A site has few languages, and a page in none of them matches nothing: a language of hardly any pages counts only
-    if it is beyond doubt. Detected languages get the site's own codes (its "nb" for the detector's "no").
-
-    Args:
-        texts: n texts of pages.
-        given: n codes as the site's owner has them, "" where unknown.
+    A site has few languages, and a page in none of them matches nothing: a language of hardly any pages counts only if
+    it is beyond doubt. Detected languages get the site's own codes (its "nb" for the detector's "no").
     """
     if all(given):
         return list(given)
@@ -92,10 +88,7 @@ def page_languages(texts: Sequence[str], given: Sequence[str]) -> list[str]:
 
 
 def _names(texts: Sequence[str], given: Sequence[str]) -> dict[str, str]:
-    """Map detected codes to the site's own codes, learned from the pages that have one.
-
-    A code that the detector knows keeps its meaning, even if a page is labelled wrongly.
-    """
+    """Map detected codes to the site's own; one that the detector knows keeps its meaning, even if mislabelled."""
     known = set(_identifier().labels) - set(_SISTERS) | {""}
     shown: dict[str, Counter[str]] = {}
     for at, code in enumerate(given):
@@ -118,7 +111,6 @@ def _guess(text: str) -> tuple[str, float]:
 
 
 def _shares(sample: str) -> dict[str, float]:
-    """Return the probability of each language, 0 to 1."""
     shares: dict[str, float] = defaultdict(float)
     for code, share in _identifier().rank(_own_keys(sample)):
         shares[_SISTERS.get(code, code)] += share
@@ -126,7 +118,6 @@ def _shares(sample: str) -> dict[str, float]:
 
 
 def _sample(text: str) -> str:
-    """Return pieces from the start, the middle and the end, or a short text whole; white space becomes one space."""
     if len(text) > _PIECES * _PIECE:
         stride = (len(text) - _PIECE) // (_PIECES - 1)
         text = " ".join(text[start : start + _PIECE] for start in range(0, _PIECES * stride, stride))
@@ -134,7 +125,6 @@ def _sample(text: str) -> str:
 
 
 def _own_script(sample: str) -> str:
-    """Remove words in Latin letters if the text is in another script."""
     if sample.isascii():
         return sample
     share = len(_OTHER_LETTER.findall(sample)) / max(1, len(_LETTER.findall(sample)))

@@ -71,7 +71,7 @@ class Phrases:
 def joined(texts: Iterable[Phrases], words: int) -> Iterator[tuple[Phrases, Ints]]:
     """Yield the words of many texts in portions of about so many words, each as if it were one text.
 
-    No piece of a portion has words of two texts. Yields a portion with (m,) the number of the text of each stem in it.
+    With each portion comes (m,) the number of the text of each stem; none of its pieces has words of two texts.
     """
     portion, count = list[Phrases](), 0
     for text in texts:
@@ -105,11 +105,7 @@ def _joined(texts: Sequence[Phrases]) -> tuple[Phrases, Ints]:
 
 
 class Reader:
-    """Finds the words of a site's texts.
-
-    Args:
-        fold: maps all spellings of a word to one; a module-level function, so that the reader can be pickled.
-    """
+    """Finds the words of a site's texts; `fold` maps all spellings of a word to one, and must be picklable."""
 
     def __init__(self, fold: Callable[[str], str]) -> None:
         self._fold = fold
@@ -120,11 +116,7 @@ class Reader:
         return Reader, (self._fold,)
 
     def read(self, text: str, language: str) -> Phrases:
-        """Find the words of a text.
-
-        Args:
-            language: its two-letter code, "" where unknown.
-        """
+        """Find the words of a text; its language is a two-letter code, "" where unknown."""
         known = self._known.setdefault(language, {})
         pattern = _SPACED_WORD if text.isascii() or not _IS_UNSPACED.search(text) else _WORD
         # The pieces alternate: between, word, between, word, ..., between.
@@ -192,12 +184,7 @@ class Reader:
 
 
 def _divided(parts: Sequence[str], divides: Bools) -> list[str]:
-    """Divide the words in scripts without spaces.
-
-    Args:
-        parts: what is between words, and words, in turn.
-        divides: (n + 1,) the boundaries of words in the whole text.
-    """
+    """Divide the words in scripts without spaces; `parts` is what is between words, and words, in turn."""
     places, found, at = set(np.flatnonzero(divides).tolist()), list[str](), 0
     for number, part in enumerate(parts):
         if number % 2 and _IS_UNSPACED.match(part):

@@ -66,11 +66,7 @@ _MARGIN = 3
 
 
 def boundaries(text: str, language: str) -> Bools:
-    """Return (n + 1,) whether a word may begin or end at each position of a text of n characters.
-
-    Args:
-        language: its two-letter code, "" where unknown.
-    """
+    """Return (n + 1,) whether a word may begin or end at each position of a text of n characters."""
     found = np.ones(len(text) + 1, np.bool_)
     found[[at.start() for at in INSIDE.finditer(text)]] = False
     return found & unspaced_boundaries(text, language)
@@ -98,7 +94,6 @@ def _divide(
     runs: Sequence[tuple[int, int]],
     divider: "_Model | Callable[[str], Iterable[str]]",
 ) -> None:
-    """Set the boundaries inside runs of letters, given by their starts and ends."""
     inner = np.concatenate([np.arange(start + 1, end) for start, end in runs])
     found[inner] = False
     if isinstance(divider, _Model):
@@ -148,13 +143,7 @@ class _Model:
     features: Sequence[tuple[int, int, NDArray[np.int64], NDArray[np.float64]]]
 
     def divides(self, codes: NDArray[np.uint32], runs: Sequence[tuple[int, int]], places: Ints) -> Bools:
-        """Return (k,) whether k places inside runs of letters are boundaries.
-
-        Args:
-            codes: (n,) the characters of a text.
-            runs: start and end of each run; no other characters are looked at.
-            places: (k,) places inside the runs.
-        """
+        """Return (k,) whether `places` inside runs of letters (start, end) are boundaries, of a text's `codes`."""
         single = np.zeros(len(codes) + 2 * _MARGIN, np.int64)
         for start, end in runs:
             single[start + _MARGIN : end + _MARGIN] = codes[start:end]

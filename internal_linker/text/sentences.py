@@ -28,10 +28,7 @@ def paragraphs(text: str) -> list[int]:
 def around(text: str, begins: Sequence[int], start: int, end: int) -> str:
     """Return the sentence or paragraph around a position, stripped; of a very long one, whole words around it.
 
-    Args:
-        begins: where its sentences or paragraphs begin, ascending from 0.
-        start: where the position begins.
-        end: where it ends.
+    `begins` is where the text's sentences or paragraphs begin, ascending from 0.
     """
     after = bisect_left(begins, end)
     first = begins[bisect_right(begins, start) - 1]

@@ -33,11 +33,7 @@ def without_anchors(text: str, anchors: Iterable[str]) -> str:
 
 
 def spans(text: str, phrase: str) -> list[tuple[int, int]]:
-    """Return (start, end) of each occurrence of a phrase by the rules of `without_anchors`.
-
-    Args:
-        phrase: its words separated by single spaces.
-    """
+    """Return (start, end) of each occurrence of a phrase, its words separated by spaces, as `without_anchors` does."""
     exact = _found(text, phrase)
     if whole := [span for span in exact if _is_whole(text, span)]:
         return whole
@@ -47,10 +43,8 @@ def spans(text: str, phrase: str) -> list[tuple[int, int]]:
 
 
 def occurrences(text: str, phrase: str) -> list[tuple[int, int]]:
-    """Return (start, end) of each occurrence of a phrase as whole words, however it is typed.
-
-    Case, white space, curled apostrophes, kinds of hyphens, and Arabic and Persian letters of other keyboards make no
-    difference.
+    """Return (start, end) of each occurrence of a phrase as whole words, however it is typed: in any case, white space,
+    apostrophes and hyphens, and with the Arabic and Persian letters of other keyboards.
     """
     typed, phrase = _as_typed(text), unicodedata.normalize("NFC", phrase).translate(_TYPED)
     # Compiling a pattern takes longer than most searches.
@@ -74,9 +68,8 @@ def place(text: str, phrase: str, start: int = -1) -> tuple[int, int] | None:
     """Return (start, end) of one occurrence of a phrase in the same case, else None; much faster than `spans`.
 
     Args:
-        phrase: as it is written in the text.
-        start: where it stands, or at most a little behind, as white space before the text may have been cut; -1 where
-            that is unknown, for the first occurrence as whole words.
+        start: where it stands, or a little behind, as white space before the text may have been cut; -1 where that is
+            unknown, for the first occurrence as whole words.
     """
     at = text.rfind(phrase, 0, start + len(phrase)) if start >= 0 else -1
     if at < 0:

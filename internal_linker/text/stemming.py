@@ -34,12 +34,7 @@ class _Stemmer(Protocol):
 
 
 def stem(word: str, language: str) -> str:
-    """Return the stem of a word; the word itself if the endings of its language are unknown.
-
-    Args:
-        word: folded as `text.words` folds it.
-        language: its two-letter code, "" where unknown.
-    """
+    """Return the stem of a word as `text.words` folds it; the word itself if its language's endings are unknown."""
     language = language[:2].lower()
     # Snowball's Arabic knows the letters as Arabic keyboards have them, before folding.
     if language != "fa" and _ARABIC_LETTER.match(word):

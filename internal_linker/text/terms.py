@@ -33,10 +33,7 @@ class Term:
 def terms(text: str, language: str, reader: Reader, most: int) -> Iterator[Term]:
     """Yield the terms of a text that don't cross punctuation, in their order; none begins or ends in a function word.
 
-    Args:
-        language: its two-letter code, "" where unknown.
-        reader: finds the words, their stems, and function words.
-        most: the highest number of words of a term, function words included.
+    A term has at most `most` words, function words included.
     """
     phrases = reader.read(text, language)
     words = [text[start:end] for start, end in zip(phrases.starts, phrases.ends, strict=True)]

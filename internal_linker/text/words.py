@@ -103,10 +103,7 @@ def words(text: str) -> list[str]:
 
 
 def normalise(text: str) -> str:
-    """Return the whole text folded as `words` does, with single spaces, to find a phrase verbatim.
-
-    The length may change: positions in the result are not positions in the text.
-    """
+    """Return the whole text folded as `words` does, with single spaces; positions in it are not those in the text."""
     return " ".join(_fold(text).split())
 
 

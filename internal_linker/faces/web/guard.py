@@ -55,7 +55,6 @@ class Guard:
         await answer(scope, _limited(scope, receive), _with_headers(send, scope))
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return the answer to a request that may not go on; None: it may."""
         headers = Headers(scope=scope)
         path, method = scope["path"], scope["method"]
         if not self._access.takes_host(headers.get("host", "")):
@@ -71,7 +70,6 @@ class Guard:
         return RedirectResponse("/login", 303)
 
     def _foreign(self, method: str, headers: Headers) -> str:
-        """Return why a request comes from another site; "" if it doesn't."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
             return "The request comes from another site."

@@ -27,11 +27,7 @@ MENDED_BY_A_LINK = (Rule.ORPHAN, Rule.UNDER_LINKED)
 class ProposedLinks:
     """Collects the links to show of an audit while the stored edges pass by.
 
-    Shown are the strongest links, and the strongest ones to orphans and to pages with too few links.
-
-    Args:
-        aliases: final pages by the keys of redirecting or canonicalised pages.
-        most: how many of the strongest links are shown, and how many of those to weak pages.
+    Shown are `most` of the strongest links, and of the strongest ones to orphans and to pages with too few links.
     """
 
     def __init__(
@@ -118,11 +114,9 @@ OPPORTUNITIES = (
 
 
 def opportunities(audit: Audit, gains: Sequence[QueryGain], rows: Mapping[str, int]) -> ResultTable:
-    """Return the gains of audited pages with the proposed links to each page, in the order of the gains.
+    """Return the gains of audited pages, the largest first, with the proposed links to each page.
 
-    Args:
-        audit: the audit, whose candidates are links that don't exist yet and that no editor rejected.
-        gains: what pages would earn from queries, largest first.
+    The audit's candidates are links that don't exist yet and that no editor rejected.
     """
     links = audit.candidates
     wanted = sorted({rows[one.page] for one in gains if one.page in rows})
@@ -287,7 +281,6 @@ def _wrong_targets(findings: Sequence[Finding]) -> Iterator[_Ranked]:
 
 
 def _circles(audit: Audit, strong: Sequence[ProposedLink]) -> Iterator[_Ranked]:
-    """Yield the best link into each closed circle."""
     told = {one.page for one in audit.findings if one.rule == Rule.CLOSED_CIRCLE}
     circles = closed_circles(audit.existing, len(audit.urls), audit.home) if told else []
     for rows in (set(rows.tolist()) for rows in circles):
@@ -306,7 +299,6 @@ def _dense_pages(findings: Sequence[Finding]) -> Iterator[_Ranked]:
 
 
 def _copies(findings: Sequence[Finding]) -> Iterator[_Ranked]:
-    """Yield the pages to merge, one action per page to keep."""
     found: defaultdict[str, list[Finding]] = defaultdict(list)
     for one in findings:
         if one.rule == Rule.DUPLICATE:
@@ -318,7 +310,6 @@ def _copies(findings: Sequence[Finding]) -> Iterator[_Ranked]:
 
 
 def _named(title: str, url: str) -> str:
-    """Return how people call a page: by its title, or its URL if it has none."""
     title = " ".join(title.split())
     return f"“{isolated(title)}”" if title else url
 

@@ -75,11 +75,7 @@ def figures(graph: SiteGraph, n: int, home: int, wanted: Bools) -> GraphFigures:
 
 
 def measures(graph: SiteGraph, state: GraphFigures, labels: Ints, limits: Limits) -> dict[str, float]:
-    """Return the figures of a site by their keys in `MEASURES`.
-
-    Args:
-        labels: (n,) each page's cluster, or -1.
-    """
+    """Return the figures of a site by their keys in `MEASURES`, given (n,) each page's cluster, or -1."""
     n, depth = len(state.depth), state.depth
     reached = depth[depth > 0]
     found = {
@@ -154,8 +150,6 @@ class AuditInput:
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """The pages' texts: (n,) numbers of words, and n digests."""
-
     lengths: Ints
     digests: Sequence[bytes]
 
@@ -261,7 +255,6 @@ def home_row(pages: Sequence[Page], site: str, material: AuditInput) -> int:
 
 
 def _place(key: str) -> str:
-    """Return host and path without www. and the name of an index file."""
     return _INDEX.sub("", key.partition("://")[2].removeprefix("www.")).rstrip("/")
 
 
@@ -292,7 +285,6 @@ def _wanted(pages: Sequence[Page], home: int, material: AuditInput) -> Bools:
 
 
 def _plain(pages: Sequence[Page], home: int, material: AuditInput) -> Bools:
-    """Return (n,) which pages match no exclusion and are not the home page."""
     wanted = np.array([not material.excluded(page.url, page.key) for page in pages])
     if home >= 0:
         wanted[home] = False
@@ -345,7 +337,6 @@ def _findings(
 
 
 def _lengths(pages: Sequence[Page]) -> tuple[Ints, list[bytes]]:
-    """Return (n,) words of each text and n digests; read each content once, since it may be in a file."""
     lengths, digests = np.zeros(len(pages), np.int64), []
     for row, page in enumerate(pages):
         text = str(page.content).strip()

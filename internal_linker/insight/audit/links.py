@@ -126,8 +126,6 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """Proposed links: first those of the run, then those that editors accepted at any time."""
-
     ends: list[tuple[str, str]]  # keys of source and target, as the links name them
     scores: list[float]  # the scores of the run's links
     earlier: list[float]  # the strengths of the others
@@ -146,8 +144,7 @@ def proposed_links(
 ) -> Proposed:
     """Decide which of the links of the last run and of editors are adopted.
 
-    Args:
-        room: (n,) how many more links the pages' texts can carry.
+    `room` is (n,) how many more links the pages' texts can carry.
     """
     links, n = _read(proposals, collected), len(rows)
     of_run, aliases = len(links.scores), collected.aliases
@@ -191,9 +188,7 @@ def _as_stored(
 ) -> tuple[Vectors, Bools]:
     """Return (p,) the stored strengths of links, NaN where unknown, and whether no good anchor is in the text.
 
-    Args:
-        keys: (p,) the links, as row of the source x n + row of the target.
-        aliases: final pages by the keys of redirecting or canonicalised pages.
+    A link's key is row of the source x n + row of the target.
     """
     wanted, first = np.unique(keys, return_inverse=True)
     found, beside = np.full(len(wanted), np.nan), np.zeros(len(wanted), np.bool_)
@@ -306,7 +301,6 @@ def ends_of(source: str, target: str, aliases: Mapping[str, str], rows: Mapping[
 
 
 def _detail(edge: Edge, today: LinkAttributes | None) -> LinkAttributes:
-    """Return a proposed link's details; anchor and rel of a link that exists are those of the page."""
     approved = edge.verdict in _APPROVED
     return LinkAttributes(
         kind=today.kind if today else edge.kind,

@@ -172,7 +172,6 @@ def _clicks(states: States) -> Callable[[int], str]:
 
 
 def _then(today: object, after: object) -> str:
-    """Return what adoption changes, "" if nothing."""
     return "" if today == after else f"; after adoption: {after}"
 
 
@@ -212,13 +211,7 @@ def near_threshold_findings(candidates: SiteGraph, urls: Sequence[str], limits: 
 def multiplied_findings(
     counts: Ints, keys: Sequence[str], urls: Sequence[str], earlier: Mapping[str, int]
 ) -> Iterator[Finding]:
-    """Find pages whose text has suddenly many more links.
-
-    Args:
-        counts: (n,) links in each page's text today.
-        urls: n URLs in the user's own spelling.
-        earlier: the number of links that pages had at an earlier run, by key.
-    """
+    """Find pages whose text has suddenly many more links than at an earlier run (by key), given (n,) those of today."""
     for row, count in enumerate(counts.tolist()):
         before = earlier.get(keys[row], count)
         if count >= _TIMES * before and count >= before + _MORE:
@@ -254,7 +247,6 @@ def target_findings(
         links: keys of source and target, the target as the link names it.
         bad: pages with an issue, by their keys.
         aliases: final targets by the keys of redirecting or canonicalised pages.
-        urls: the user's own spelling of URLs, by key.
         standing: "stays" for today's links, "new" for proposed ones.
     """
     for source, target in dict.fromkeys(link for link in links if link[1] in bad):
@@ -277,9 +269,7 @@ def exact_copies(
 ) -> Iterator[Duplicate]:
     """Yield pages with the same text, each with the one to keep: most inlinks, then the shorter URL, then A to Z.
 
-    Args:
-        digests: n digests of their texts; empty for a page without text.
-        inlinks: n numbers of pages that link to each page.
+    A page without text has an empty digest.
     """
     groups: dict[bytes, list[int]] = {}
     for row, digest in enumerate(digests):
@@ -347,8 +337,7 @@ def misleading_anchors(
 ) -> Iterator[Finding]:
     """Report links whose anchor clearly names another page than their target, by the rare words of titles.
 
-    Args:
-        page_words: the words of each of the n pages' title, H1 and URL.
+    `page_words` has the words of each page's title, H1 and URL.
     """
     anchors, pages = _weighed(anchor_words, page_words)
     pairs, _ = _counted(links.anchors, links.targets, len(urls))
@@ -389,7 +378,6 @@ def _counted(one: Ints, other: Ints, n: int) -> tuple[tuple[Ints, Ints], Ints]:
 
 
 def _best(scores: sparse.csr_matrix) -> tuple[Ints, Vectors]:
-    """Return each row's column of the largest value, the first of equals, and the value; 0 and 0 for an empty row."""
     if not scores.shape[1]:
         return np.zeros(scores.shape[0], np.int64), np.zeros(scores.shape[0])
     best = np.asarray(scores.argmax(axis=1)).ravel()

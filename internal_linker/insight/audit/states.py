@@ -44,15 +44,7 @@ Sort = Literal["", "url", "inlinks", "outlinks", "depth", "pagerank"]
 
 @dataclass(frozen=True, slots=True)
 class StateMeasure:
-    """A figure in the three states; None: unknown.
-
-    Attributes:
-        key: names it.
-        name: what people call it.
-        decimals: decimal places.
-        values: the figure in each of `STATES`.
-        rows_are: what the rows behind it are.
-    """
+    """A figure in the three `STATES`; None: unknown. `rows_are` says what the rows behind it are."""
 
     key: str
     name: str
@@ -177,12 +169,7 @@ class AuditStates(Result):
         return names, {state: between(self.graphs[state], labels, len(names)) for state in STATES}
 
     def pages(self, state: State, key: str = "", sort: Sort = "", section: str = "") -> Sequence[StatePage]:
-        """Return the pages behind a figure.
-
-        Args:
-            key: the figure; "": all pages.
-            sort: by which of their figures; "": as suits the figure.
-            section: only pages of this section.
+        """Return the pages behind a figure, or all for "", sorted as suits the figure unless `sort` names another one.
 
         Raises:
             ConfigurationError: there is no such figure of pages.
@@ -207,11 +194,7 @@ class AuditStates(Result):
         return Lazy(len(rows), lambda at: self._page(state, int(rows[at])))
 
     def links(self, state: State, key: str = "", ends: tuple[str, str] = ("", "")) -> Sequence[StateLink]:
-        """Return the links behind a figure or a cell of the matrix of sections.
-
-        Args:
-            key: the figure; "": all links.
-            ends: only links from and to these sections, as the matrix names them; "": any.
+        """Return the links behind a figure, or all for "", or those between two sections of the matrix.
 
         Raises:
             ConfigurationError: there is no such figure of links, or no such section.
@@ -312,10 +295,9 @@ class AuditStates(Result):
 
 
 def states_of(accepted: Audit, every: Audit, *, made: str, min_inlinks: int, clicks: int) -> AuditStates:
-    """Combine the audits with the accepted links and with all proposed ones.
+    """Combine the audits with the accepted links and with all proposed ones, which has the actions.
 
     Args:
-        every: the audit of the same pages with all proposed links; has the actions.
         made: when, as ISO 8601.
         min_inlinks: pages that should link to every page.
         clicks: clicks beyond which a page is deep.

@@ -29,8 +29,7 @@ def write_workbook(
 ) -> list[str]:
     """Replace the workbook; return what was unusual, one sentence each.
 
-    Args:
-        most_rows: findings of one rule that are written; the summary counts the others, too.
+    It has `most_rows` findings of one rule; the summary counts the others, too.
 
     Raises:
         OutputError: the file can't be written; it stays as it was.

@@ -64,7 +64,6 @@ def inner_links(labels: Ints, distances: Vectors, named: Vectors, links: Ints, f
 
 
 def _closeness(distances: Vectors) -> Vectors:
-    """Return the closeness of a cluster's pages to its centre, 0 to 1; the nearest page has 1."""
     low, high = float(distances.min()), float(distances.max())
     closeness: Vectors = 1 - (distances - low) / max(_LEAST_RANGE, high - low)
     return closeness
@@ -87,8 +86,7 @@ def missing_links(
         labels: (n,) clusters from 0; -1 for a page in none.
         links: keys of existing links, source * n + target, ascending.
         advance: called with the number of further pages done.
-        gives: (n,) whether each page gets links; None: all do.
-        takes: (n,) whether links may lead to each page; None: to all.
+        gives, takes: (n,) whether each page gets links, and whether links may lead to it; None: all.
     """
     n, left_out = len(labels), 0
     gives = np.ones(n, np.bool_) if gives is None else gives

@@ -45,12 +45,7 @@ _BETWEEN = ", "
 def named_shares(
     names: Sequence[str], labels: Ints, titles: Sequence[str], languages: Sequence[str], reader: Reader
 ) -> Vectors:
-    """Return (n,) how much of its cluster's name is in each title: 1 for the first term, 1/2 for the second, and so on.
-
-    Args:
-        labels: (n,) clusters from 0; -1 for a page in none.
-        languages: n language codes, "" where unknown.
-    """
+    """Return (n,) how much of its cluster's name is in each title: 1 for the first term, 1/2 for the second ..."""
     shares = np.zeros(len(titles))
     for row in np.flatnonzero(labels >= 0).tolist():
         said = set(reader.read(titles[row][:_TITLE], languages[row]).stems.tolist())
@@ -74,7 +69,6 @@ class _Found:
 
     @property
     def pages(self) -> int:
-        """How many pages have it."""
         return int((self.titles | self.contents).sum())
 
     @property
@@ -86,7 +80,6 @@ class _Found:
         return self.cased[folded].most_common(1)[0][0]
 
     def add(self, page: int, term: Term, *, is_title: bool) -> None:
-        """Count an occurrence."""
         (self.titles if is_title else self.contents)[page] = True
         folded = term.text.casefold()
         self.spellings[folded] += _SPELLS if is_title else 1
@@ -103,8 +96,6 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """The shares of a site's pages that have a term, 0 to 1."""
-
     titles: Mapping[Stems, float]  # in title or first heading
     contents: Mapping[Stems, float]  # at the beginning of the content
 
@@ -113,12 +104,10 @@ def cluster_names(labels: Ints, pages: Sequence[Page], titles: Sequence[str], re
     """Name each cluster by up to three terms; all names differ.
 
     A term counts the more, the more of the cluster's pages have it in title, first heading or at the beginning of the
-    content, the fewer other pages have it there, and the more words it has. Each further term is the best one for
-    the pages that the earlier ones don't describe. Forms of a word are one term, spelled as it is spelled most.
+    content, the fewer other pages have it there, and the more words it has. Each further term is the best one for the
+    pages that the earlier ones don't describe. Forms of a word are one term, spelled as it is spelled most.
 
-    Args:
-        labels: (n,) clusters from 0; -1 for a page in none.
-        titles: n titles without brand.
+    `labels` are clusters from 0, -1 for a page in none; the titles have no brand.
     """
     clusters = int(labels.max(initial=-1)) + 1
     most = max(_LEAST_READ, min(_MOST_READ, _ALL_READ // max(1, clusters)))
@@ -195,7 +184,6 @@ def _best(read: _Read, shares: _Shares, *, alone: bool) -> tuple[list[str], int]
 
 
 def _can_name(found: _Found, pages: int) -> bool:
-    """Return whether a term can be in a name of a cluster of which so many pages were read."""
     term, titles = found.term, int(found.titles.sum())
     if not titles or (term.spaced and term.words > _MOST_WORDS):
         return False

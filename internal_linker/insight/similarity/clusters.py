@@ -140,10 +140,7 @@ def _told(tried: "Tried") -> str:
 
 
 def communities(compared: ComparedPages, at_least: float, progress: Progress) -> Ints:
-    """Group the pages into communities of the graph that joins each page and its nearest ones.
-
-    Args:
-        at_least: pages less similar than this are not joined.
+    """Group the pages into communities of the graph that joins each page and its nearest ones, if similar enough.
 
     Returns:
         (n,) labels from 0; -1 for a page that has no neighbour.

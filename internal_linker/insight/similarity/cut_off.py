@@ -35,8 +35,6 @@ class OffTopicPage:
     """A page without a match.
 
     Attributes:
-        url: its URL.
-        title: its title without brand.
         best: the similarity of its best match, `LOWEST` to 1; None: lower, or there is none.
         match: the URL of that match; "" without one.
     """
@@ -88,11 +86,9 @@ class SimilarityView(Result):
         return pair_columns(self.urls, self.titles, *ends, self.scores[places], *links)
 
     def at(self, cut_off: float, *, unlinked: bool = False) -> CutOff:
-        """Return what a cut-off means.
+        """Return what a cut-off, `LOWEST` to 1 and rounded to a step, means.
 
-        Args:
-            cut_off: the lowest similarity, `LOWEST` to 1; rounded to a step.
-            unlinked: list only pairs of which neither page links to the other.
+        With `unlinked`, only pairs of which neither page links to the other are listed.
 
         Raises:
             ConfigurationError: it is out of range.
@@ -108,7 +104,6 @@ class SimilarityView(Result):
         )
 
     def _reached(self, cut_off: float, *, unlinked: bool) -> tuple[int, Ints, Ints]:
-        """Return the step of a cut-off, the places of its pairs, and the rows of the pages without a match."""
         step = _step(cut_off)
         count = int(np.searchsorted(-self._bars, -step, side="right"))
         places = np.arange(count)
@@ -120,8 +115,7 @@ class SimilarityView(Result):
     def matches(self, page: str, hosts: CanonicalHosts) -> list[PagePair]:
         """Return the pairs of a page, with it as the first of the two, the most similar first.
 
-        Args:
-            page: its URL, with or without https://, or its path.
+        The page is a URL, with or without https://, or a path.
 
         Raises:
             InputError: it is none of the compared pages.
@@ -173,7 +167,6 @@ class SimilarityView(Result):
 
     @cached_property
     def _best(self) -> Ints:
-        """(n,) the place of each page's best pair; -1 without one."""
         best = np.full(len(self.urls), -1, np.int64)
         # The most similar pairs come last, and so overwrite the others.
         backwards = np.arange(len(self.first))[::-1]
@@ -185,14 +178,12 @@ class SimilarityView(Result):
 
     @cached_property
     def _best_bars(self) -> Ints:
-        """(n,) the step of each page's best match; -1 without one."""
         if not len(self.scores):
             return np.full(len(self.urls), -1, np.int64)
         return np.where(self._best >= 0, self._bars[self._best], -1)
 
     @cached_property
     def _isolated(self) -> Ints:
-        """(n,) all rows, the most isolated first."""
         return np.argsort(self._best_bars, kind="stable")
 
     def _pair(self, at: int) -> PagePair:

@@ -152,7 +152,6 @@ def _shared_out(count: int, sizes: Sequence[int]) -> list[int]:
 
 
 def _counts(pages: int, low: int, high: int) -> list[int]:
-    """Return the numbers of clusters to try, ascending; one if there is no choice."""
     if low == high or pages <= 2:
         return [min(low, pages) if low == high else 1]
     low, high = min(max(2, low), pages - 1), min(high, pages - 1)
@@ -192,7 +191,6 @@ def _silhouette(apart: Vectors, labels: Ints) -> float:
 
 
 def _means(points: Vectors, count: int) -> Ints:
-    """Return (n,) labels by k-means, deterministic; fewer than `count` if pages are equal."""
     if count < 2:
         return np.zeros(len(points), np.int64)
     if len(points) < MANY_PAGES:
@@ -206,7 +204,6 @@ def _means(points: Vectors, count: int) -> Ints:
 
 
 def _directions(words: sparse.csr_matrix) -> Vectors:
-    """Return (n, d) float32 rows of latent semantic analysis; rows keep their lengths."""
     if min(words.shape) <= _DIMENSIONS:
         return np.asarray(words.toarray(), np.float32)
     rows, sizes, _ = randomized_svd(words, _DIMENSIONS, n_iter=4, random_state=0)

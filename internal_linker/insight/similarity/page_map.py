@@ -28,10 +28,7 @@ _QUICK = {
 def drawn(labels: Ints, hubs: Ints, most: int = MOST_DRAWN) -> Ints:
     """Return the rows of the pages that a map shows, ascending: all pages in clusters, or the hubs and a sample.
 
-    Args:
-        labels: (n,) clusters from 0; -1 for a page in none.
-        hubs: (k,) rows that are always shown.
-        most: show no more pages than this, except hubs.
+    A label is -1 for a page in no cluster. At most `most` pages are shown, except hubs.
     """
     rows = np.flatnonzero(labels >= 0)
     if len(rows) <= most:
@@ -45,11 +42,7 @@ def drawn(labels: Ints, hubs: Ints, most: int = MOST_DRAWN) -> Ints:
 
 
 def places(points: Vectors) -> Vectors:
-    """Return (m, 2) float64 coordinates, -1 to 1, deterministic.
-
-    Args:
-        points: (m, d) unit rows.
-    """
+    """Return (m, 2) float64 coordinates, -1 to 1, of (m, d) unit rows; deterministic."""
     m = len(points)
     if m < 3 or not (points != points[0]).any():
         return np.column_stack([np.linspace(-1, 1, m), np.zeros(m)]) if m > 1 else np.zeros((m, 2))

@@ -112,7 +112,6 @@ def similar_pairs(
 
 
 def _can_match(languages: Ints, gives: Bools | None, takes: Bools | None, here: slice, there: slice) -> Bools:
-    """Return (rows, columns) which pages of a tile may be a pair, by their languages and by who may link to whom."""
     ours, theirs = languages[here, None], languages[None, there]
     can: Bools = (ours == theirs) | (ours < 0) | (theirs < 0)
     if gives is not None and takes is not None:
@@ -157,16 +156,9 @@ def _too_many(at_least: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PagePair:
-    """Two similar pages.
+    """Two similar pages, with their titles without brand; `page` comes first in the input. The similarity is -1 to 1.
 
-    Attributes:
-        page: URL of the page that comes first in the input.
-        title: its title without brand.
-        match: URL of the other page.
-        match_title: its title without brand.
-        similarity: -1 to 1.
-        links: whether the page links to its match today.
-        linked: whether the match links to the page.
+    `links` says whether the page links to its match today, `linked` whether the match links to the page.
     """
 
     page: str
@@ -277,7 +269,6 @@ class SimilarPages(Result):
 
 
 def _median(counts: Ints) -> float:
-    """Return the middle of the bar that the median is in."""
     total = int(counts.sum())
     if not total:
         return nan
@@ -293,13 +284,7 @@ def pair_columns(
     links: Bools,
     linked: Bools,
 ) -> Columns:
-    """Return the values of `PAIR` of p pairs of the n pages with these URLs and titles without brand.
-
-    Args:
-        first, second: (p,) rows of the pages, and of their matches.
-        scores: (p,) similarities.
-        links, linked: (p,) whether the page links to its match, and the match to the page.
-    """
+    """Return the values of `PAIR` of p pairs, given the rows of pages and matches, and the n pages' URLs and titles."""
     named, titled = np.array(urls, object), np.array(titles, object)
     return {
         "page": named[first],

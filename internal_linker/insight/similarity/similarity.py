@@ -40,13 +40,10 @@ class Field:
 class Similarity:
     """The similarity of n pages, -1 to 1: the weighted mean over the fields that both pages have, 0 without any.
 
-    Within a field, two pages are similar by meaning or by words, as if one of two chances were enough:
-    1 - (1 - m) (1 - lift w), with the cosines m and max(w, 0). Without a meaning it is the square root of w: cosines
-    of words are low, and the root makes a threshold mean about the same for both (1 in 100 of 18f-blog's pairs is
-    above 0.5 by the words of contents, and by the meaning of titles).
-
-    Args:
-        fields: at least one, all with n rows.
+    Within a field, two pages are similar by meaning or by words, as if one of two chances were enough: 1 - (1 - m) (1 -
+    lift w), with the cosines m and max(w, 0). Without a meaning it is the square root of w: cosines of words are low,
+    and the root makes a threshold mean about the same for both (1 in 100 of 18f-blog's pairs is above 0.5 by the words
+    of contents, and by the meaning of titles).
     """
 
     def __init__(self, fields: Sequence[Field]) -> None:
@@ -77,8 +74,7 @@ class Similarity:
     def tiles(self, *, upper: bool = False) -> Iterator[tuple[int, int, Vectors]]:
         """Yield the first row, the first column and the (rows, columns) float32 similarities of each tile.
 
-        Args:
-            upper: leave out the columns below a tile's first row: each pair comes once.
+        With `upper`, columns below a tile's first row are left out: each pair comes once.
         """
         n = len(self)
         height = min(MOST_ROWS, max(1, TILE // n))
@@ -121,7 +117,6 @@ class Similarity:
 
 
 def _mean(fields: Sequence[Field], parts: Sequence[tuple[Vectors, Bools]]) -> Vectors:
-    """Return the weighted mean of the fields' similarities where they are known, 0 where none is."""
     if len(parts) == 1:
         return parts[0][0]
     weights = [np.float32(field.weight) for field in fields]
@@ -149,7 +144,6 @@ def _either(
 
 
 def _known(rows: Any) -> Bools | None:
-    """Return (n,) which rows are not zeros."""
     if rows is None:
         return None
     return np.asarray(np.diff(rows.indptr) > 0 if sparse.issparse(rows) else (rows != 0).any(axis=1))
@@ -160,7 +154,6 @@ def _turned(rows: Any) -> Any:
 
 
 def _products(rows: Any, ours: Ints, others: Ints) -> Any:
-    """Return (p,) float32: the dot products of pairs of rows."""
     if sparse.issparse(rows):
         return np.asarray(rows[ours].multiply(rows[others]).sum(axis=1), np.float32).ravel()
     return np.einsum("ij,ij->i", rows[ours], rows[others])
@@ -207,7 +200,6 @@ def title_words(titles: Sequence[Sequence[str]]) -> sparse.csr_matrix:
 
 
 def _numbered(titles: Sequence[Sequence[str]]) -> tuple[Ints, Ints]:
-    """Return the row and the column of each word of each title, once per title."""
     numbers: dict[str, int] = {}
     rows = [[numbers.setdefault(word, len(numbers)) for word in dict.fromkeys(title)] for title in titles]
     columns = np.array([number for row in rows for number in row], np.int64)
@@ -237,11 +229,7 @@ def field_similarity(
     encoders: Encoders,
     progress: Progress,
 ) -> tuple[Similarity, list[str]]:
-    """Encode each field of all pages.
-
-    Args:
-        titles: n titles without brand.
-        fields: the fields to compare by ("title", "h1", "content") and their weights, above 0.
+    """Encode each field of all pages: "title" (without brand), "h1" or "content", by its weight above 0.
 
     Returns:
         The pages' similarity, and what is missing, one sentence each.
@@ -271,8 +259,6 @@ def field_texts(name: str, pages: Sequence[Page], titles: Sequence[str]) -> Sequ
 
 
 class _Texts:
-    """Makes the text of a page for one field."""
-
     def __init__(self, name: str, pages: Sequence[Page], titles: Sequence[str]) -> None:
         self._name, self._pages, self._titles = name, pages, titles
 

@@ -39,7 +39,6 @@ def check_versions(versions: dict[str, Any], problem: Callable[[str], ServiceErr
 
 
 def _packages(reported: dict[str, Any]) -> dict[str, str]:
-    """Return the versions of `SAME`; major and minor for Python."""
     found = {name: str(reported["packages"].get(name) or "missing") for name in SAME}
     return found | {"python": ".".join(found["python"].split(".")[:2])}
 
@@ -101,7 +100,7 @@ class DaskCluster:
 
         Args:
             work: a pure module-level function; it may run twice for one task.
-            tasks: they are consumed one by one, a few per thread ahead.
+            tasks: consumed one by one, a few per thread ahead.
             shared: arguments of the tasks (the same objects) to send once and not with each task.
             everywhere: send `shared` to all workers at once, not only to those that get a task.
 
@@ -151,8 +150,6 @@ class _Running(Generic[Item]):
 
 
 class _Run(Generic[Item]):
-    """All tasks of one call, on one connection."""
-
     def __init__(
         self,
         cluster: DaskCluster,
@@ -175,7 +172,6 @@ class _Run(Generic[Item]):
         self._checked = self._seen = monotonic()
 
     def results(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Item, Any]]:
-        """Yield the results of tasks; see `DaskCluster.run`."""
         waiting = iter(tasks)
         self._send()
         while True:
@@ -247,7 +243,6 @@ class _Run(Generic[Item]):
         return self._cluster.problem(f"{task.name} failed on a worker ({type(error).__name__}: {error})")
 
     def _send(self) -> None:
-        """Send the shared arguments to the workers."""
         self._rounds += 1
         for tries_left in reversed(range(LOSSES)):
             self._wait_for_worker()
@@ -275,7 +270,6 @@ class _Run(Generic[Item]):
             self._check()
 
     def _check(self, *, at_once: bool = False) -> None:
-        """Check that the scheduler answers, and that workers are there and have the right versions."""
         cluster, now = self._cluster, monotonic()
         gone = cluster.problem(
             f"the connection to the scheduler at {cluster.address} was lost. Run again: finished results are kept"
@@ -332,7 +326,6 @@ class DaskCompute:
 
 
 def _common(blocks: Sequence[JoinTask]) -> list[Ints]:
-    """Return the large arrays of columns that several blocks share."""
     large = {id(block.columns): block.columns for block in blocks if block.columns.nbytes >= SHARED_BYTES}
     times = Counter(id(block.columns) for block in blocks)
     return [columns for key, columns in large.items() if times[key] > 1]

@@ -20,8 +20,7 @@ def _libraries() -> ThreadpoolController:
 class Threads:
     """A `ports.Compute` with one thread per block, so that selecting one block's best overlaps another's product.
 
-    Args:
-        count: the count of blocks at a time; each takes up to 90 MB.
+    Each of the `count` blocks at a time takes up to 90 MB.
     """
 
     def __init__(self, count: int) -> None:
@@ -49,10 +48,7 @@ class Threads:
 
 
 def return_free_memory() -> None:
-    """Return free memory to the system, where the C library is glibc; elsewhere, do nothing.
-
-    glibc keeps what lies between blocks in use: 430 of 925 MB after matching 20,000 pages.
-    """
+    """Return free memory to the system if the C library is glibc, which keeps 430 of 925 MB after 20,000 pages."""
     if trim := _trim():
         trim(0)
 

@@ -30,11 +30,8 @@ _ALONE = "This step continues on one core because other processes can't be start
 class Processes:
     """A few processes that read shared arrays from one file, mapped into the memory of all.
 
-    If they can't be started, or one of them is lost, this process does the work, and `warn` gets the reason.
-
-    Args:
-        file: where the shared arrays lie as long as this is open; what a killed run left there is overwritten.
-        warn: takes a sentence for a person.
+    If they can't be started, or one of them is lost, this process does the work, and `warn` gets the reason. What a
+    killed run left in the file is overwritten.
     """
 
     def __init__(self, count: int, file: Path, warn: Callable[[str], None]) -> None:
@@ -124,7 +121,6 @@ def _write(what: object, file: Path) -> _Given:
 
 
 def _read(whole: bytes | mmap.mmap, rest: tuple[int, int], spans: Sequence[tuple[int, int]]) -> object:
-    """Restore the object with its arrays mapped from the file."""
     parts = memoryview(whole)
     return pickle.loads(parts[slice(*rest)], buffers=[parts[start:end] for start, end in spans])
 

@@ -206,7 +206,6 @@ class _Lists:
         return np.nextafter(last, np.float32(-np.inf))
 
     def _insert(self, lists: Ints, keys: Keys) -> None:
-        """Add keys; those of one list are adjacent."""
         while len(lists):
             first = np.flatnonzero(np.concatenate([[True], lists[1:] != lists[:-1]]))
             counts = np.diff(first, append=len(lists))
@@ -232,7 +231,6 @@ class _Lists:
             self.least[lists] = np.maximum(self.above[lists], scores_of(keys[:, self.room]))
 
     def best(self, lists: Ints) -> Keys:
-        """Return (r, keep) keys, best first."""
         self._settle(lists)
         return np.sort(self.keys[lists, self.room :], axis=1)[:, ::-1]
 

@@ -44,6 +44,7 @@ def known(old: Neighbourhood, digests: Ints, served: int) -> ValidLists:
     """Return the old lists by new rows, without the removed texts.
 
     A text is unchanged if both runs have its digest; of equal digests, as many as both runs have.
+
     A list with a floor and fewer than `served` entries is no longer sure to have the best.
     """
     here, there = _same(old.digests, digests)
@@ -88,13 +89,9 @@ def _counted(numbers: Ints, base: int) -> Ints:
 
 
 def merge(lists: Nearest, texts: Ints, other: Nearest) -> None:
-    """Merge other lists of some texts, which have no entries in common with the present ones, into `lists` in place.
+    """Merge (m, k) lists of the m distinct `texts`, with no entries in common with the present ones, in place.
 
     No list lacks an entry above its floor, so the merged list lacks none above the higher floor.
-
-    Args:
-        texts: (m,) distinct rows.
-        other: (m, k) lists of any length.
     """
     counts = (other.rows >= 0).sum(axis=1)
     news = np.flatnonzero((counts > 0) | (other.floors > lists.floors[texts]))

@@ -29,7 +29,6 @@ def cells_of(vectors: Vectors, count: int) -> Partition:
 
     Args:
         vectors: (n, d) float16 or float32 unit rows, n at least `count`; rows of zeros may be in any cell.
-        count: count of cells, at least 1.
     """
     sample = np.random.default_rng(0).permutation(len(vectors))[: count * SAMPLE]
     some = vectors[np.sort(sample)].astype(np.float32)
@@ -58,12 +57,9 @@ def _moved(centres: Vectors, vectors: Vectors, labels: Ints) -> Vectors:
 
 
 def probes_for(cells: Partition, rows: Ints, neighbours: Ints, recall: float) -> int:
-    """Return how many cells each text must be compared with to find this share of the neighbours.
+    """Return how many cells each text must be compared with to find this share, 0 to 1, of its neighbours.
 
-    Args:
-        rows: (m,) texts.
-        neighbours: (m, k) true neighbours of the texts, padded with -1.
-        recall: share of the neighbours to find, 0 to 1.
+    `neighbours` has the true ones of `rows`, (m, k), padded with -1.
     """
     places = np.argsort(cells.order, axis=1)
     owners, at = np.nonzero(neighbours >= 0)

@@ -84,10 +84,9 @@ def join(
 ) -> Joined:
     """Return the `served` nearest targets of each text, starting from the last join of this name if there is one.
 
-    The store gets twice as many, so that a list may lose some before it must be rebuilt. Large joins use cells,
-    which find nearly all targets; the floors of such lists count only the texts that were compared. Changed texts
-    are always compared with all, and each run measures the recall; if it is below `recall`, all lists are
-    rebuilt.
+    The store gets twice as many, so that a list may lose some before it must be rebuilt. Large joins use cells, which
+    find nearly all targets; the floors of such lists count only the texts that were compared. Changed texts are always
+    compared with all, and each run measures the recall; if it is below `recall`, all lists are rebuilt.
 
     Args:
         name: what the lists depend on besides the texts: model, dimensions, recipe.
@@ -95,11 +94,9 @@ def join(
         digests: (n, 16) uint8 digests of the texts; see `incremental.digests`.
         languages: (n,) language codes; two texts match if their codes are equal or one is -1.
         targets: (n,) whether each text may be in lists.
-        served: length of a list, at least 1.
         store: keeps the result for the next join; None: neither read nor store anything.
         recall: minimum recall of lists by cells, 0 to 1.
-        exact_seconds: estimated seconds above which a join uses cells.
-        kept_seconds: estimated seconds above which finished blocks are stored.
+        exact_seconds, kept_seconds: estimated seconds above which a join uses cells, or stores finished blocks.
     """
     run = _Join(
         name,
@@ -242,7 +239,6 @@ class _Join:
                 yield JoinTask(label, rows, columns, self.keep, above, mutual=kind == "both")
 
     def sample(self) -> tuple[Ints, Nearest]:
-        """Return a sample of texts and their exact lists."""
         there = np.flatnonzero(present(self.vectors, self.texts))
         rows = np.sort(np.random.default_rng(0).permutation(there)[:SAMPLE])
         block = JoinTask("sample", rows, np.flatnonzero(self.targets), self.served)

@@ -20,10 +20,10 @@ QUOTA_PAUSE_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class SheetRefusals:
-    """Turns refusals into errors for one account and spreadsheet.
+    """Turns refusals into errors for one account and spreadsheet; the account's email address is no secret.
 
     `ours` is the subject and verb of a message about protected cells, such as "cells of the tab Review are";
-    `tab_remedy`, what to do about a tab that vanished. The account's email address is no secret.
+    `tab_remedy`, what to do about a tab that vanished.
     """
 
     account: str
@@ -110,12 +110,10 @@ Refusal = Callable[[int, bytes, Mapping[str, str], bool], InternalLinkerError]
 class SheetsClient(gspread.HTTPClient):
     """Sends each call once; whoever calls decides what is tried again.
 
-    Args:
-        key: the content of the service account's key file.
-        refusal: makes the error for an answer with another status than 200.
+    `refusal` makes the error for an answer with another status than 200.
 
     Raises:
-        ConfigurationError: the key can't be used.
+        ConfigurationError: the service account's key file can't be used.
     """
 
     def __init__(self, key: str, api_url: str, refusal: Refusal) -> None:

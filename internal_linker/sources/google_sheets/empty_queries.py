@@ -29,10 +29,7 @@ def is_formula(query: str) -> bool:
 
 
 class Filling:
-    """Main queries on their way into a tab; each reading of the tab tells what to send next.
-
-    `wanted` are main queries by page.
-    """
+    """Main queries (`wanted`, by page) on their way into a tab; each reading of the tab tells what to send next."""
 
     def __init__(self, wanted: Mapping[str, str]) -> None:
         self._wanted = {page: query for page, query in wanted.items() if not is_formula(query)}
@@ -112,7 +109,6 @@ class Filling:
 
 
 def _empty(cells: Mapping[int, tuple[str, str]]) -> dict[str, int]:
-    """Return the first row of each page without a main query."""
     filled = {page for page, text in cells.values() if text.strip()}
     rows = dict[str, int]()
     for row, (page, text) in cells.items():
@@ -140,7 +136,6 @@ def _replace(
 
 
 def _is_locked(tab: Tab, rows: QueryRows, row: int) -> bool:
-    """Return whether the main query of a row is in a protected range that this account may not edit."""
     return any(
         _within(each.get("range", {}), row, rows.query)
         and not any(_within(free, row, rows.query) for free in each.get("unprotectedRanges", []))

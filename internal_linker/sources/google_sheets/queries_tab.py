@@ -176,7 +176,6 @@ class Delivery:
         return sentences
 
     def _identity(self, item: Recommendation) -> tuple[str, str]:
-        """Return what identifies a source's rows, in whatever form they write its host."""
         key, query = item.source.identity
         return self._hosts.identity(key), query
 
@@ -228,9 +227,7 @@ _TAB_REMEDY = "Check google_sheet_name in config/settings.toml and run again."
 
 
 class GoogleSheet:
-    """A StreamSource and LinkSink that contacts Google only when it is used.
-
-    `tab` "" is the first tab.
+    """A StreamSource and LinkSink that contacts Google only when it is used; `tab` "" is the first tab.
 
     Raises:
         ConfigurationError: `service_account` is not a usable key.
@@ -266,9 +263,8 @@ class GoogleSheet:
         return self._table(self._find_tab(with_retries(self._spreadsheet.metadata)))
 
     def stream(self) -> TableStream:
-        """Return the tab as a stream; unlike a file, a Sheet always fits in memory.
-
-        It is read once, so that all who ask get the same rows.
+        """Return the tab as a stream, read once, so that all get the same rows; unlike a file, it always fits in
+        memory.
 
         Raises:
             InputError, ServiceError: as in `read`.

@@ -59,7 +59,6 @@ def ranges(cells: Cells) -> list[tuple[int, int, list[list[str | float | None]]]
 
 
 def _runs(numbers: Sequence[int], gap: int) -> list[tuple[int, int]]:
-    """Return first and last of each run of ascending numbers whose neighbours differ by up to `gap`."""
     runs: list[tuple[int, int]] = []
     for number in numbers:
         if runs and number - runs[-1][1] <= gap:
@@ -92,9 +91,9 @@ class Tab:
 
 
 class Spreadsheet:
-    """One spreadsheet; contacts Google only when it is used.
+    """One spreadsheet; contacts Google only when it is used. No message contains the key.
 
-    `ours` and `tab_remedy` are as in `SheetRefusals`. No message contains the key.
+    `ours` and `tab_remedy` are as in `SheetRefusals`.
 
     Raises:
         ConfigurationError: `service_account` is not a usable key.
@@ -181,7 +180,6 @@ def _rich(rows: Sequence[Mapping[str, Any]], row: int) -> RichText:
 
 
 def _column_letters(column: int) -> str:
-    """Return a column's letters; columns count from 0."""
     return rowcol_to_a1(1, column + 1).rstrip("0123456789")
 
 

@@ -123,9 +123,7 @@ class Oversized(ValueError):
 def decompressed(data: bytes, encoding: str, most: int) -> bytes:
     """Decompress data; never much more than `most` bytes are in memory.
 
-    Args:
-        encoding: the value of the header Content-Encoding; "" and "identity": the data is not compressed.
-        most: maximum bytes of the result.
+    `encoding` is the value of the header Content-Encoding; "" and "identity": the data is not compressed.
 
     Raises:
         Damaged, Oversized: the data can't be decompressed, or the result would be larger.

@@ -220,12 +220,10 @@ class Bounds:
 
 
 class GoogleClient:
-    """Sends requests to one API; signs in when it is first used. `close` it.
+    """Sends requests to one API, with paths added to `url`; signs in when it is first used. `close` it.
 
     Args:
-        api: the API, as errors name it.
         key: the content of the service account's key file.
-        url: the address that requests add their paths to.
         scope: what the account asks to be allowed.
         bounds: the pace, and the limits of an answer.
 

@@ -44,10 +44,8 @@ class Budget:
     """A cap on what a run may spend, checked before each request and including requests in flight.
 
     Args:
-        service: the service's name for the error.
-        cap: the most that may be spent, in `unit`; 0 allows nothing.
+        cap: the most that may be spent, in `unit`, "credits" or "US dollars"; 0 allows nothing.
         setting: the setting with the cap, for the error.
-        unit: "credits" or "US dollars".
     """
 
     def __init__(self, service: str, cap: float, setting: str, unit: str) -> None:
@@ -138,7 +136,6 @@ class Circuit:
             self._failures = 0
 
     def _count(self, error: ServiceError) -> None:
-        """Count a failed call; a refusal is an answer, so only retryable errors count."""
         now = time.monotonic()
         with self._lock:
             if not error.retryable:
@@ -158,11 +155,9 @@ class Circuit:
 def with_retries(
     call: Callable[[], T], stop: threading.Event | None = None, attempts: int | None = None
 ) -> T:
-    """Run `call`, and repeat it after a pause while it fails with a retryable ServiceError.
+    """Run `call`, and repeat it after a pause while it fails with a retryable ServiceError, at most `attempts` times.
 
-    Args:
-        stop: ends retries: no new pause begins, and a current pause ends with one last attempt.
-        attempts: the most attempts; None: `ATTEMPTS`.
+    `stop` ends retries: no new pause begins, and a current pause ends with one last attempt.
     """
     stop = stop or threading.Event()
     return Retrying(
@@ -177,10 +172,7 @@ def with_retries(
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that an answer's headers ask us to wait; None if they ask for no valid time.
-
-    `retry-after-ms` and `retry-after` (seconds or an HTTP date) count.
-    """
+    """Return the seconds that `retry-after-ms` or `retry-after` (seconds or an HTTP date) ask us to wait, or None."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(KeyError, ValueError):
             seconds = float(headers[name]) * unit

@@ -116,7 +116,6 @@ class Answers:
         return " ".join(re.sub(r"\bsk-\S+", "***", words).split())[:LONGEST_QUOTE].rstrip(".")
 
     def _remedy(self, low: str) -> str:
-        """Return what to do about a refused request, judging by the refusal's message."""
         if "dimension" in low:
             return "Set embedding_dimensions = 0."
         if any(word in low for word in ("context", "too long", "length", "tokens")):
@@ -141,7 +140,6 @@ class Server:
 
     Args:
         api_key: the key; may be empty only if `base_url` is not OpenAI's.
-        model: the model's name.
         base_url: the API's address with its `/v1`; it may change until the first request.
         elsewhere: the name in errors for a server that is not OpenAI's.
         remedies: what errors recommend.

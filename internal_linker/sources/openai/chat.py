@@ -22,14 +22,9 @@ _REMEDIES = Remedies(
 
 
 class OpenAIChat:
-    """A `ports.Chat` that sends one request at a time.
+    """A `ports.Chat` that sends one request at a time; see `Server`.
 
-    Args:
-        api_key: the key; may be empty only if `base_url` is not OpenAI's.
-        model: the model's name.
-        base_url: the API's address with its `/v1`.
-        budget: the cap on tokens; each attempt reserves the most that prompt and answer could take.
-        timeout: seconds without data after which a request fails.
+    Each attempt reserves from `budget` the most tokens that prompt and answer could take.
 
     Raises:
         ConfigurationError: the key is malformed.

@@ -211,7 +211,6 @@ def _dated(group: _Group, noted: Noted) -> Iterator[tuple[ExportTable, SearchTab
 
 
 def _leave_out(stream: TableStream, figures: Mapping[Figure, Any], noted: Noted) -> None:
-    """Note that a table says nothing about pages or days."""
     lacks_page = lacks_figure(stream, Figure.PAGE) if has_unknown(stream.header) else ""
     if Figure.QUERY in figures:
         if lacks_page:

@@ -250,7 +250,6 @@ class FrameReader:
         return np.array([day or "NaT" for day in days.values()], "datetime64[s]")
 
     def _sound(self, name: str, frame: "DataFrame", kind: SearchTable) -> "DataFrame":
-        """Set aside rows that can't be used."""
         kept = np.ones(len(frame), np.bool_)
 
         def reject(rows: NDArray[np.bool_], reason: str) -> None:
@@ -430,7 +429,6 @@ def _are_totals(cells: Texts) -> NDArray[np.bool_]:
 
 
 def _by_text(cells: Texts, function: Callable[[str], Any], dtype: Any) -> NDArray[Any]:
-    """Return the function's value for each cell; it is called once for each text."""
     import pandas as pd
 
     codes, texts = pd.factorize(cells)

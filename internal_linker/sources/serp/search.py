@@ -37,11 +37,7 @@ def search_text(template: str, query: str) -> str:
 
 
 def require_site(keys: Collection[str], site: str) -> int:
-    """Return how many of the user's pages are in the searched site.
-
-    Args:
-        keys: the pages' normal forms.
-        site: host and path that a search is limited to.
+    """Return how many of the user's pages (normal forms) are in the searched site, a host and path.
 
     Raises:
         ConfigurationError: none of the pages is, so no search could find a target.
@@ -68,10 +64,7 @@ def eligible_targets(
     A result that redirects to another page, or is a copy of one, is replaced by that page.
 
     Args:
-        source: the page or query that needs links.
-        hits: results by rank.
         site: host and path that the search was limited to.
-        targets: the pages that links may lead to.
         excluded: returns the pattern that excludes a URL, "" if none does.
     """
     found: dict[str, SerpTarget] = {}
@@ -114,11 +107,9 @@ class SearchRules:
         site: host and path that results must be in.
         max_pages: maximum of result pages to pay for, per query.
         wanted: count of eligible results that ends a search.
-        in_flight: maximum of concurrent searches.
         excluded: returns the pattern that excludes a URL, "" if none does.
         short_page: a page with fewer results than this is the last one; 0: only an empty page is.
-        per_second: maximum of searches per second.
-        max_credits: maximum of credits to spend.
+        in_flight, per_second, max_credits: maximum of concurrent searches, of searches per second, of credits.
     """
 
     template: str
@@ -261,8 +252,6 @@ class _Reading:
 
 
 class _Search:
-    """The shared state of a search step: the answers, the counts, and the reason to stop, if any."""
-
     def __init__(
         self,
         client: SerpClient | None,

@@ -55,14 +55,13 @@ class SearchService(ABC):
     error without a request.
 
     Args:
-        api_key: the account's key.
         url: the service's address, to which requests add their paths.
         market: country, language and location of the search; an empty value is not sent.
         budget: credits; each attempt reserves one.
         per_second: maximum of searches per second.
         in_flight: count of threads that search concurrently; the client keeps as many connections.
-        timeout: seconds of silence after which a request fails, and half of what a whole answer may take; None: as
-            long as the service's own clients wait.
+        timeout: seconds of silence after which a request fails, and half of what a whole answer may take; None: as long
+            as the service's own clients wait.
 
     Raises:
         ConfigurationError: the key or the address is malformed.
@@ -190,7 +189,6 @@ class SearchService(ABC):
         return self._stop()
 
     def _shown(self, words: object) -> str:
-        """Return the service's text as one short line without the key, for a message."""
         return " ".join(redactor([self._key])(str(words)).split())[:200].rstrip(".")
 
     def _unreadable(self, why: str) -> ServiceError:

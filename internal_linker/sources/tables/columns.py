@@ -139,10 +139,7 @@ _EMBEDDINGS = re.compile(r"\bembeddings?\b")
 
 
 def find_column(header: Sequence[str], kind: Kind) -> int | None:
-    """Return the position (from 0) of the column of this kind; None if there is none.
-
-    The exact canonical name wins, then the best synonym, then the leftmost column.
-    """
+    """Return the position (from 0) of the column of this kind, by its name or a synonym; None without."""
     if kind.value in header:
         return header.index(kind.value)
     return _first(header, SYNONYMS[kind])
@@ -163,13 +160,9 @@ def find_vectors(header: Sequence[str]) -> int | None:
 def columns_of(
     table: Table | TableStream, required: Sequence[Kind], optional: Sequence[Kind] = (), remedy: str = ""
 ) -> dict[Kind, int]:
-    """Return the positions (from 0) of the table's columns of these kinds.
+    """Return the positions (from 0) of the table's columns of these kinds, of which it must have the required ones.
 
-    Args:
-        table: the table; only its header matters.
-        required: kinds that the table must have.
-        optional: kinds that the table may have.
-        remedy: what to do if one is missing; "": the message says to name a column.
+    `remedy` says what to do if one is missing; "": to name a column.
 
     Raises:
         InputError: a required column is missing; the message names it and lists the table's columns.
@@ -275,9 +268,7 @@ def query_rows(
 ) -> QueryRows | None:
     """Return which pages have a main query; None without a column of URLs.
 
-    Args:
-        header: the names of the columns.
-        key_of: returns the key of a URL; raises ValueError for a text that is none.
+    `key_of` returns the key of a URL, or raises ValueError for a text that is none.
     """
     url, query = find_column(header, Kind.URL), find_column(header, Kind.MAIN_QUERY)
     if url is None:

@@ -50,8 +50,8 @@ class CsvBody:
 class CsvRecords:
     """The records of one CSV file, which can be read any number of times and are never all in memory.
 
-    The first is the header, its cells stripped. Numbers count records, not physical lines. Wholly empty
-    records count but are left out, as is the title line of older crawl exports; a `sep=;` line doesn't count.
+    The first is the header, its cells stripped. Numbers count records, not physical lines. Wholly empty records count
+    but are left out, as is the title line of older crawl exports; a `sep=;` line doesn't count.
 
     Args:
         name: its name in messages; "": its path.
@@ -101,7 +101,6 @@ class CsvRecords:
         yield from records
 
     def _numbered(self, reader: Iterator[list[str]]) -> Iterator[tuple[int, Sequence[str]]]:
-        """Yield each record that is not empty, with its number."""
         number = 0
         try:
             for number, cells in enumerate(reader, 1):
@@ -126,7 +125,6 @@ class _Shape:
 
 
 def _shape_of(lines: Sequence[str]) -> _Shape:
-    """Find the separator from the first lines of a file, enough of them for two records."""
     if lines and (told := _EXCEL_LINE.fullmatch(lines[0].rstrip("\r\n"))):
         return _Shape(told[1], sep_line=True)
     unquoted = _QUOTED.sub("x", "".join(lines))
@@ -155,12 +153,7 @@ def _first_records(lines: Sequence[str], separator: str, count: int) -> list[lis
 
 
 class CsvTable:
-    """A CSV file as a StreamSource; rows are numbered as a spreadsheet program shows them.
-
-    Args:
-        name: the table's name in the list of rejected rows; the file's name if not given.
-        head: how many bytes to detect the encoding from, for callers that read only the first rows; 0: all.
-    """
+    """A CSV file as a StreamSource; rows are numbered as a spreadsheet program shows them. See `CsvRecords`."""
 
     def __init__(self, path: Path, name: str | None = None, head: int = 0) -> None:
         self.path, self.name, self._head = path, name or path.name, head

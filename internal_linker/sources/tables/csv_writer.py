@@ -31,13 +31,9 @@ def write_rows(
     write_whole: ReplaceWhole,
     encoding: str = "utf-8-sig",
 ) -> list[str]:
-    """Replace the file; return what was unusual, one sentence each.
+    """Replace the file, with one row after the other; return what was unusual, one sentence each.
 
-    Args:
-        header: its first row.
-        rows: the other rows, read one at a time.
-        write_whole: replaces the file.
-        encoding: Excel needs the byte order mark of "utf-8-sig"; other programs may fail on it.
+    Excel needs the byte order mark of the encoding "utf-8-sig"; other programs may fail on it.
 
     Raises:
         OutputError: the file can't be written; the earlier file stays as it was.
@@ -77,8 +73,7 @@ def harmless(cell: str) -> str:
 def write_csv(path: Path, table: ResultTable, advance: Callable[[int], None] = lambda _: None) -> list[str]:
     """Replace a file with a table, four decimal places per figure; return what was unusual, one sentence each.
 
-    Args:
-        advance: called with the number of further rows written.
+    `advance` is called with the number of further rows written.
 
     Raises:
         OutputError: the file can't be written; the earlier file stays as it was.
@@ -146,7 +141,6 @@ def _codec(data: bytes, encoding: str) -> tuple[Callable[[bytes], str], Callable
         name = "utf-8" if encoding == "utf-8-sig" else encoding
 
     def encode(text: str) -> bytes | None:
-        """Return None for a text with letters that the encoding lacks."""
         try:
             return text.encode(name, "surrogatepass" if wide else "surrogateescape")
         except UnicodeEncodeError:
@@ -194,7 +188,6 @@ def _with_cell(raw: str, cells: Sequence[str], column: int, cell: str, separator
 
 
 def _line(cells: Sequence[str], separator: str) -> str:
-    """Return cells as a line without its end."""
     file = io.StringIO(newline="")
     csv.writer(file, delimiter=separator, lineterminator="").writerow(cells)
     return file.getvalue()

@@ -26,11 +26,7 @@ class MatrixNpy:
         self.path, self._write_whole = path, write_whole
 
     def write(self, urls: Sequence[str], tiles: Iterable[Vectors]) -> list[str]:
-        """Replace the file; return sentences on what was unusual.
-
-        Args:
-            urls: the n pages' URLs.
-            tiles: (r, n) similarities each, all rows in order.
+        """Replace the file with (r, n) similarities each, all rows in order; return sentences on what was unusual.
 
         Raises:
             OutputError: the file can't be written; an earlier file stays unchanged.
@@ -100,11 +96,7 @@ class MatrixCsv:
         self.path, self._write_whole = path, write_whole
 
     def write(self, urls: Sequence[str], tiles: Iterable[Vectors]) -> list[str]:
-        """Replace the file; return sentences on what was unusual.
-
-        Args:
-            urls: the n pages' URLs.
-            tiles: (r, n) similarities each, all rows in order.
+        """Replace the file with (r, n) similarities each, all rows in order; return sentences on what was unusual.
 
         Raises:
             OutputError: the file can't be written; an earlier file stays unchanged.
@@ -138,11 +130,7 @@ def require_matrix(form: str, pages: int = 0) -> None:
 def write_matrix(
     files: Path, form: str, urls: Sequence[str], tiles: Iterable[Vectors]
 ) -> tuple[str, list[str]]:
-    """Write the similarities of all pages tile by tile; return the file's name and what was unusual.
-
-    Args:
-        form: "csv", "npy" or "parquet".
-        tiles: (r, n) float32 each, all rows in order.
+    """Write (r, n) float32 similarities each, all rows in order; return the file's name and what was unusual.
 
     Raises:
         OutputError: it can't be written.

@@ -14,10 +14,7 @@ ROWS, MOST_ROWS, MOST_CELLS = 500, 1_048_576, 5_000_000
 def main(folder: str, path: str, name: str, most: str) -> None:
     """Write (sheet, its first column, rows) for each worksheet, in portions; last (None, an error).
 
-    Args:
-        folder: where the package python_calamine is.
-        name: the only sheet to read; "": all.
-        most: count of rows to read of each sheet; "0": all.
+    `folder` has the package python_calamine; `name` "" reads all sheets, `most` "0" all rows.
     """
     sys.path.insert(0, folder)
     from python_calamine import CalamineWorkbook, SheetTypeEnum

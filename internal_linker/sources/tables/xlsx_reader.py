@@ -60,10 +60,7 @@ def worksheets(path: Path, *, most: int = 0) -> list[Sheet]:
 
 @contextmanager
 def readable(path: Path, remedy: str) -> Iterator[None]:
-    """Translate the errors on reading a workbook into one sentence.
-
-    Args:
-        remedy: a second sentence, on what to do.
+    """Translate the errors on reading a workbook into one sentence, and a second one on what to do.
 
     Raises:
         InputError: the block failed to read the file, or it is a pipe, which might never end.
@@ -171,9 +168,7 @@ Record = tuple[int, Sequence[str]]
 class XlsxTable:
     """A StreamSource whose row numbers are those that Excel shows.
 
-    Args:
-        name: the table's name in the list of rejected rows.
-        sheet: the name of the sheet to read, in any case; "": the first one with pages or links, else the first.
+    The sheet is named in any case; "" is the first one with pages or links, else the first.
     """
 
     def __init__(self, path: Path, name: str, sheet: str = "") -> None:
@@ -262,7 +257,6 @@ def _is_title(cells: Sequence[str]) -> bool:
 
 
 def _records(rows: Iterable[Sequence[Any]]) -> Iterator[Record]:
-    """Yield each row of a sheet that has content, with its number."""
     for number, cells in enumerate(rows, 1):
         texts = tuple(map(_text, cells))
         if any(text and not text.isspace() for text in texts):

@@ -49,9 +49,7 @@ def write_xlsx(
 ) -> list[str]:
     """Replace a workbook with a sheet for each table; return what was unusual, one sentence each.
 
-    Args:
-        advance: called with the number of further rows written.
-        begin: adds sheets of other forms before the tables.
+    `advance` is called with the number of further rows written; `begin` adds sheets of other forms before the tables.
 
     Raises:
         OutputError: the file can't be written; an earlier file stays unchanged.
@@ -81,8 +79,7 @@ def write_tables(
 ) -> list[str]:
     """Write each table as a CSV file, and the sheets as one workbook; return what was unusual.
 
-    Args:
-        advance: called with the number of further rows written.
+    `advance` is called with the number of further rows written.
 
     Raises:
         OutputError: a file can't be written; it stays as it was.
@@ -92,7 +89,6 @@ def write_tables(
 
 
 def _add_sheets(book: Any, tables: Iterable[ResultTable], advance: Callable[[int], None]) -> None:
-    """Write sheets with frozen header and first column, filters, widths, links and data bars."""
     head, link = book.add_format({"bold": True, "bottom": 1}), book.get_default_url_format()
     bold = book.add_format({"bold": True})
     looks = {
@@ -132,7 +128,6 @@ def _put_rows(
     bold: Any,
     advance: Callable[[int], None],
 ) -> int:
-    """Write the rows below the header; return their count."""
     at, linked = 0, 0
     # The same pages are in many rows, and checking a URL takes most of the time of writing it.
     urls: dict[Cell, Url | None] = {}
@@ -192,7 +187,6 @@ def _put(sheet: Any, at: int, column: int, cell: Cell, style: Any, *, bold: Any 
 
 
 def _url(cell: Cell) -> Url | None:
-    """Return the link of a cell; None if it is not a URL that Excel can open."""
     if not isinstance(cell, str) or not cell[:8].lower().startswith(("http://", "https://")):
         return None
     # Excel counts characters beyond U+FFFF as two.

@@ -62,7 +62,6 @@ class SiteClient:
     """Fetches from the hosts of a site, with at least `delay` seconds between two requests to a host.
 
     Args:
-        delay: seconds between two requests to a host.
         allow_private: whether a host may be in a private network.
         silence: seconds of silence after which a request fails.
         longest: maximum seconds of a whole answer.
@@ -113,9 +112,7 @@ class SiteClient:
     ) -> Answer:
         """Fetch a URL; retry if the server is busy or unreachable, and do not follow redirects.
 
-        Args:
-            most: maximum bytes of the body.
-            wanted: whether to read the body, by the answer's status and headers.
+        The body has at most `most` bytes, and is read if the answer's status and headers are `wanted`.
 
         Raises:
             NoAnswer: the server is unreachable or too slow, or its answer is too large.

@@ -123,8 +123,6 @@ class Fetcher:
             yield number, cells_of_page(page, asides, str(visit.status))
 
     def _visit(self, url: str, hops: int, reject: Reject, order: Order, asides: Asides) -> Visit | None:
-        """Visit one URL; return None if it has no row."""
-
         def rejected(reason: str) -> None:
             asides.rejects.append(Reject(reject.table, reject.row, url, reason))
 
@@ -184,14 +182,12 @@ class Fetcher:
         return Visit(url, answer.status, target_of(answer, url))
 
     def _count_failure(self, host: str, reason: str) -> None:
-        """Count another failure in a row of a host, and give it up after too many."""
         self._failures[host] += 1
         if self._failures[host] >= _GIVE_UP:
             self._given_up[host] = f"{_GIVE_UP} requests in a row had no answer; the last: {reason}"
 
 
 def _reason(error: Exception, host: str) -> str:
-    """Return why a host can't be read, as part of a sentence, without its name in front."""
     return str(error).removeprefix(f"{host}: ").rstrip(".")
 
 

@@ -86,8 +86,6 @@ _MAIN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _MainText:
-    """The main text of a page."""
-
     html: str
     whole: bool  # whether it is the whole page, because no main text was recognised
     links: Set[tuple[str, str]]  # (target, anchor) of its links
@@ -95,7 +93,6 @@ class _MainText:
 
 
 def _main_text(tree: LexborHTMLParser, url: str, parts: Sequence[LexborNode]) -> _MainText:
-    """Find the main text."""
     _unwrap_inline_code(tree)
     before = tree.html or ""
     # Inner ones first, because removing an outer one would free its inner ones.
@@ -333,7 +330,6 @@ def _absolute_links(
 
 
 def _place_of(node: LexborNode, known: dict[int, _Place]) -> _Place:
-    """Return the place of an element's content; `known` caches the places of elements."""
     path = list[LexborNode]()
     above: LexborNode | None = node
     while above is not None and above.mem_id not in known:
@@ -388,7 +384,6 @@ def _canonical_header(headers: Mapping[str, str]) -> str:
 
 
 def _joined(base: str, address: str) -> str:
-    """Return an address in a page as an absolute URL; unchanged if it is invalid."""
     try:
         return urljoin(base, address.strip())
     except ValueError:
@@ -401,7 +396,6 @@ def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str:
 
 
 def _text_of(node: LexborNode | None, most: int | None = _LONGEST_LINE) -> str:
-    """Return an element's text, up to so many characters, on one line."""
     return " ".join(node.text()[:most].split()) if node else ""
 
 

@@ -80,11 +80,9 @@ class LinkSpool:
 
 
 class PageTable:
-    """Implements `ports.StreamSource` for pages.
+    """Implements `ports.StreamSource` for at most `size` pages.
 
     Args:
-        name: the table's name in rejects.
-        size: maximum count of rows.
         rows: reads the pages: yields cells as of `cells_of_page`, then `more`, and puts links and rejects into its
             arguments.
         asides: rejects and counts from before the first row.

@@ -59,9 +59,7 @@ def html_files(given: Iterable[Path]) -> list[SavedFile]:
 
 
 class SavedPages:
-    """Reads saved pages, one at a time.
-
-    `base_url` is the address of the files' folders; "" if unknown.
+    """Reads saved pages, one at a time; `base_url` is the address of the files' folders, "" if unknown.
 
     Raises:
         InputError: `base_url` is not a URL.
@@ -95,7 +93,6 @@ class SavedPages:
             yield number, cells_of_page(page, asides)
 
     def _urls(self) -> dict[str, str]:
-        """Return each file's URL by its path, for links between files; leave out files without a URL."""
         urls = {}
         for file in self._files:
             html = "" if file.outside else _html(file.path)

@@ -115,10 +115,8 @@ class NoSitemap(ValueError):
 def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Asides) -> Iterator[str]:
     """Yield the pages' URLs, each once; count URLs of other sites, and reject sitemaps that can't be read.
 
-    The address is that of a sitemap, of an index of sitemaps, or of a host, whose robots.txt names them.
-
-    Of a host, the sitemaps that its robots.txt names are read; if they list no page, the first of the usual names that
-    does.
+    The address is that of a sitemap, of an index of sitemaps, or of a host. Of a host, the sitemaps that its robots.txt
+    names are read; if they list no page, the first of the usual names that does.
 
     Raises:
         InputError: the site has no readable sitemap, or the sitemaps have no URL of it.
@@ -147,10 +145,7 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
 
 
 class _Walk:
-    """Reads sitemaps and those that they name, each once.
-
-    Only URLs of the site of the address that the user gave are taken.
-    """
+    """Reads sitemaps of the site of the address that the user gave, and those that they name, each once."""
 
     def __init__(self, client: SiteClient, address: str, asides: Asides) -> None:
         self._client, self._address, self._asides = client, address, asides
@@ -163,7 +158,6 @@ class _Walk:
         """Whether the host asked who we are."""
 
     def urls(self, starts: Sequence[str], *, guessed: bool = False) -> Iterator[str]:
-        """Yield the URLs of pages in these sitemaps and below."""
         queue = deque(one for one in dict.fromkeys(starts) if one not in self._seen)
         self._seen.update(queue)
         site = site_of(self._address)
@@ -242,7 +236,6 @@ def read_sitemap(data: bytes) -> tuple[list[str], list[str]]:
 
 
 def _locations(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the name of the element around each `loc`, and the address in it."""
     if b"<!ENTITY" in data:
         raise ValueError("it defines entities")
     above = list[Element]()
@@ -265,7 +258,6 @@ def _name(element: Element) -> str:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Decompress data if gzip compressed it."""
     try:
         return decompressed(data, "gzip", MOST_BYTES) if data.startswith(_GZIP) else data
     except Damaged as error:

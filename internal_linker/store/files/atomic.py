@@ -69,15 +69,13 @@ def replace_binary(
 ) -> Path:
     """Let `write` fill a new file, sync it to the disk, and rename it to `path` in one step.
 
-    A reader sees the old file or the new one, never a part. The function removes temporary files of killed runs, so
-    two writers must not write the same file at the same time (one would get an OutputError); the run's lock prevents
-    that.
+    A reader sees the old file or the new one, never a part. The function removes temporary files of killed runs, so two
+    writers must not write the same file at the same time (one would get an OutputError); the run's lock prevents that.
 
     Args:
         path: the file. Missing folders are created, a symbolic link's target is replaced, and permissions are kept.
         write: fills the open file; an exception from it leaves the old file unchanged.
-        replace: renames over an existing file, as `os.replace` does.
-        sync: forces a file's content to the disk, as `os.fsync` does.
+        replace, sync: as `os.replace` and `os.fsync` do.
         pauses: seconds to wait before each further attempt while another program has `path` open.
 
     Returns:

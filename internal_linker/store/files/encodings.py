@@ -137,11 +137,10 @@ class Recognised:
 def recognise(path: Path, shape: Shape = CSV, name: str = "", head: int = 0) -> Recognised:
     """Find a file's encoding by reading all of it: one bad byte at the end decides as much as one in front.
 
-    UTF-8 and UTF-16, with or without a byte order mark, else the encoding that `guess` finds. A file that is
-    UTF-8 but for a few bytes (cells cut off in the middle of a letter) stays UTF-8.
+    UTF-8 and UTF-16, with or without a byte order mark, else the encoding that `guess` finds. A file that is UTF-8 but
+    for a few bytes (cells cut off in the middle of a letter) stays UTF-8.
 
     Args:
-        shape: what the file should be.
         name: the file's name in messages; "": its path.
         head: how many bytes to read, for callers that read only the beginning of the file; 0: all.
 
@@ -196,11 +195,9 @@ def recognise_open(path: str, file: BinaryIO, shape: Shape = CSV) -> Recognised:
 def guess(data: bytes) -> str:
     """Return the Python encoding of a text that is not UTF-8; Windows-1252 where no other is sure.
 
-    charset-normalizer says which encodings are possible. It takes most Western European texts for Central
-    European ones, so the language decides among them: it must be one that the encoding is used for.
-
-    Args:
-        data: the text; what is ASCII between two commas, full stops or line breaks is passed over.
+    charset-normalizer says which encodings are possible. It takes most Western European texts for Central European
+    ones, so the language decides among them: it must be one that the encoding is used for. What is ASCII between two
+    commas, full stops or line breaks is passed over.
     """
     pieces = _telling(data, _SAMPLE)
     sample = b"\n".join(pieces)

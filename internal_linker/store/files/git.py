@@ -132,7 +132,6 @@ class WorkTree:
         _git(self.folder, "update-index", "-z", "--index-info", given=given, extra=index)
 
     def _modes(self, paths: Sequence[str], index: Mapping[str, str]) -> dict[str, str]:
-        """Return the modes of those files that are in an index, such as "100644"."""
         listed = _git(self.folder, "ls-files", "-s", "-z", "--full-name", extra=index)
         wanted, modes = set(paths), dict[str, str]()
         for entry in listed.decode("utf-8", "surrogateescape").split("\0"):
@@ -164,9 +163,7 @@ def find_work_tree(folder: Path) -> WorkTree | None:
 def write_patch(path: Path, changes: Iterable[Change], prefix: str = "") -> None:
     """Write a patch for `git apply`, to be run in the repository's own folder.
 
-    Args:
-        changes: the files with their new texts.
-        prefix: the tree's path in the repository, as `WorkTree.prefix` has it.
+    `prefix` is the tree's path in it, as `WorkTree.prefix` has it.
 
     Raises:
         OutputError: the patch can't be written.
@@ -223,7 +220,6 @@ def _shown(name: str) -> str:
 
 
 def _tabbed(name: str) -> str:
-    """Return a name with the tab that ends a name with spaces."""
     return f"{name}\t" if " " in name and not name.startswith('"') else name
 
 

@@ -175,9 +175,7 @@ def _digest(data: bytes) -> str:
 
 
 def _mapped(file: Path, expected: Mapping[str, int]) -> memoryview:
-    """Map a file into memory.
-
-    Its checksum takes as long as to read it, so it is only computed if the file's time says that somebody touched it.
+    """Map a file into memory; compute its checksum, which takes as long as reading, only if its time has changed.
 
     Raises:
         ValueError: it is not the file that was written.

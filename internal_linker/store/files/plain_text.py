@@ -12,10 +12,7 @@ MOST_BYTES = 50_000
 def plain_text(path: Path, shown: str, most: int = MOST_BYTES) -> str:
     """Read a file in UTF-8, or in the UTF-16 that `echo ... > file` of Windows PowerShell writes.
 
-    Args:
-        path: an existing file.
-        shown: the file's name in the error.
-        most: its largest size in bytes.
+    `shown` is its name in the error; `most`, its largest size in bytes.
 
     Raises:
         ConfigurationError: the path is not a file, or the file can't be read, is too large, or has another encoding.

@@ -43,8 +43,6 @@ _HUGO_FOLDER = "config/_default/"
 
 @dataclass
 class _Found:
-    """The names of a folder's files, before any is read."""
-
     texts: list[str] = field(default_factory=list)  # the source files' paths
     settings: list[str] = field(default_factory=list)  # the configuration files' paths
     left_out: list[LeftOut] = field(default_factory=list)  # what is not read
@@ -56,15 +54,11 @@ def read_tree(folder: Path, most_bytes: int = MOST_BYTES, most_files: int = MOST
     """Read all Markdown and HTML files below a folder, and the configuration of its site generator.
 
     Hidden folders, installed packages and build outputs are passed over; links are not followed, because what they lead
-    to is read in its own place or is outside the folder. Files that are too large or not UTF-8 are listed.
-
-    Args:
-        folder: the folder of a site's repository, or of its texts only.
-        most_bytes: size above which a file is left out.
-        most_files: number of files above which the folder is refused.
+    to is read in its own place or is outside the folder. Files that are larger than `most_bytes` or not UTF-8 are
+    listed.
 
     Raises:
-        InputError: the folder is missing, can't be read, or has too many files.
+        InputError: the folder is missing, can't be read, or has more than `most_files` files.
     """
     if not folder.is_dir():
         what = "is a file, not a folder" if folder.exists() else "not found: check the path"
@@ -94,10 +88,7 @@ def read_tree(folder: Path, most_bytes: int = MOST_BYTES, most_files: int = MOST
 
 
 def write_file(folder: Path, file: SourceFile, text: str) -> SourceFile:
-    """Replace the text of a file that was read from a folder; its mode and byte order mark stay.
-
-    Returns:
-        The file with the new text.
+    """Replace the text of a file that was read from a folder, and return the file; mode and byte order mark stay.
 
     Raises:
         InputError: the file is no longer as it was read, so nothing was written.
@@ -193,7 +184,6 @@ def _leave_out_outputs(found: _Found) -> None:
 
 
 def _outputs_above(path: str) -> list[str]:
-    """Return the folders above a path that are named like an output."""
     parts = path.split("/")[:-1]
     return [
         "/".join(parts[: depth + 1])

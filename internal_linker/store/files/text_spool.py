@@ -18,11 +18,9 @@ _BUFFER = 1 << 16
 
 
 class TextSpool:
-    """Keeps texts for one run; deletes its file when it is closed or the process ends.
+    """Keeps texts for one run: `in_memory` bytes, then a file, which it deletes when it is closed or the process ends.
 
-    Args:
-        folder: the folder of the temporary file, which is created when it is first needed.
-        in_memory: the bytes of texts to keep in memory.
+    The folder of the file is created when it is first needed.
     """
 
     def __init__(self, folder: Path, in_memory: int = IN_MEMORY) -> None:

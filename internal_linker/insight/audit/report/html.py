@@ -80,7 +80,6 @@ def findings(audit: Audit) -> dict[Rule, list[Finding]]:
 
 
 def _best_sources(audit: Audit, targets: Sequence[int]) -> dict[int, Ints]:
-    """Return the pages that would link to each of these pages, the strongest first, as many as are shown."""
     links = audit.candidates
     wanted = np.flatnonzero(np.isin(links.targets, targets))
     wanted = wanted[np.argsort(-links.weights[wanted], kind="stable")]

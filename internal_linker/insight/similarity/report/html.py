@@ -47,7 +47,6 @@ def chart_data(found: SiteClusters, page_map: PageMap) -> dict[str, Any]:
 
 
 def _members(found: SiteClusters, at: int) -> Ints:
-    """Return the rows of a cluster, nearest to its centre first."""
     rows = np.flatnonzero(found.labels == at)
     nearest: Ints = rows[np.argsort(found.distances[rows], kind="stable")]
     return nearest
