@@ -24,7 +24,6 @@ class MatchedPages:
     pages: int  # how many pages have rows
     spellings: int = 0  # how many URLs were another spelling of a page that had one already
     unknown_urls: int = 0  # how many URLs are no page of the site, or no URL
-    unknown_rows: int = 0  # how many rows they have
     unknown_count: int = 0  # the sum of their clicks, or of their sessions
     unknown_examples: tuple[str, ...] = ()  # up to ten of them, those with the largest counts first
 
@@ -63,7 +62,6 @@ def match_pages(
         len(pages),
         len(found) - len(pages),
         len(worst),
-        len(unknown),
         int(worst.sum()),
         tuple(map(str, worst.index[:_SHOWN])),
     )

@@ -43,10 +43,10 @@ def _own_address(front: FrontMatter, *names: str) -> str:
 def _hugo(site: GeneratedSite, root: str, path: str, front: FrontMatter) -> Paths:
     if url := _own_address(front, "url"):
         own = url if url.startswith("/") else "/" + url
-        return [own, *(prefix + own for prefix in _hugo_prefixes(site, root, path))]
+        return [own, *(prefix + own for prefix in _hugo_prefixes(site, root))]
     folder, whole = _folder_and_stem(path)
     stem, language = _hugo_language(site, whole)
-    prefixes = [f"/{language}", ""] if language else _hugo_prefixes(site, root, path)
+    prefixes = [f"/{language}", ""] if language else _hugo_prefixes(site, root)
     name = stem
     if stem in {"index", "_index"}:
         folder, _, name = folder.rstrip("/").rpartition("/")
@@ -72,7 +72,7 @@ def _hugo_language(site: GeneratedSite, stem: str) -> tuple[str, str]:
     return stem, ""
 
 
-def _hugo_prefixes(site: GeneratedSite, root: str, path: str) -> list[str]:
+def _hugo_prefixes(site: GeneratedSite, root: str) -> list[str]:
     """Return the language folders that a file without a language in its name may be published in, "" for none."""
     for name, values in mapping_of(site.settings.get("languages")).items():
         own = scalar(lowered(mapping_of(values)).get("contentdir"))

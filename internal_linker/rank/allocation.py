@@ -82,15 +82,6 @@ def spread(
     return chosen
 
 
-def inlinks(edges: Edges, chosen: Bools, n_targets: int, *, floor: float) -> Ints:
-    """Return (n_targets,) how many of the marked links count for each target: at or above the floor, or fixed.
-
-    With all edges marked, these are the available links: a target with fewer of them than the minimum is close to
-    too few pages; any other that stays below the minimum lost its links to targets that lacked as many.
-    """
-    return np.bincount(edges.targets[_counts(edges, floor) & chosen], minlength=n_targets)
-
-
 def _counts(edges: Edges, floor: float) -> Bools:
     return edges.fixed | (edges.scores >= floor)
 

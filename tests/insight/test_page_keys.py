@@ -48,7 +48,7 @@ def test_unknown_urls_are_counted_and_shown() -> None:
     )
     matched = match_pages(SearchTable.QUERIES, given, KEYS, HOSTS)
     assert matched.rows["page"].tolist() == ["https://www.a.example/pots?size=2"]
-    assert (matched.unknown_urls, matched.unknown_rows, matched.unknown_count) == (4, 5, 16)
+    assert (matched.unknown_urls, matched.unknown_count) == (4, 16)
     assert matched.unknown_examples == (
         "/tea",
         "https://www.a.example/gone",

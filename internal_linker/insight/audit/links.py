@@ -36,7 +36,7 @@ def site_links(collected: Collected, rows: Mapping[str, int]) -> SiteLinks:
     followed = np.array([link.followed for link in links], np.float64)
     graph = graph_of(sources, targets, followed, len(rows))
     counts = np.bincount(sources[sources >= 0], minlength=len(rows))
-    anchored = _anchored([link.anchor for link in links], sources, targets, len(rows))
+    anchored = _anchored([link.anchor for link in links], sources, targets)
     known = (sources >= 0) & (targets >= 0)
     outside, own = int((~known).sum()), int((known & (sources == targets)).sum())
     repeated = len(links) - outside - own - len(graph.sources)
@@ -49,7 +49,7 @@ def site_links(collected: Collected, rows: Mapping[str, int]) -> SiteLinks:
     return SiteLinks(graph, anchored, counts, CountBreakdown(parts))
 
 
-def _anchored(anchors: Sequence[str], sources: Ints, targets: Ints, n: int) -> AnchoredLinks:
+def _anchored(anchors: Sequence[str], sources: Ints, targets: Ints) -> AnchoredLinks:
     """Treat anchors that differ only in case, width or spacing as one; count each page's use of one once."""
     place: dict[str, int] = {"": -1}
     texts: list[str] = []
