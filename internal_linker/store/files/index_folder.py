@@ -37,7 +37,7 @@ _ALIGNED = 64
 _KILLED = 3_600
 # What a file may name. It might come with a project from elsewhere, so it must not be able to call anything else: the
 # classes of these rooms hold data and compute with it.
-_ROOMS = re.compile(r"internal_linker\.(core|text|matching|ranking|anchors)(\.\w+)+")
+_ROOMS = re.compile(r"internal_linker\.(model|text|match|rank|anchors)(\.\w+)+")
 _OTHERS = frozenset({
     ("array", "_array_reconstructor"), ("array", "array"),
     ("builtins", "bytearray"), ("builtins", "frozenset"), ("builtins", "set"),
