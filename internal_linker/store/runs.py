@@ -69,7 +69,7 @@ _ROWS = 1000
 
 
 class RunStore:
-    """`ports.RunStore` in a database.
+    """The links of a site's earlier runs.
 
     Args:
         engine: from `open_database`.

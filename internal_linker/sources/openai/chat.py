@@ -22,7 +22,7 @@ _REMEDIES = Remedies(
 
 
 class OpenAIChat:
-    """A `ports.Chat` that sends one request at a time.
+    """A language model that answers prompts, one request at a time.
 
     Args:
         api_key: the key; may be empty only if `base_url` is not OpenAI's.
