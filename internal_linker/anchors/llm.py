@@ -12,8 +12,8 @@ from internal_linker.anchors.finder import ANCHORS
 from internal_linker.anchors.source_text import LONGEST_NAME, LONGEST_PHRASE
 from internal_linker.model.edges import Anchor
 from internal_linker.model.errors import FINAL, SPENT, ServiceError
-from internal_linker.model.ports import Anchors, Chat, Wanted
-from internal_linker.model.records import Collected, fold_query
+from internal_linker.model.ports import Anchors, Wanted
+from internal_linker.model.records import Collected, Completion, fold_query
 from internal_linker.model.wordings import addition
 from internal_linker.rank.rules import BALANCED
 from internal_linker.text.phrases import Reader
@@ -54,6 +54,7 @@ class Rephrased:
     Of a suggested wording, the model's adds fewer words than a clause.
 
     Args:
+        complete: returns the model's answer to a task about some data.
         recall: returns the model's earlier answer to the prompt with this hash; None if there is none.
         keep: keeps an answer to the prompt with this hash, durable when it returns.
 
@@ -67,12 +68,14 @@ class Rephrased:
         self,
         anchors: Anchors,
         site: Collected,
-        chat: Chat,
         *,
+        model: str,
+        complete: Callable[[str, str], Completion],
         recall: Callable[[str], str | None],
         keep: Callable[[str, str], None],
     ) -> None:
-        self._anchors, self._chat, self._recall, self._keep = anchors, chat, recall, keep
+        self._anchors, self._recall, self._keep = anchors, recall, keep
+        self._model, self._complete = model, complete
         self._site, self._reader = site, Reader(normalise)
         self._problem: ServiceError | None = None
         self._failures = self._spared = 0
@@ -84,7 +87,7 @@ class Rephrased:
         if not self._problem:
             return ""
         pages = "1 page keeps" if self._spared == 1 else f"{self._spared} pages keep"
-        return f"{self._problem} {pages} the anchors that were found without {self._chat.name}."
+        return f"{self._problem} {pages} the anchors that were found without {self._model}."
 
     @property
     def spent(self) -> bool:
@@ -144,7 +147,7 @@ class Rephrased:
                 words, confidence = said_so.get(str(number), ("", None))
                 new = choose(source, targets[at], old, words) or old
                 if (new.text, new.wording) != (old.text, old.wording):
-                    model = f"{self._chat.name}, prompt {PROMPT}"
+                    model = f"{self._model}, prompt {PROMPT}"
                     new = replace(new, model=model, confidence=confidence)
                 found[at] = _first(old if fold_query(new.text) in others else new, found[at])
                 self.chosen += found[at][0] != replace(old, asked=True)
@@ -202,7 +205,7 @@ class Rephrased:
         if isinstance(self._problem, FINAL) or self._failures == PATIENCE:
             return None
         try:
-            answer = self._chat.complete(task, data)
+            answer = self._complete(task, data)
         except ServiceError as error:
             self._problem, self._failures = error, self._failures + 1
             return None

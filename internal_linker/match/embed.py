@@ -10,9 +10,10 @@ import numpy as np
 
 from internal_linker.model.arrays import Vectors, shortened, unit_rows
 from internal_linker.model.errors import SPENT, ConfigurationError, InputError, ServiceError
-from internal_linker.model.ports import Encoder, Progress, VectorCache
+from internal_linker.model.ports import Encoder, Progress
 from internal_linker.model.records import EncodedBatch, Page, Text, Usage
 from internal_linker.model.sequences import Lazy, counted
+from internal_linker.store.embeddings import EmbeddingCache
 
 
 def page_text(page: Page) -> Text:
@@ -84,7 +85,7 @@ class EmbeddingPlan:
 def plan_embedding(
     texts: Sequence[Text],
     encoder: Encoder,
-    cache: VectorCache,
+    cache: EmbeddingCache,
     take: Callable[[Sequence[int], Sequence[Vectors]], None] = lambda places, vectors: None,
 ) -> EmbeddingPlan:
     """Look up each distinct text, `BLOCK` at a time, and pass `take` the first positions and their vectors."""
@@ -105,7 +106,7 @@ def hashes_of(texts: Sequence[Text], pages: Collection[str] | None = None) -> tu
 
 
 def cached_vectors(
-    hashes: Sequence[str], encoder: Encoder, cache: VectorCache
+    hashes: Sequence[str], encoder: Encoder, cache: EmbeddingCache
 ) -> Iterator[Mapping[str, Vectors]]:
     """Yield the cached vectors for `BLOCK` hashes at a time."""
     for first in range(0, len(hashes), BLOCK):
@@ -221,7 +222,7 @@ def _work(text: Text) -> int:
     return min(len(text.title) + len(text.body), _CHARS_READ) + 1
 
 
-def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress: Progress) -> Embedded:
+def embed(texts: Sequence[Text], encoder: Encoder, cache: EmbeddingCache, progress: Progress) -> Embedded:
     """Encode what the cache lacks; cache each finished batch before waiting for the next.
 
     A service that fails ends the step, not the run: the result has what was finished, and `problem` says why the rest

@@ -17,6 +17,7 @@ from internal_linker.match.candidates import (
     scores,
     understands,
 )
+from internal_linker.match.compute.processes import Processes
 from internal_linker.match.inverted_index import Search
 from internal_linker.match.near_duplicates import NearDuplicates, Pair
 from internal_linker.match.neighbours.exact import nearest
@@ -24,7 +25,6 @@ from internal_linker.match.tfidf import Fits, TermWeights, index_terms
 from internal_linker.match.tokens import Tokenized, tokenize
 from internal_linker.match.url_dates import days, nearness
 from internal_linker.model.arrays import NO_PAIRS, Bools, Ints, Nearest, Pairs, Vectors, both, is_in, pairs_of
-from internal_linker.model.ports import Workers
 from internal_linker.model.records import Page, Text
 from internal_linker.text.words import words
 
@@ -98,7 +98,7 @@ class Site:
         )
         self._comparer = comparison.comparer
         self._comparison: ComparisonArrays | None = comparison
-        self._workers: Workers | None = None
+        self._workers: Processes | None = None
         self._searches: Sequence[Search] = ()
         self._near, self._n = _served(joined), max(1, len(texts))
         self._pools: dict[int, Pool]
@@ -194,7 +194,7 @@ class Site:
         """(2, n) `hubness` of the texts where it is known so far, NaN elsewhere."""
         return self._hubness
 
-    def work(self, workers: Workers | None, searches: Sequence[Search] = ()) -> None:
+    def work(self, workers: Processes | None, searches: Sequence[Search] = ()) -> None:
         """Let other processes compare the texts and do these searches, once there are many; None: this one goes on."""
         self._workers, self._searches = workers, searches
 

@@ -148,7 +148,7 @@ _KEPT: Mapping[WriteOutcome, UndoSkipReason | None] = {
 
 @dataclass(frozen=True)
 class PostTexts:
-    """The posts of some pages; see `PageTexts`."""
+    """The posts of some pages; see `SourceTexts`."""
 
     home: PostHome  # the site
     hosts: CanonicalHosts  # the form of the hosts in keys

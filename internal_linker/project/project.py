@@ -18,7 +18,7 @@ from internal_linker.match.encoders.minilm import LocalEncoder
 from internal_linker.model.edges import beside
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.link_density import LinkDensity
-from internal_linker.model.ports import Anchors, Chat, Encoder, LinkSink, Progress, ReviewDesk, StreamSource
+from internal_linker.model.ports import Anchors, Encoder, LinkSink, Progress, ReviewDesk, StreamSource
 from internal_linker.model.records import Collected
 from internal_linker.model.sections import Sections
 from internal_linker.model.urls import NormalForms
@@ -78,6 +78,7 @@ from internal_linker.store.search_days import SearchDays, only_site
 
 if TYPE_CHECKING:
     from internal_linker.insight.evaluation.labels import LabelsCsv
+    from internal_linker.sources.openai.chat import OpenAIChat
 
 
 @dataclass(frozen=True)
@@ -411,9 +412,11 @@ class Project:
         ]
 
 
-def _rephrase(chat: Chat, engine: Engine) -> Callable[[Anchors, Collected], Rephrased]:
-    answers = StoredAnswers(engine, chat)
-    return functools.partial(Rephrased, chat=chat, recall=answers.get, keep=answers.put)
+def _rephrase(chat: "OpenAIChat", engine: Engine) -> Callable[[Anchors, Collected], Rephrased]:
+    answers = StoredAnswers(engine, chat.model, chat.recipe)
+    return functools.partial(
+        Rephrased, model=chat.name, complete=chat.complete, recall=answers.get, keep=answers.put
+    )
 
 
 def _density(settings: Settings) -> LinkDensity:

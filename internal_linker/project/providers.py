@@ -13,7 +13,7 @@ from internal_linker.match.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.match.encoders.multilingual import MultilingualEncoder
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.errors import ConfigurationError, InputError
-from internal_linker.model.ports import Compute, Encoder, Progress, SerpClient, Workers
+from internal_linker.model.ports import Compute, Encoder, Progress
 from internal_linker.model.records import SerpMarket
 from internal_linker.project.settings.settings import KEY_FILES, OPENAI_URL, PLACEHOLDER_SITE, Settings
 from internal_linker.sources.http.limits import Budget
@@ -22,6 +22,7 @@ from internal_linker.text.words import words
 
 # Importing what only some settings need takes a quarter of a command's start.
 if TYPE_CHECKING:
+    from internal_linker.match.compute.processes import Processes
     from internal_linker.match.encoders.openai import OpenAIEmbeddings
     from internal_linker.match.encoders.vector_file import VectorFile
     from internal_linker.review.google_tab import ReviewTab
@@ -44,7 +45,9 @@ def compute_at(scheduler: str) -> Compute:
     return DaskCompute(scheduler)
 
 
-def workers(folder: Path, step: str, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
+def workers(
+    folder: Path, step: str, warn: Callable[[str], None]
+) -> AbstractContextManager["Processes | None"]:
     """Return the processes that share a step of a large site, if this computer has several cores; see `Processes`."""
     count = min(os.cpu_count() or 1, MOST_WORKERS)
     if count == 1:
@@ -255,7 +258,7 @@ class Clients:
         settings = self.settings
         return SerpMarket(settings.search_provider, settings.gl, settings.hl, settings.location)
 
-    def search_client(self) -> SerpClient:
+    def search_client(self) -> "SearchService":
         """Return the client of the search service, with its budget and rate limit."""
         settings, market = self.settings, self.market
         service = search_services()[market.provider]
@@ -320,7 +323,7 @@ class Clients:
             progress.finish(facts_of(encoder))
         return encoder
 
-    def search_service(self, wanted: bool, notices: list[str]) -> SerpClient | None:
+    def search_service(self, wanted: bool, notices: list[str]) -> "SearchService | None":
         """Return the search service; None if the user wants none or, with a notice, if there is no key for it.
 
         Raises:

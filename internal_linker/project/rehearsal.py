@@ -1,12 +1,9 @@
 """A rehearsal: the links and anchors that a run would give, with nothing searched for, stored or written."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
-from internal_linker.model import ports
-from internal_linker.model.edges import Edge, Status
+from internal_linker.model.edges import Edge
 from internal_linker.model.ports import EdgeOf, Progress
 from internal_linker.model.records import Collected, Recommendation, RowSelection
 from internal_linker.project.pipeline.context import Rules, RunContext
@@ -42,7 +39,7 @@ def rehearse(context: RunContext, rules: Rules, progress: Progress) -> Rehearsed
         excluded=_Nowhere("excluded targets"),
         duplicates=_Nowhere("near-duplicates"),
         orphans=_Nowhere("orphans"),
-        edges=_DecisionsOnly(context.edges),
+        edges=context.edges and context.edges.rehearsing(),
         runs=None,
         desk=None,
         rephrase=None,
@@ -81,37 +78,3 @@ class _Nowhere:
         for _ in items:
             pass
         return ()
-
-
-class _DecisionsOnly:
-    """An `EdgeStore` that knows editors' decisions and no other link, and stores nothing."""
-
-    def __init__(self, store: ports.EdgeStore | None) -> None:
-        self._store = store
-        self._counts: Counter[Status] = Counter()
-
-    def of_sources(self, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
-        return {}
-
-    def by_id(self, ids: Iterable[str]) -> Mapping[str, Edge]:
-        return {}
-
-    def each(self, *statuses: Status, judged: bool = False, besides: str = "") -> Iterator[Edge]:
-        return (
-            self._store.each(*statuses, judged=True, besides=besides) if judged and self._store else iter(())
-        )
-
-    def judged_since(self, ids: Iterable[str], since: datetime) -> frozenset[str]:
-        return frozenset()
-
-    def put(self, edges: Sequence[Edge]) -> None:
-        self._counts.update(edge.status for edge in edges)
-
-    def confirm(self, ids: Sequence[str], run: str) -> None:
-        """Do nothing: no link is known before."""
-
-    def state(self) -> str:
-        return ""
-
-    def counts(self) -> Mapping[Status, int]:
-        return self._counts

@@ -101,7 +101,7 @@ class FolderHome:
 
 @dataclass(frozen=True)
 class SourceFolder:
-    """The files of a folder; see `PageTexts`."""
+    """The files of a folder; see `SourceTexts`."""
 
     home: FolderHome
     tree: SourceTree

@@ -12,6 +12,7 @@ from math import nan
 import numpy as np
 
 from internal_linker.match.candidates import Matches, codes_among, language_codes
+from internal_linker.match.compute.processes import Processes
 from internal_linker.match.page_names import Name, Stems
 from internal_linker.match.site_index import Guests, Site
 from internal_linker.match.tokens import Tokenized, tokenize
@@ -28,7 +29,6 @@ from internal_linker.model.arrays import (
     pairs_of,
     ranks,
 )
-from internal_linker.model.ports import Workers
 from internal_linker.model.records import (
     Candidate,
     Collected,
@@ -171,7 +171,7 @@ class Ranking:
         sections: Ints = np.where(telling[of], of, -1)
         return sections
 
-    def work(self, workers: Workers | None) -> None:
+    def work(self, workers: Processes | None) -> None:
         """Let other processes compare and search many texts of a large site; None: this one goes on."""
         self.site.work(workers, self._candidates.searches)
 

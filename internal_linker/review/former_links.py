@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.edges import Cells, Edge, Verdict, with_hosts
-from internal_linker.model.ports import EdgeStore
 from internal_linker.model.sequences import batched
 from internal_linker.review.transitions import heard, says_nothing_new
+from internal_linker.store.edges import EdgeStore
 
 # Edges that are moved together.
 _BLOCK = 1000

@@ -32,7 +32,7 @@ from internal_linker.model.edges import (
 )
 from internal_linker.model.errors import InputError, ServiceError
 from internal_linker.model.link_density import FEW_LINKS, MOST_USUAL, LinkDensity, usual_room
-from internal_linker.model.ports import Anchors, EdgeStore, Progress, ReviewDesk, Wanted
+from internal_linker.model.ports import Anchors, Progress, ReviewDesk, Wanted
 from internal_linker.model.reasons import FewLinks, Reason
 from internal_linker.model.records import (
     Duplicate,
@@ -64,6 +64,7 @@ from internal_linker.review.proposed_links import (
 )
 from internal_linker.review.rows import REVIEWABLE, by_page, distinct, review_row, urgency, warning
 from internal_linker.review.transitions import decided, remembered
+from internal_linker.store.edges import EdgeStore
 from internal_linker.text.words import word_count
 
 # Rows of the review: as many as two minutes of Google's quota allow.

@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import Column, Engine, Integer, LargeBinary, Row, String, Table, Text, func, select
 
-from internal_linker.model.ports import Chat
 from internal_linker.model.records import FetchedPage, SerpMarket, SerpPage
 from internal_linker.model.sequences import batched
 from internal_linker.store.engine import KEYS_A_QUERY, fetch, key_text, readable, transact, upsert
@@ -106,16 +105,23 @@ class SerpResultCache:
 
 
 class StoredAnswers:
-    """The answers of a language model, by its recipe and prompt, so that each prompt is paid for once."""
+    """The answers of a language model, by its recipe and prompt, so that each prompt is paid for once.
 
-    def __init__(self, engine: Engine, chat: Chat) -> None:
-        self._engine, self._chat = engine, chat
+    Args:
+        engine: from `open_database`.
+        model: the model, and where it is served.
+        recipe: the version of a request's parameters besides the prompt.
+    """
+
+    def __init__(self, engine: Engine, model: str, recipe: str) -> None:
+        # A server's model may have any name.
+        self._engine, self._model, self._recipe = engine, key_text(model, 200), recipe
 
     def get(self, prompt: str) -> str | None:
         """Return the answer to the prompt with this hash; None if it was never asked."""
         wanted = select(ANSWERS).where(
-            ANSWERS.c.model == _model(self._chat),
-            ANSWERS.c.recipe == self._chat.recipe,
+            ANSWERS.c.model == self._model,
+            ANSWERS.c.recipe == self._recipe,
             ANSWERS.c.prompt == prompt,
         )
         return next(readable(self._engine, ANSWERS, fetch(self._engine, ANSWERS, wanted), read_answer), None)
@@ -123,8 +129,8 @@ class StoredAnswers:
     def put(self, prompt: str, answer: str) -> None:
         """Insert or replace an answer; it is committed when this returns."""
         row = {
-            "model": _model(self._chat),
-            "recipe": self._chat.recipe,
+            "model": self._model,
+            "recipe": self._recipe,
             "prompt": prompt,
             "answer": _storable(answer),
             "created_at": datetime.now(UTC),
@@ -203,7 +209,3 @@ def read_page(row: Row[Any]) -> tuple[dict[str, str], bytes]:
 def _storable(text: str) -> str:
     """Drop NUL, which PostgreSQL rejects, and replace lone surrogates, which both databases reject."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
-
-
-def _model(chat: Chat) -> str:
-    return key_text(chat.model, 200)

@@ -82,19 +82,26 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 
 
 class EdgeStore:
-    """`ports.EdgeStore` in a database, which a team's sites may share; without `writes`, for a trial, nothing is
-    stored.
+    """A site's proposed links and their history in a database, which a team's sites may share.
+
+    Without `writes`, for a trial, nothing is stored; without `recalls`, for a rehearsal, no source has links from
+    earlier runs.
     """
 
-    def __init__(self, engine: Engine, site: str, *, writes: bool = True) -> None:
-        self._engine, self._site, self._writes = engine, key_text(site, 200), writes
+    def __init__(self, engine: Engine, site: str, *, writes: bool = True, recalls: bool = True) -> None:
+        self._engine, self._site = engine, key_text(site, 200)
+        self._writes, self._recalls = writes, recalls
         # When stored edges were written: before `state` was first asked, and by this store.
         self._before: frozenset[datetime] | None = None
         self._times: set[datetime] = set()
 
+    def rehearsing(self) -> "EdgeStore":
+        """Return a store of the same decisions that has no links of earlier runs and stores nothing."""
+        return EdgeStore(self._engine, self._site, writes=False, recalls=False)
+
     def of_sources(self, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
         """Return all edges of these sources (normal forms or queries), by source."""
-        wanted = {source_id(source): source for source in sources}
+        wanted = {source_id(source): source for source in sources if self._recalls}
         found: dict[str, list[Edge]] = {}
         for some in batched(wanted, KEYS_A_QUERY):
             for edge in self._read(self._all.where(EDGES.c.source.in_(some))):
@@ -127,7 +134,7 @@ class EdgeStore:
             yield from self._read(self._all.where(EDGES.c.source.in_([row.source for row in rows]), *some))
 
     def judged_since(self, ids: Iterable[str], since: datetime) -> frozenset[str]:
-        """Do what `ports.EdgeStore` says."""
+        """Return the ids of the edges from the same sources that have a decision and were stored after this time."""
         found = set[str]()
         for some in batched(dict.fromkeys(one[:10] for one in ids), KEYS_A_QUERY):
             near = (EDGES.c.site == self._site) & EDGES.c.source.in_(some) & _JUDGED

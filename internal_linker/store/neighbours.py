@@ -74,7 +74,10 @@ _DIGEST = 16  # bytes
 
 
 class StoredJoins:
-    """`ports.JoinStore` in a database; damaged content and content of another format read as missing."""
+    """The results of k-NN joins for the next run, and finished blocks of unfinished joins, by the join's name.
+
+    Damaged content and content of another format read as missing.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

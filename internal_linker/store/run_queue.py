@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
 
 from sqlalchemy import Connection, Engine, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -35,15 +34,6 @@ WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND pg_locks.database =
       (SELECT oid FROM pg_database WHERE datname = current_database())
   AND classid = :high AND objid = :low
 """
-
-
-class _Turn(Protocol):
-    def take(self) -> bool: ...
-
-    @property
-    def holder(self) -> str: ...
-
-    def release(self) -> None: ...
 
 
 @contextmanager
@@ -112,7 +102,7 @@ class _AdvisoryLock:
         self._session.close()
 
 
-def _turn(engine: Engine) -> _Turn | None:
+def _turn(engine: Engine) -> _AdvisoryLock | SignedLock | None:
     if engine.dialect.name == "postgresql":
         return _AdvisoryLock(engine)
     path = database_file(engine.url)
@@ -125,7 +115,9 @@ def file_lock(database: Path) -> SignedLock:
     return SignedLock(path.with_name(f".{path.name}.lock"), path.with_name(f".{path.name}.running"))
 
 
-def _wait(mine: _Turn, progress: Progress, still_wanted: Callable[[], None], longest: float) -> None:
+def _wait(
+    mine: _AdvisoryLock | SignedLock, progress: Progress, still_wanted: Callable[[], None], longest: float
+) -> None:
     until, warned = time.monotonic() + longest, False
     while not mine.take():
         who = mine.holder

@@ -69,7 +69,7 @@ _ROWS = 1000
 
 
 class RunStore:
-    """`ports.RunStore` in a database, which a team's sites may share."""
+    """The links of a site's earlier runs in a database, which a team's sites may share."""
 
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)

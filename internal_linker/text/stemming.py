@@ -1,8 +1,8 @@
 """Stemming: what the forms of a word have in common."""
 
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import Protocol
 
 _SNOWBALL = {
     **{"ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english"},
@@ -29,10 +29,6 @@ _ARABIC_SUFFIXES = ("ها", "ان", "ات", "ون", "ین", "یه", "ه", "ی")
 _ARABIC_LEAST = 3
 
 
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
-
-
 def stem(word: str, language: str) -> str:
     """Return the stem of a word as `text.words` folds it; the word itself if its language's endings are unknown."""
     language = language[:2].lower()
@@ -41,8 +37,8 @@ def stem(word: str, language: str) -> str:
         return _arabic(word)
     if language in OTHER_SCRIPTS and word.isascii():
         language = "en"
-    stemmer = _stemmer(language)
-    return stemmer.stemWord(word) if stemmer else word
+    stemmed = _stemmer(language)
+    return stemmed(word) if stemmed else word
 
 
 def _arabic(word: str) -> str:
@@ -58,9 +54,9 @@ def _arabic(word: str) -> str:
 
 
 @cache
-def _stemmer(language: str) -> _Stemmer | None:
+def _stemmer(language: str) -> Callable[[str], str] | None:
     import Stemmer
 
     name = _SNOWBALL.get(language)
     # Without the stemmer's own cache: each word comes once.
-    return Stemmer.Stemmer(name, 0) if name else None
+    return Stemmer.Stemmer(name, 0).stemWord if name else None

@@ -55,7 +55,14 @@ def rephrasing(
     anchors: Anchors, site: Collected, model: Model, cache: dict[str, str] | None = None
 ) -> Rephrased:
     answers = {} if cache is None else cache
-    return Rephrased(anchors, site, model, recall=answers.get, keep=answers.__setitem__)
+    return Rephrased(
+        anchors,
+        site,
+        model=model.name,
+        complete=model.complete,
+        recall=answers.get,
+        keep=answers.__setitem__,
+    )
 
 
 def answering(**words: str) -> Callable[[str], str]:

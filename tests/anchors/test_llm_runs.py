@@ -18,7 +18,6 @@ from internal_linker.store.edges import EdgeStore
 from internal_linker.store.engine import open_database
 from tests.standins import OpenAIStandIn, Reply
 from tests.standins.openai import CHAT
-from tests.support.chats import Model
 from tests.support.sites import SETTINGS, make_project, read_csv
 from tests.support.small_project import (
     command,
@@ -221,12 +220,11 @@ def test_answers_move_with_the_cache(
 
 def test_any_answer_is_kept(store_url: str, tmp_path: Path) -> None:
     """Both databases return an answer without the characters they can't store, and none for another model."""
-    asked = Model(str, model="m" * 500)
-    cache = StoredAnswers(open_database(store_url, tmp_path), asked)
+    engine = open_database(store_url, tmp_path)
+    cache = StoredAnswers(engine, "m" * 500, "v1")
     assert cache.get("p") is None
     for answer in ("old", "", "plain", "چای سبز", "a\0b", "half \ud800 pair", "x" * 100_000):
         cache.put("p", answer)
         assert cache.get("p") == answer.replace("\0", "").replace("\ud800", "?")
     assert cache.get("q") is None
-    asked.model = "other"
-    assert cache.get("p") is None
+    assert StoredAnswers(engine, "other", "v1").get("p") is None

@@ -74,7 +74,7 @@ def test_a_batch_is_kept_before_the_next_is_waited_for() -> None:
         def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
             for batch in super().encode(texts):
                 yield batch
-                kept.append(len(cache.kept))
+                kept.append(len(cache.hashes))
 
     run(TEXTS, Watching(), cache)
     assert kept == [2, 4, 5]
@@ -102,11 +102,11 @@ def test_no_vector_at_all_is_still_a_table_of_rows() -> None:
     assert told.done == 4
     assert told.outcomes == ["4 texts embedded, 0 from the cache, 1 missing"]
     cache, encoder = MemoryVectors(), Letters()
-    cache.kept[text_hash(TEXTS[0])] = np.ones(26, np.float32)
+    cache.put(encoder, {text_hash(TEXTS[0]): np.ones(26, np.float32)})
     plan = plan_embedding([*TEXTS[:2], Text("", ""), TEXTS[1], TEXTS[2]], encoder, cache)
     assert plan.missing == {text_hash(TEXTS[1]): 1, text_hash(TEXTS[2]): 4}
     assert (plan.cached, plan.hashes[2]) == (1, "")
-    assert (encoder.asked, len(cache.kept)) == ([], 1)
+    assert (encoder.asked, len(cache.hashes)) == ([], 1)
 
 
 def test_an_interrupted_run_is_not_taken_for_a_failing_service() -> None:
@@ -118,23 +118,22 @@ def test_an_interrupted_run_is_not_taken_for_a_failing_service() -> None:
     cache = MemoryVectors()
     with pytest.raises(KeyboardInterrupt):
         run(TEXTS, Interrupting(), cache)
-    assert set(cache.kept) == {text_hash(text) for text in TEXTS[:2]}
+    assert cache.hashes == {text_hash(text) for text in TEXTS[:2]}
 
 
 def test_vectors_that_depend_on_the_other_texts_are_never_kept() -> None:
     """LSA vectors belong to one run: they are neither written to the cache nor read from it."""
     cache, encoder = MemoryVectors(), Letters(corpus_bound=True)
-    cache.kept[text_hash(TEXTS[0])] = np.ones(26, np.float32)
-    before = dict(cache.kept)
+    cache.put(encoder, {text_hash(TEXTS[0]): np.ones(26, np.float32)})
+    before = cache.hashes
     for _ in range(2):
         assert run(TEXTS, encoder, cache).cached == 0
-    assert cache.kept == before
+    assert cache.hashes == before
     assert encoder.asked == TEXTS * 2
 
 
 def test_vectors_stay_as_the_cache_keeps_them() -> None:
-    cache = MemoryVectors()
-    cache.storage = "float16"
+    cache = MemoryVectors("float16")
     exact, rounded = run([*TEXTS, TEXTS[0]], Letters()), run([*TEXTS, TEXTS[0]], Letters(), cache)
     assert rounded.vectors.dtype == np.float16
     np.testing.assert_allclose(rounded.vectors, exact.vectors, atol=5e-4)
@@ -143,17 +142,15 @@ def test_vectors_stay_as_the_cache_keeps_them() -> None:
 
 def test_a_model_that_changed_its_vectors_is_told() -> None:
     cache = MemoryVectors()
-    cache.kept[text_hash(TEXTS[0])] = np.ones(25, np.float32)
+    cache.put(Letters(), {text_hash(TEXTS[0]): np.ones(25, np.float32)})
     with pytest.raises(ConfigurationError, match="letters returns vectors of a different length than before"):
         run(TEXTS, Letters(), cache)
-    assert set(cache.kept) == {text_hash(text) for text in TEXTS[:3]}
+    assert cache.hashes == {text_hash(text) for text in TEXTS[:3]}
 
 
 class Endless(MemoryVectors):
-    storage = "float16"
-
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("float16")
         self.asked: list[int] = []
 
     def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
@@ -178,7 +175,8 @@ def test_shortened_vectors_are_cut_behind_the_cache() -> None:
         )
         assert (result.encoded, result.cached) == (0, len(TEXTS))
     fresh = run(TEXTS, Shortened(Letters(), 5), other := MemoryVectors())
-    assert fresh.encoded == len(TEXTS) and {len(vector) for vector in other.kept.values()} == {26}
+    stored = other.get(Letters(), [*other.hashes]).values()
+    assert fresh.encoded == len(stored) == len(TEXTS) and {*map(len, stored)} == {26}
 
 
 def test_a_shortened_encoder_has_another_name_the_same_cache_and_no_more_numbers_than_it_has() -> None:

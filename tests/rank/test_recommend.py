@@ -11,7 +11,6 @@ import pytest
 from internal_linker.match.compute.processes import Processes
 from internal_linker.model.arrays import Bools, Ints, Pairs, ranks
 from internal_linker.model.house_rules import TargetGoal
-from internal_linker.model.ports import Workers
 from internal_linker.model.reasons import FewLinks
 from internal_linker.model.records import Candidate, Page, Recommendation, Searched, SerpTarget
 from internal_linker.rank.choice import Chooser
@@ -211,7 +210,7 @@ def test_other_processes_find_the_same_links(
     pages = link_sites.pages(count)
     pairs = link_sites.random_pairs(count, 300 + count, 1, popularity=1.0)
 
-    def found(workers: Workers | None = None) -> list[str]:
+    def found(workers: Processes | None = None) -> list[str]:
         ranking = link_sites.ranking(pages, pairs, "w1 w2", workers=workers)
         rules = replace(link_sites.RULES, min_inlinks=1)
         # NaN isn't equal to itself.

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from internal_linker.anchors.counted_site import CountedSite
+from internal_linker.anchors.finder import Anchoring
 from internal_linker.model.edges import Anchor, Cells, Edge, Verdict
 from internal_linker.model.evidence import Evidence
 from internal_linker.model.sections import Sections
@@ -14,6 +16,7 @@ from internal_linker.review.session import EdgeQueue, ReviewFilter
 from internal_linker.review.transitions import heard
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.engine import open_database
+from tests.support.builders import collected
 
 LINK = Edge("s", "t", "S", "T", rank=1, strength=0.5, anchors=(Anchor("tea", "Tea draws."),))
 
@@ -64,13 +67,16 @@ def test_a_sheet_that_was_not_touched_since_does_not_overrule_the_terminal(store
     assert heard(edge, Verdict(LINK.id, "accepted", "tea"), "later").verdict == "accepted"
 
 
-class Texts:
+class Texts(Anchoring):
     """The pages of a site: each text but "absent" stands in every page."""
+
+    def __init__(self) -> None:
+        super().__init__(CountedSite(collected(())))
 
     def title(self, page: str) -> str:
         return {"s": "A source"}.get(page, "")
 
-    def placed(self, source: str, text: str) -> Anchor:
+    def placed(self, source: str, text: str, near: int = 0) -> Anchor:
         return Anchor(text, "" if text == "absent" else f"{source}: {text}.", verbatim=text == "fits")
 
 

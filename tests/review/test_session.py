@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 
+from internal_linker.anchors.counted_site import CountedSite
+from internal_linker.anchors.finder import Anchoring
 from internal_linker.faces.cli.history import TerminalFace, isolated
 from internal_linker.model.edges import Anchor, Edge
 from internal_linker.project.console import open_console
 from internal_linker.review.session import EdgeQueue, ReviewCounts, review
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.engine import open_database
+from tests.support.builders import collected
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,13 +37,16 @@ def link(name: str, anchor: str = "", sentence: str = "", **more: Any) -> Edge:
 A, B, C = (link(name) for name in "abc")
 
 
-class Pages:
+class Pages(Anchoring):
     """The pages of a site: a title for one, and texts in which all but what is "absent" stands."""
+
+    def __init__(self) -> None:
+        super().__init__(CountedSite(collected(())))
 
     def title(self, page: str) -> str:
         return "A page" if page == A.source else ""
 
-    def placed(self, source: str, text: str) -> Anchor:
+    def placed(self, source: str, text: str, near: int = 0) -> Anchor:
         return Anchor(text, verbatim=not text.startswith("absent"))
 
 

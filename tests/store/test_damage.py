@@ -30,7 +30,6 @@ from internal_linker.store.search_days import SearchDays
 from tests.store.test_applied_links import FORMER, WRITE
 from tests.support import store_contents
 from tests.support.builders import Letters, Told
-from tests.support.chats import Model
 from tests.support.small_project import command
 from tests.support.store_contents import MARKET, PROMPT, QUERY, SITE, TEXTS, VERSION
 
@@ -65,7 +64,7 @@ def execute(engine: Engine, statement: str) -> None:
 CACHES: dict[str, Callable[[Engine], object]] = {
     "embeddings": lambda engine: EmbeddingCache(engine, "float16").get(Letters(), TEXTS[:1]),
     "serp": lambda engine: SerpResultCache(engine, 365_000).get([QUERY], MARKET),
-    "answers": lambda engine: StoredAnswers(engine, Model(str)).get(PROMPT),
+    "answers": lambda engine: StoredAnswers(engine, "model", "v1").get(PROMPT),
     "fetched_pages": lambda engine: StoredPages(engine).get(PAGE.url),
     "joins": lambda engine: StoredJoins(engine).get("join"),
     "join_blocks": lambda engine: StoredJoins(engine).blocks("other"),

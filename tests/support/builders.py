@@ -1,16 +1,17 @@
-"""Short constructors for records, and fakes that implement the ports."""
+"""Short constructors for records, fakes that implement the ports, and caches in memory."""
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from sqlalchemy import select
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.errors import ServiceError
-from internal_linker.model.ports import EdgeOf, Encoder, StreamSource
+from internal_linker.model.ports import EdgeOf, StreamSource
 from internal_linker.model.reasons import NoTarget, Reason
 from internal_linker.model.records import (
     Collected,
@@ -28,7 +29,11 @@ from internal_linker.model.records import (
     Text,
     Usage,
 )
+from internal_linker.sources.serp.serper import Serper
 from internal_linker.sources.tables.columns import Kind
+from internal_linker.store.answers import SerpResultCache
+from internal_linker.store.embeddings import EMBEDDINGS, EmbeddingCache
+from internal_linker.store.engine import open_database
 
 Item = TypeVar("Item")
 SITE = "shop.example"
@@ -121,42 +126,32 @@ class Told:
         self.warnings.append(message)
 
 
-class MemoryVectors:
-    """A VectorCache in memory."""
+class MemoryVectors(EmbeddingCache):
+    """The cache of vectors in a database of its own, in memory."""
 
-    storage = "float32"
+    def __init__(self, storage: str = "float32") -> None:
+        self._database = open_database("sqlite://?check_same_thread=false", Path())
+        super().__init__(self._database, storage)
 
-    def __init__(self) -> None:
-        self.kept: dict[str, Vectors] = {}
-
-    def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
-        return {key: self.kept[key] for key in hashes if key in self.kept}
-
-    def put(self, encoder: Encoder, vectors: Mapping[str, Vectors]) -> None:
-        self.kept |= vectors
+    @property
+    def hashes(self) -> set[str]:
+        """The hashes of the texts whose vectors it has."""
+        with self._database.connect() as connection:
+            return {*connection.scalars(select(EMBEDDINGS.c.text_hash))}
 
 
-class MemorySerp:
-    """A SerpCache in memory; the answers to the queries in `old` are too old to use."""
+class MemorySerp(SerpResultCache):
+    """The cache of search results in a database in memory; answers to the queries in `old` are too old to use."""
 
     def __init__(self, *, old: Collection[str] = ()) -> None:
-        self.kept: dict[tuple[str, int, SerpMarket], SerpPage] = {}
+        super().__init__(open_database("sqlite://?check_same_thread=false", Path()), 30)
         self.old = old
 
     def get(
         self, queries: Sequence[str], market: SerpMarket, *, any_age: bool = False
     ) -> Mapping[tuple[str, int], SerpPage]:
-        return {
-            (query, page): SerpPage(answer.links, 0)
-            for (query, page, there), answer in self.kept.items()
-            if query in queries and there == market and (any_age or query not in self.old)
-        }
-
-    def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
-        self.kept[query, page, market] = answer
-
-    def fresh_until(self) -> datetime:
-        return datetime.max.replace(tzinfo=UTC)
+        found = super().get(queries, market, any_age=any_age)
+        return {key: answer for key, answer in found.items() if any_age or key[0] not in self.old}
 
 
 class Letters:
@@ -193,8 +188,8 @@ class Letters:
         return Usage(5 * len(texts), float(len(texts)))
 
 
-class Engine:
-    """A SerpClient that answers from `answers` (query and page -> links, or an error), and counts."""
+class Engine(Serper):
+    """A search service that answers from `answers` (query and page -> links, or an error), and counts."""
 
     name = "Engine"
     market = US

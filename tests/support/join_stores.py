@@ -1,33 +1,34 @@
 """A store of joins in memory, and a compute that records its blocks."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
-from internal_linker.model.arrays import Ints, JoinTask, Nearest, Neighbourhood, Vectors
+from sqlalchemy import select
+
+from internal_linker.model.arrays import Ints, JoinTask, Nearest, Vectors
+from internal_linker.store.engine import open_database
+from internal_linker.store.neighbours import JOINS, StoredJoins
 
 
-class MemoryStore:
-    """A `JoinStore` that fails after a given number of blocks, as a killed run does."""
+class MemoryStore(StoredJoins):
+    """A store of joins that fails after a given number of blocks, as a killed run does."""
 
     def __init__(self) -> None:
-        self.whole: dict[str, Neighbourhood] = {}
-        self.parts: dict[str, dict[str, Nearest]] = {}
+        self._database = open_database("sqlite://?check_same_thread=false", Path())
+        super().__init__(self._database)
         self.blocks_until_it_fails = -1
 
-    def get(self, join: str) -> Neighbourhood | None:
-        return self.whole.get(join)
-
-    def put(self, join: str, neighbourhood: Neighbourhood) -> None:
-        self.whole[join] = neighbourhood
-        self.parts.pop(join, None)
-
-    def blocks(self, join: str) -> Mapping[str, Nearest]:
-        return self.parts.get(join, {})
+    @property
+    def names(self) -> set[str]:
+        """The names of the complete joins that it has."""
+        with self._database.connect() as connection:
+            return {*connection.scalars(select(JOINS.c.name))}
 
     def put_block(self, join: str, block: str, nearest: Nearest) -> None:
         if self.blocks_until_it_fails == 0:
             raise KeyboardInterrupt
         self.blocks_until_it_fails -= 1
-        self.parts.setdefault(join, {})[block] = nearest
+        super().put_block(join, block, nearest)
 
 
 class Counting:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from internal_linker.match.compute.processes import Processes
 from internal_linker.match.embed import page_text
 from internal_linker.model.arrays import Vectors
-from internal_linker.model.ports import Workers
 from internal_linker.model.records import Collected, ExistingLink, Page, Searched, Source, Targets
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.rules import LinkRules
@@ -45,7 +45,7 @@ def existing(pairs: Iterable[tuple[int, int]]) -> list[ExistingLink]:
     return [ExistingLink(url(source), url(target), "here") for source, target in pairs]
 
 
-def ranking(site: Sequence[Page], pairs: Pairs, *queries: str, workers: Workers | None = None) -> Ranking:
+def ranking(site: Sequence[Page], pairs: Pairs, *queries: str, workers: Processes | None = None) -> Ranking:
     """Return the ranking for every page and for queries without a page, given these existing links."""
     found = ranked_site(site, [*pages_of(site), *map(query_of, queries)], links=existing(pairs))
     found.work(workers)

@@ -27,7 +27,6 @@ from internal_linker.store.neighbours import StoredJoins
 from internal_linker.store.runs import RunStore
 from internal_linker.store.search_days import SearchDays
 from tests.support.builders import Letters
-from tests.support.chats import Model
 
 SITE = "a.example"
 TEXTS = [f"{number:064x}" for number in range(20)]
@@ -81,7 +80,7 @@ def vectors() -> dict[str, Vectors]:
 def fill(engine: Engine) -> None:
     EmbeddingCache(engine, "float16").put(Letters(), vectors())
     SerpResultCache(engine, 7).put(QUERY, 1, MARKET, SerpPage(("https://a.example/t",), 1))
-    StoredAnswers(engine, Model(str)).put(PROMPT, '{"1": "green tea"}')
+    StoredAnswers(engine, "model", "v1").put(PROMPT, '{"1": "green tea"}')
     StoredJoins(engine).put("join", joined())
     StoredJoins(engine).put_block("other", "block", joined().nearest)
     EdgeStore(engine, SITE).put([EDGE])
@@ -99,7 +98,7 @@ def check(engine: Engine) -> None:
     }
     kept = SerpResultCache(engine, 365_000).get([QUERY], MARKET)
     assert kept == {(QUERY, 1): SerpPage(("https://a.example/t",), 0)}
-    assert StoredAnswers(engine, Model(str)).get(PROMPT) == '{"1": "green tea"}'
+    assert StoredAnswers(engine, "model", "v1").get(PROMPT) == '{"1": "green tea"}'
     whole = StoredJoins(engine).get("join")
     assert whole is not None and whole.nearest.rows.tolist() == joined().nearest.rows.tolist()
     blocks = StoredJoins(engine).blocks("other")

@@ -10,9 +10,10 @@ from scipy import sparse
 
 from internal_linker.match.embed import embed, encodable
 from internal_linker.model.arrays import Bools, Ints, Vectors, is_in, unit_rows
-from internal_linker.model.ports import Encoder, Progress, VectorCache
+from internal_linker.model.ports import Encoder, Progress
 from internal_linker.model.records import Page, Text
 from internal_linker.model.sequences import Lazy
+from internal_linker.store.embeddings import EmbeddingCache
 from internal_linker.text.stemming import stem
 from internal_linker.text.words import words
 
@@ -216,7 +217,7 @@ class Encoders:
     """The encoders by which pages are compared."""
 
     encoder: Encoder | None  # encodes the meaning; None: pages are compared by words only
-    cache: VectorCache  # keeps the encoder's vectors
+    cache: EmbeddingCache  # keeps the encoder's vectors
     words: Encoder  # encodes contents by their words
     # how much words count beside the meaning, 0 to 1, by field; None: only words count
     lifts: Mapping[str, float | None] = field(default_factory=dict)

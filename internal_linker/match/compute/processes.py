@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from types import TracebackType
@@ -52,7 +53,7 @@ class Processes:
         self._file.unlink(missing_ok=True)
 
     def share(self, what: object) -> None:
-        """Do what `ports.Workers` says."""
+        """Give an object, mostly arrays that no longer change, to all processes; the caller may drop it."""
         try:
             self._given = _write(what, self._file)
             self._pool = ProcessPoolExecutor(self._count, get_context("spawn"), _open, self._given)
@@ -64,7 +65,10 @@ class Processes:
             self._warn(_ALONE.format(error))
 
     def run(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-        """Do what `ports.Workers` says."""
+        """Yield `work(what, *task)` for each task in order; the processes run some tasks ahead.
+
+        `work` is a pure function of a module or class.
+        """
         waiting: deque[tuple[Future[T] | None, tuple[Any, ...]]] = deque()
         for task in tasks:
             waiting.append((self._submitted(work, task), task))
@@ -98,6 +102,10 @@ class Processes:
             self._pool.shutdown()
             self._pool = None
             self._warn(_ALONE.format(error))
+
+
+OpenWorkers = Callable[[str, Callable[[str], None]], AbstractContextManager[Processes | None]]
+"""Opens the processes that share a step of a run, by its name, if any; its second argument takes warnings."""
 
 
 def _write(what: object, file: Path) -> _Given:

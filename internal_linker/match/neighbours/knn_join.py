@@ -21,7 +21,8 @@ from internal_linker.model.arrays import (
     empty_lists,
     lists_of,
 )
-from internal_linker.model.ports import Compute, JoinStore, Progress
+from internal_linker.model.ports import Compute, Progress
+from internal_linker.store.neighbours import StoredJoins
 
 # Rows of one task of an exact join: two seconds on one core at 100,000 texts x 384, a result of 4 MB
 # with 256 entries per list; as many as a tile has.
@@ -75,7 +76,7 @@ def join(
     targets: Bools,
     *,
     served: int,
-    store: JoinStore | None,
+    store: StoredJoins | None,
     compute: Compute,
     progress: Progress,
     recall: float = 0.99,
@@ -130,7 +131,7 @@ class _Join:
     languages: Ints
     targets: Bools
     served: int
-    store: JoinStore | None
+    store: StoredJoins | None
     compute: Compute
     progress: Progress
     recall: float

@@ -3,35 +3,37 @@
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from internal_linker.anchors.llm import Rephrased
+from internal_linker.match.compute.processes import OpenWorkers
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.needs import PageNeeds
 from internal_linker.model.ports import (
     Anchors,
     Compute,
-    EdgeStore,
     Encoder,
-    IndexStore,
-    JoinStore,
     LinkSink,
     ListSink,
-    OpenWorkers,
     Progress,
     ReviewDesk,
-    RunStore,
-    SerpCache,
-    SerpClient,
     StreamSource,
-    VectorCache,
 )
 from internal_linker.model.records import Collected, Duplicate, ExcludedTarget, Orphan, Reject, StoredText
 from internal_linker.model.sections import NamedSections, Scope, SectionFilter
 from internal_linker.rank.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
 from internal_linker.sources.serp.search import SearchRules
+from internal_linker.store.answers import SerpResultCache
+from internal_linker.store.edges import EdgeStore
+from internal_linker.store.embeddings import EmbeddingCache
+from internal_linker.store.files.index_folder import IndexFolder
+from internal_linker.store.neighbours import StoredJoins
+from internal_linker.store.runs import RunStore
+
+if TYPE_CHECKING:
+    from internal_linker.sources.serp.service import SearchService
 
 PublishVectors = Callable[[str, Mapping[str, Vectors], Collection[str], Progress], None]
 """Stores pages' vectors for other programs: the model, vectors (d,) by URL, URLs of pages whose vectors failed."""
@@ -46,10 +48,12 @@ class RunContext:
     queries: StreamSource | None
     pages: StreamSource | None
     queries_in_sheet: bool  # whether the rows of `queries` take links in the Sheet
-    serp: SerpClient | None  # the search service; None: the search step is skipped, and a notice says why
-    serp_cache: SerpCache
+    serp: (
+        "SearchService | None"  # the search service; None: the search step is skipped, and a notice says why
+    )
+    serp_cache: SerpResultCache
     encoder: Encoder
-    vector_cache: VectorCache
+    vector_cache: EmbeddingCache
     sinks: Sequence[LinkSink]  # the files that links are written to; without any, nothing is written
     rejects: ListSink[Reject]
     excluded: ListSink[ExcludedTarget]
@@ -63,7 +67,7 @@ class RunContext:
     turn: Callable[[Progress, Callable[[], None]], AbstractContextManager[None]] = lambda *_: nullcontext()
     # compares all pages at once; None: each page is compared when a source needs it
     compute: Compute | None = None
-    joins: JoinStore | None = None  # the stored result of the last run's comparison
+    joins: StoredJoins | None = None  # the stored result of the last run's comparison
     # the Sheet, which gets the links after the files, unless they drifted too far
     sheet: LinkSink | None = None
     edges: EdgeStore | None = None  # the stored links with their decisions; None: no links are stored
@@ -77,7 +81,7 @@ class RunContext:
     workers: OpenWorkers = lambda *_: nullcontext()
     # the hosts that stand for others, such as a staging site's
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
-    index: IndexStore | None = None  # keeps what lookups need of the site; None: nothing is kept
+    index: IndexFolder | None = None  # keeps what lookups need of the site; None: nothing is kept
     inputs: Callable[[], str] = str  # returns a digest of all tables and settings that the index depends on
     # returns a digest of the files that a run leaves and of the search data, the other things that a run
     # depends on besides `inputs` and the stored links

@@ -10,12 +10,12 @@ from internal_linker.model.arrays import pairs_of
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.edges import Decided
 from internal_linker.model.needs import PageNeeds
-from internal_linker.model.ports import RunStore
 from internal_linker.model.records import Searched, Source
 from internal_linker.model.runs import lists_with
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.rules import LinkRules
 from internal_linker.rank.stability import RECIPE, Earlier
+from internal_linker.store.runs import RunStore
 
 Identity = tuple[str, str]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from internal_linker.model.errors import ConfigurationError
-from internal_linker.model.ports import Anchors, ListSink, Progress, RunStore
+from internal_linker.model.ports import Anchors, ListSink, Progress
 from internal_linker.model.reasons import NoTarget, Reason
 from internal_linker.model.records import ExcludedTarget, Recommendation, Source, Targets
 from internal_linker.model.runs import Version, VersionRow, overlaid, rows_with
@@ -23,6 +23,7 @@ from internal_linker.rank.fusion_choice import FUSION
 from internal_linker.rank.site_lists import excluded_targets
 from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
 from internal_linker.review.link_memory import Memory
+from internal_linker.store.runs import RunStore
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.anchors.judge import JudgedPlaces
 from internal_linker.anchors.variety import Variety
+from internal_linker.match.compute.processes import OpenWorkers, Processes
 from internal_linker.model.arrays import Ints, Pairs, Vectors, joined, pairs_of
 from internal_linker.model.edges import Anchor
 from internal_linker.model.house_rules import LinkRule
-from internal_linker.model.ports import OpenWorkers, Progress, Wanted, Workers
+from internal_linker.model.ports import Progress, Wanted
 from internal_linker.model.records import Collected, Source, Targets
 from internal_linker.model.sequences import batched
 from internal_linker.project.pipeline.context import RunContext
@@ -184,7 +185,7 @@ class SitePlaces(ExitStack):
             yield from (next(results) if task else None for task in ahead.popleft())
 
     @cached_property
-    def _others(self) -> Workers | None:
+    def _others(self) -> Processes | None:
         workers = self.enter_context(self._workers("places", self._warn))
         if workers:
             workers.share(_Site(packed(self._collected), self._site))

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from internal_linker.match.candidates import SERVED, language_codes
+from internal_linker.match.compute.processes import Processes
 from internal_linker.match.embed import Embedded, embed, encodable
 from internal_linker.match.neighbours.incremental import digests
 from internal_linker.match.neighbours.knn_join import Joined, join
 from internal_linker.match.site_index import Guests
 from internal_linker.model.arrays import Vectors
-from internal_linker.model.ports import Encoder, Progress, Workers
+from internal_linker.model.ports import Encoder, Progress
 from internal_linker.model.progress import Tracker
 from internal_linker.model.records import Collected, Page, Searched, Source, Targets, Text, Usage
 from internal_linker.model.sequences import counted
@@ -160,7 +161,7 @@ def rank_site(
     stored: Stored | None,
     memory: Memory | None,
     joined: Joined | None = None,
-    workers: Workers | None = None,
+    workers: Processes | None = None,
 ) -> SiteRanking:
     """Return the ranking of a run's sources, adapted to the site.
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from internal_linker.match.embed import Embedded
-from internal_linker.model.ports import EdgeStore, RunStore
 from internal_linker.model.records import Collected, Orphan, Recommendation, Searched, Usage
 from internal_linker.model.sequences import Later
 from internal_linker.project.pipeline.context import Rules, RunContext
@@ -17,6 +16,8 @@ from internal_linker.project.pipeline.prepared import Prepared
 from internal_linker.project.pipeline.report import Report
 from internal_linker.rank.site_lists import SiteLists
 from internal_linker.review.link_memory import Memory
+from internal_linker.store.edges import EdgeStore
+from internal_linker.store.runs import RunStore
 
 # Once a month a run does all its work: it marks what it needs in the store, from which other sites' runs remove what
 # no run needed for half a year.

@@ -22,7 +22,7 @@ _REMEDIES = Remedies(
 
 
 class OpenAIChat:
-    """A `ports.Chat` that sends one request at a time; see `Server`.
+    """A language model that answers prompts, one request at a time; see `Server`.
 
     Each attempt reserves from `budget` the most tokens that prompt and answer could take.
 

@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from internal_linker.model.errors import FINAL, SPENT, ConfigurationError, ServiceError
-from internal_linker.model.ports import Progress, SerpCache, SerpClient
+from internal_linker.model.ports import Progress
 from internal_linker.model.records import (
     Searched,
     SerpHit,
@@ -21,6 +22,11 @@ from internal_linker.model.records import (
 )
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import within_site, without_tracking
+from internal_linker.store.answers import SerpResultCache
+
+if TYPE_CHECKING:
+    # A lookup without searches starts without its HTTP client.
+    from internal_linker.sources.serp.service import SearchService
 
 # What Google would read as an operator in a main query; its words stay.
 # A name with a space after its colon is a word, not an operator ("cache: how it works").
@@ -136,8 +142,8 @@ def group_by_search(sources: Sequence[Source], template: str) -> dict[str, dict[
 
 def search_all(
     sources: Sequence[Source],
-    client: SerpClient,
-    cache: SerpCache,
+    client: "SearchService",
+    cache: SerpResultCache,
     targets: Targets,
     rules: SearchRules,
     *,
@@ -178,7 +184,11 @@ def search_all(
 
 
 def search_cached(
-    sources: Sequence[Source], market: SerpMarket, cache: SerpCache, targets: Targets, rules: SearchRules
+    sources: Sequence[Source],
+    market: SerpMarket,
+    cache: SerpResultCache,
+    targets: Targets,
+    rules: SearchRules,
 ) -> Searched:
     """Return results from the cache, without calls; sources whose results are not all cached have none."""
     groups = group_by_search(sources, rules.template)
@@ -212,7 +222,11 @@ class SearchCost:
 
 
 def search_cost(
-    sources: Sequence[Source], market: SerpMarket, cache: SerpCache, targets: Targets, rules: SearchRules
+    sources: Sequence[Source],
+    market: SerpMarket,
+    cache: SerpResultCache,
+    targets: Targets,
+    rules: SearchRules,
 ) -> SearchCost:
     """Return what `search_all` would cost, without a call: cached results show which pages it would need."""
     groups = group_by_search(sources, rules.template)
@@ -254,8 +268,8 @@ class _Reading:
 class _Search:
     def __init__(
         self,
-        client: SerpClient | None,
-        cache: SerpCache,
+        client: "SearchService | None",
+        cache: SerpResultCache,
         kept: Mapping[tuple[str, int], SerpPage],
         targets: Targets,
         rules: SearchRules,
@@ -333,7 +347,7 @@ class _Search:
         self._cache.put(text, page, self._client.market, answer)
         return answer
 
-    def _paid(self, client: SerpClient, text: str, page: int) -> SerpPage:
+    def _paid(self, client: "SearchService", text: str, page: int) -> SerpPage:
         answer = client.search(text, page)
         with self._lock:
             self._failures = 0

@@ -49,7 +49,7 @@ def encodable(query: str) -> str:
 
 
 class SearchService(ABC):
-    """Implements `ports.SerpClient`; safe between threads. A new service is a subclass in a file of its own.
+    """A search service; safe between threads. A new service is a subclass in a file of its own.
 
     After the first answer that refuses the key or reports no credits, later searches of this client raise the same
     error without a request.

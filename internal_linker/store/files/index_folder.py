@@ -64,13 +64,19 @@ _DAMAGE = (
 
 @dataclass(frozen=True)
 class IndexFolder:
-    """Keeps one version of each part; implements `ports.IndexStore`."""
+    """Keeps what a lookup needs of a site, one version of each part; all of it can be computed again."""
 
     folder: Path  # the folder, which is created when something is first written
     writes: bool = True  # whether this process may write
 
     def read(self, part: str, state: str, known: Mapping[str, object]) -> object | None:
-        """Do what `ports.IndexStore` says."""
+        """Return a part as it was written for this state, its arrays read-only; None if it is missing or damaged.
+
+        Args:
+            part: the part's name.
+            state: what the part was derived from.
+            known: the objects that the part refers to, by the names with which it was written.
+        """
         place = self._place(part, state)
         try:
             manifest = json.loads((place / MANIFEST).read_bytes())
@@ -87,7 +93,11 @@ class IndexFolder:
         return found
 
     def write(self, part: str, state: str, what: object, known: Mapping[str, object]) -> None:
-        """Do what `ports.IndexStore` says."""
+        """Keep a part in place of its earlier versions; objects in `known` are left out.
+
+        Raises:
+            OutputError: it can't be written.
+        """
         if not self.writes:
             return
         new = self.folder / f".{part}-{uuid4().hex}.tmp"

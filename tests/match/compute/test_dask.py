@@ -19,10 +19,11 @@ from internal_linker.match.neighbours.exact import join_block
 from internal_linker.match.neighbours.knn_join import EXACT_ROWS, Joined, join
 from internal_linker.model.arrays import JoinTask, Vectors
 from internal_linker.model.errors import ConfigurationError, ServiceError
-from internal_linker.model.ports import Compute, JoinStore
+from internal_linker.model.ports import Compute
 from internal_linker.model.records import Text
 from internal_linker.project.project import open_project
 from internal_linker.project.providers import compute_at, local_encoder_at
+from internal_linker.store.neighbours import StoredJoins
 from tests.match.neighbours.test_knn_join import digests_of
 from tests.support.builders import Told
 from tests.support.dask_clusters import (
@@ -56,7 +57,9 @@ def cluster() -> Iterator["LocalCluster"]:
         yield cluster
 
 
-def joined(vectors: Vectors, compute: Compute, store: JoinStore | None = None, exact: float = 60.0) -> Joined:
+def joined(
+    vectors: Vectors, compute: Compute, store: StoredJoins | None = None, exact: float = 60.0
+) -> Joined:
     languages, targets = one_language(len(vectors)), np.ones(len(vectors), bool)
     digests = digests_of(vectors, languages)
     return join(
@@ -174,7 +177,8 @@ def test_a_killed_scheduler_loses_what_was_in_flight(here: Joined, tmp_path: Pat
         for name, compute in computes.items():
             (tmp_path / name).mkdir()
             rest, left = Watched(compute, tmp_path / name, seconds=0), MemoryStore()
-            left.parts["model"] = dict(done)
+            for block, nearest in done.items():
+                left.put_block("model", block, nearest)
             assert_equal(joined(VECTORS, rest, left), here)
             assert len(rest.begun) == rest.begun.total() == 12 - len(done)
             assert not rest.begun.keys() & done.keys()

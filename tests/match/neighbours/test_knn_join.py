@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from internal_linker.match.neighbours.knn_join import Joined, join
 from internal_linker.model.arrays import Bools, Ints, Vectors
-from internal_linker.model.ports import Compute, JoinStore
+from internal_linker.model.ports import Compute
+from internal_linker.store.neighbours import StoredJoins
 from tests.support.builders import Told
 from tests.support.join_stores import Counting, MemoryStore
 from tests.support.vector_sites import assert_same, coarse_vectors, counted, one_language, random_vectors
@@ -29,7 +30,7 @@ def joined(
     vectors: Vectors,
     languages: Ints | None = None,
     targets: Bools | None = None,
-    store: JoinStore | None = None,
+    store: StoredJoins | None = None,
     compute: Compute | None = None,
     exact_seconds: float = 30.0,
     kept_seconds: float = 5.0,
@@ -144,11 +145,10 @@ def test_only_changed_pairs_are_multiplied_once_and_equal_texts_told_apart() -> 
 def test_another_length_of_list_makes_all_anew() -> None:
     vectors, store = random_vectors(60, 8), MemoryStore()
     joined(vectors, store=store)
-    before = store.whole["model"]
-    store.whole["model"] = replace(
-        before,
-        nearest=replace(before.nearest, rows=before.nearest.rows[:, :4], scores=before.nearest.scores[:, :4]),
-    )
+    before = store.get("model")
+    assert before
+    rows, scores = before.nearest.rows[:, :4], before.nearest.scores[:, :4]
+    store.put("model", replace(before, nearest=replace(before.nearest, rows=rows, scores=scores)))
     assert joined(vectors, store=store).way == "exact"
 
 
@@ -164,7 +164,7 @@ def test_a_killed_join_goes_on_where_it_was_unless_the_texts_are_others(*, other
     found = joined(vectors, store=store, compute=second, kept_seconds=0)
     assert [len(block.rows) for block in second.done] == [1250] * (4 if other else 2)
     np.testing.assert_array_equal(found.nearest.rows, joined(vectors).nearest.rows)
-    assert not store.parts
+    assert not store.blocks("model")
 
 
 def test_a_large_join_by_cells_reaches_its_recall() -> None:
@@ -190,7 +190,8 @@ def test_changes_to_a_join_by_cells_keep_its_recall_or_make_it_anew() -> None:
     found = joined(vectors, store=store, exact_seconds=0)
     assert (found.way, found.changed) == ("incremental", 40)
     assert 0.985 <= found.recall <= 1
-    old = store.whole["model"]
+    old = store.get("model")
+    assert old
     worse = replace(old.nearest, scores=old.nearest.scores - 0.5, floors=old.nearest.floors - 0.5)
-    store.whole["model"] = replace(old, nearest=worse)
+    store.put("model", replace(old, nearest=worse))
     assert joined(vectors, store=store, exact_seconds=0).way == "clustered"

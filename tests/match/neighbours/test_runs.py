@@ -66,15 +66,15 @@ def test_another_model_compares_all_again_and_part_of_the_rows_or_lsa_keep_nothi
     other.recipe = "v2"
     joined, _ = run(replace(site(texts(40)), encoder=other, compute=Counting(), joins=store))
     assert joined and joined.way == "exact"
-    assert len(store.whole) == 2
+    assert len(store.names) == 2
     # Neighbours by LSA aren't stored, because its vectors differ in each run.
     store = MemoryStore()
     encoder = Letters(corpus_bound=True)
     joined, _ = run(replace(site(texts(40)), encoder=encoder, compute=Counting(), joins=store))
     assert joined and joined.way == "exact"
-    assert not store.whole
+    assert not store.names
     store, compute = MemoryStore(), Counting()
     made = replace(site(texts(40)), compute=compute, joins=store)
     joined, found = run(made, RowSelection(limit=3))
-    assert joined is None and compute.pairs == 0 and not store.whole
+    assert joined is None and compute.pairs == 0 and not store.names
     assert len(found) == 3 and all(each.links for each in found)

@@ -14,21 +14,20 @@ from tests.support.builders import US, Engine, Kept, Letters, MemorySerp, Memory
 
 
 class Untouchable(Letters):
-    """An encoder and a search service that must not be used."""
-
-    market = US
+    """An encoder that must not be used."""
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
         raise AssertionError("a text was encoded")
+
+
+class Closed(Engine):
+    """A search service that must not be used."""
 
     def search(self, query: str, page: int) -> SerpPage:
         raise AssertionError("a search was paid for")
 
     def check(self) -> str:
         raise AssertionError("the account was asked for")
-
-    def close(self) -> None:
-        """Do nothing, because no resource is open."""
 
 
 class Sealed(MemorySerp):
@@ -37,16 +36,17 @@ class Sealed(MemorySerp):
 
 
 def test_a_plan_spends_and_writes_nothing() -> None:
-    sink, rejects, never, kept = Kept(), Kept(), Untouchable(), Sealed()
-    kept.kept[(*GREEN, US)] = SerpPage((), 1)
-    of = replace(context(sink, encoder=never, rejects=rejects), serp=never, serp_cache=kept)
+    sink, rejects, kept = Kept(), Kept(), Sealed()
+    MemorySerp.put(kept, *GREEN, US, SerpPage((), 1))
+    of = context(sink, encoder=Untouchable(), rejects=rejects, serp=Closed())
+    of = replace(of, serp_cache=kept)
     vectors = MemoryVectors()
     plan = plan_run(replace(of, vector_cache=vectors), rules(), RowSelection(), Told())
     assert (plan.sources, plan.search.searches, plan.sheet_rows) == (6, 3, 3)
     assert (plan.texts, plan.cached_texts) == (6, 0)
     assert plan.usage == Usage(30, 6.0)
     assert (plan.search.least, plan.search.expected, plan.search.most) == (2, 3, 6)
-    assert (sink.writes, rejects.writes, vectors.kept) == (0, 0, {})
+    assert (sink.writes, rejects.writes, vectors.hashes) == (0, 0, set())
 
 
 def test_a_plan_after_the_run_has_nothing_left_to_do() -> None:

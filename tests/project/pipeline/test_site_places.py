@@ -12,7 +12,7 @@ from internal_linker.anchors.finder import Anchoring
 from internal_linker.match.compute.processes import Processes
 from internal_linker.model.arrays import Ints
 from internal_linker.model.house_rules import LinkRule
-from internal_linker.model.ports import Wanted, Workers
+from internal_linker.model.ports import Wanted
 from internal_linker.model.records import Collected, Source, Targets
 from internal_linker.project.pipeline import site_places
 from internal_linker.project.pipeline.site_places import SitePlaces
@@ -62,10 +62,10 @@ def test_other_processes_find_the_same_places_and_anchors(
     """Each page gets the places and anchors that it would get in this process, in order, with and without others."""
     for name, size in (("_ALONE", 5), ("_AT_ONCE", 8), ("_TOGETHER", 4)):
         monkeypatch.setattr(site_places, name, size)
-    whole, started = site(), list[Workers]()
+    whole, started = site(), list[Processes]()
 
     @contextmanager
-    def workers(step: str, warn: Callable[[str], None]) -> Iterator[Workers | None]:
+    def workers(step: str, warn: Callable[[str], None]) -> Iterator[Processes | None]:
         with opened(processes, tmp_path / f"{step}.tmp", warn) as found:
             started.extend([found] if found else [])
             yield found
@@ -86,7 +86,7 @@ def test_other_processes_find_the_same_places_and_anchors(
 
 
 def test_few_pages_start_no_processes() -> None:
-    def none(step: str, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
+    def none(step: str, warn: Callable[[str], None]) -> AbstractContextManager[Processes | None]:
         raise AssertionError("processes were started")
 
     whole = site()
@@ -95,7 +95,7 @@ def test_few_pages_start_no_processes() -> None:
     assert len([*shared.propose_each(wanted())]) == COUNT
 
 
-def opened(count: int, file: Path, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
+def opened(count: int, file: Path, warn: Callable[[str], None]) -> AbstractContextManager[Processes | None]:
     """Return this many processes, None for none."""
     return Processes(count, file, warn) if count else nullcontext()
 
@@ -108,7 +108,7 @@ def test_other_processes_obey_the_rules_of_the_house(
     monkeypatch.setattr(site_places, "_ALONE", 0)
     whole = site()
 
-    def workers(step: str, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
+    def workers(step: str, warn: Callable[[str], None]) -> AbstractContextManager[Processes | None]:
         return opened(processes, tmp_path / f"{step}.tmp", warn)
 
     anchoring = Anchoring(CountedSite(whole))

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 
@@ -12,29 +11,11 @@ from numpy.typing import NDArray
 from internal_linker.match.compute.dask import DaskCompute
 from internal_linker.match.compute.local import Threads
 from internal_linker.match.neighbours.knn_join import Joined, join
-from internal_linker.model.arrays import Nearest, Neighbourhood, Vectors
+from internal_linker.model.arrays import Vectors
 from internal_linker.model.ports import Compute
 from tests.research.benchmarks.parts import Work
 from tests.support.dask_clusters import local_cluster
-
-
-@dataclass
-class Kept:
-    """The state that a join leaves for the next, in memory: whole runs measure the database's time."""
-
-    left: dict[str, Neighbourhood] = field(default_factory=dict)
-
-    def get(self, join: str) -> Neighbourhood | None:
-        return self.left.get(join)
-
-    def put(self, join: str, neighbourhood: Neighbourhood) -> None:
-        self.left[join] = neighbourhood
-
-    def blocks(self, join: str) -> Mapping[str, Nearest]:
-        return {}
-
-    def put_block(self, join: str, block: str, nearest: Nearest) -> None:
-        """Do nothing: no run is interrupted here."""
+from tests.support.join_stores import MemoryStore
 
 
 class Silent:
@@ -78,7 +59,7 @@ def on_cluster(path: Path, keep: int) -> Work:
 
 def incremental(path: Path, keep: int, share: float) -> Work:
     """Join after this share of the pages has changed; figures: the scores' distance from a full join's."""
-    vectors, store = np.load(path).astype(np.float16), Kept()
+    vectors, store = np.load(path).astype(np.float16), MemoryStore()
     digests = _digests(len(vectors))
     _join(vectors, digests, keep, store, inf)
     dice = np.random.default_rng(17)
@@ -113,7 +94,7 @@ def _join(
     vectors: Vectors,
     digests: NDArray[np.uint8],
     keep: int,
-    store: Kept | None,
+    store: MemoryStore | None,
     exact_seconds: float,
     compute: Compute | None = None,
 ) -> Joined:

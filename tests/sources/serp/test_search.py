@@ -127,7 +127,7 @@ def test_an_empty_first_page_is_asked_for_once_more() -> None:
     result = search([tea], engine, cache)
     assert engine.asked == [q("tea"), q("tea")]
     assert (found(result, 0), result.credits) == (["a", "b"], 2)
-    assert cache.kept[(*q("tea"), engine.market)].links == tuple(links("ab"))
+    assert cache.get([q("tea")[0]], engine.market)[q("tea")].links == tuple(links("ab"))
 
 
 def test_nothing_found_is_believed_after_two_tries() -> None:
