@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from internal_linker.match.encoders import EncoderRequest, register_encoder
 from internal_linker.model.arrays import Vectors, unit_rows
 from internal_linker.model.errors import ConfigurationError, ServiceError
 from internal_linker.model.hints import installation
@@ -374,3 +375,21 @@ class TransformerEncoder:
 
     def _failure(self, problem: str) -> ServiceError:
         return ServiceError(self.name, f"{problem}.")
+
+
+@register_encoder(
+    "sentence-transformers",
+    "any such model, by name or folder (extra package)",
+    argument=":MODEL",
+    step="Model",
+)
+def make_transformer_encoder(request: EncoderRequest) -> TransformerEncoder:
+    """Return the encoder of a model, as the settings transformer_* say."""
+    settings = request.settings
+    options = ModelOptions(
+        settings["transformer_pooling"],
+        settings["transformer_max_length"],
+        settings["transformer_device"],
+        settings["transformer_precision"],
+    )
+    return TransformerEncoder(loaded_model(request.argument, request.root, options))

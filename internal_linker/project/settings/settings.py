@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
+from internal_linker.match.encoders import encoder_kinds
 from internal_linker.model.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.urls import within_site
@@ -127,11 +128,9 @@ class Settings(BaseSettings):
         "auto",
         title="Embeddings",
         description="auto: OpenAI if there is a key or another base_url, else fast (local if the last run used it), or "
-        "multilingual if it is installed and most pages are in other languages than English; openai; local: the "
-        "packaged English model; fast: the same model reads only titles and first words; "
-        "multilingual: 15 languages (extra package); lsa: word statistics, no model; "
-        "sentence-transformers:MODEL: any such model, by name or folder (extra package); "
-        "file:PATH: your own vectors.",
+        "multilingual if it is installed and most pages are in other languages than English; openai; "
+        + "; ".join(f"{name}{kind.argument}: {kind.meaning}" for name, kind in encoder_kinds().items())
+        + ".",
     )
     embedding_model: str = Field("text-embedding-3-small", description="Model for the openai provider.")
     embedding_dimensions: int = Field(
