@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,13 @@ from internal_linker.match.encoders.lsa import LsaEncoder
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.ports import Compute, Encoder, Progress, SerpClient, Workers
 from internal_linker.model.records import SerpMarket
-from internal_linker.project.settings.settings import KEY_FILES, OPENAI_URL, PLACEHOLDER_SITE, Settings
+from internal_linker.project.settings.settings import (
+    KEY_FILES,
+    OPENAI_URL,
+    PLACEHOLDER_SITE,
+    SEARCH_PROVIDERS,
+    Settings,
+)
 from internal_linker.sources.http.limits import Budget
 from internal_linker.text.words import words
 
@@ -52,11 +59,11 @@ def workers(folder: Path, step: str, warn: Callable[[str], None]) -> AbstractCon
 
 def search_services() -> "Mapping[str, type[SearchService]]":
     """Return the search services by their names in the setting serp_provider."""
-    from internal_linker.sources.serp.serpapi import SerpApi
-    from internal_linker.sources.serp.serper import Serper
+    from internal_linker.sources.serp.service import SERVICES
 
-    # A new service needs a file in serp/, an entry here, and its name, key and address in the settings.
-    return {"serper": Serper, "serpapi": SerpApi}
+    for name in SEARCH_PROVIDERS:
+        import_module(f"internal_linker.sources.serp.{name}")
+    return {name: SERVICES[name] for name in SEARCH_PROVIDERS}
 
 
 def content_words() -> Encoder:

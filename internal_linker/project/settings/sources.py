@@ -23,11 +23,12 @@ ENV_PREFIX = "INTERNAL_LINKER_"
 _LOGIN = re.compile(r"(://[^/@:\s]*):(\S+)@")
 _SECRET = re.compile(r"([?&]\w*(?:pass(?:word|wd)?|pwd|token|secret|key))=([^&\s]+)", re.IGNORECASE)
 SETTINGS_FILE = Path("config/settings.toml")
+# The modules of sources/serp with a search service, in the order in which serp_provider = "auto" tries them.
+SEARCH_PROVIDERS = ("serper", "serpapi")
+API_KEYS = tuple(f"{name}_api_key" for name in (*SEARCH_PROVIDERS, "openai"))
 # Each secret's file, and the environment variable that other tools use for it.
 KEY_FILES = {
-    "serper_api_key": (Path("config/serper_api_key.txt"), "SERPER_API_KEY"),
-    "serpapi_api_key": (Path("config/serpapi_api_key.txt"), "SERPAPI_API_KEY"),
-    "openai_api_key": (Path("config/openai_api_key.txt"), "OPENAI_API_KEY"),
+    **{name: (Path(f"config/{name}.txt"), name.upper()) for name in API_KEYS},
     "service_account": (Path("config/service_account.txt"), "GOOGLE_SERVICE_ACCOUNT"),
     "store_password": (Path("config/store_password.txt"), "PGPASSWORD"),
     "wordpress": (Path("config/wordpress.txt"), "WORDPRESS_ACCOUNT"),
