@@ -48,18 +48,10 @@ _kinds = dict[str, EncoderKind]()
 
 
 def register_encoder(
-    name: str, meaning: str, *, argument: str = "", step: str = ""
-) -> Callable[[MakeEncoder], MakeEncoder]:
-    """Register a function that makes an encoder; see `EncoderKind`.
-
-    The function may raise a ConfigurationError or an InputError.
-    """
-
-    def register(make: MakeEncoder) -> MakeEncoder:
-        _kinds[name] = EncoderKind(make, meaning, argument, step)
-        return make
-
-    return register
+    name: str, meaning: str, make: MakeEncoder, *, argument: str = "", step: str = ""
+) -> None:
+    """Add an encoder; see `EncoderKind`. Making it may raise a ConfigurationError or an InputError."""
+    _kinds[name] = EncoderKind(make, meaning, argument, step)
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from internal_linker.match.encoders import EncoderRequest, register_encoder
+from internal_linker.match.encoders import register_encoder
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.records import EncodedBatch, Text, Usage
 
@@ -80,10 +80,7 @@ class LsaEncoder:
         return unit.astype(np.float32)
 
 
-@register_encoder("lsa", "word statistics, no model")
-def make_lsa_encoder(request: EncoderRequest) -> LsaEncoder:
-    """Return the encoder that learns from the pages."""
-    return LsaEncoder()
+register_encoder("lsa", "word statistics, no model", lambda request: LsaEncoder())
 
 
 def _unit(weights: csr_array) -> csr_array:

@@ -186,19 +186,8 @@ def local_encoder_at(scheduler: str, make: type[LocalEncoder] = LocalEncoder) ->
     return DaskEncoder(scheduler, make)
 
 
-@register_encoder("local", "the packaged English model")
-def make_local_encoder(request: EncoderRequest) -> Encoder:
-    """Return the packaged model, or LSA with a notice if it can't be loaded."""
-    return _or_lsa(request, LocalEncoder)
-
-
-@register_encoder("fast", "the same model reads only titles and first words")
-def make_fast_encoder(request: EncoderRequest) -> Encoder:
-    """Return the packaged model, or LSA with a notice if it can't be loaded."""
-    return _or_lsa(request, FastEncoder)
-
-
 def _or_lsa(request: EncoderRequest, make: type[LocalEncoder]) -> Encoder:
+    """Return an encoder of the packaged model; LSA, with a notice, if it can't be loaded."""
     try:
         encoder = local_encoder_at(request.settings["dask_scheduler"], make)
         # The last run's vectors may be all that is needed, and other vectors would change every link.
@@ -208,6 +197,14 @@ def _or_lsa(request: EncoderRequest, make: type[LocalEncoder]) -> Encoder:
     except ConfigurationError as error:
         request.notices.append(f"{error} This run uses word statistics (LSA) instead.")
         return LsaEncoder()
+
+
+register_encoder("local", "the packaged English model", lambda request: _or_lsa(request, LocalEncoder))
+register_encoder(
+    "fast",
+    "the same model reads only titles and first words",
+    lambda request: _or_lsa(request, FastEncoder),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from importlib import import_module, resources
 
 import numpy as np
 
-from internal_linker.match.encoders import EncoderRequest, register_encoder
+from internal_linker.match.encoders import register_encoder
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.hints import installation, needs_extra
@@ -82,7 +82,4 @@ class MultilingualEncoder:
         return unit
 
 
-@register_encoder("multilingual", "15 languages (extra package)")
-def make_multilingual_encoder(request: EncoderRequest) -> MultilingualEncoder:
-    """Return the encoder for fifteen languages."""
-    return MultilingualEncoder()
+register_encoder("multilingual", "15 languages (extra package)", lambda request: MultilingualEncoder())

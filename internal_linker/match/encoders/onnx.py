@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from internal_linker.match.encoders import EncoderRequest, register_encoder
+from internal_linker.match.encoders import register_encoder
 from internal_linker.match.encoders.minilm import CHUNKS, TITLE_TOKENS, LocalEncoder, open_session
 from internal_linker.model.arrays import Vectors, unit_rows
 from internal_linker.model.errors import ConfigurationError
@@ -106,7 +106,10 @@ class OnnxEncoder(LocalEncoder):
         return mark.hexdigest()
 
 
-@register_encoder("onnx", "a folder with model.onnx and tokenizer.json", argument=":FOLDER", step="Model")
-def make_onnx_encoder(request: EncoderRequest) -> OnnxEncoder:
-    """Return the encoder of a folder, which may be relative to the project's."""
-    return OnnxEncoder(request.root / request.argument)
+register_encoder(
+    "onnx",
+    "a folder with model.onnx and tokenizer.json",
+    lambda request: OnnxEncoder(request.root / request.argument),
+    argument=":FOLDER",
+    step="Model",
+)

@@ -377,14 +377,7 @@ class TransformerEncoder:
         return ServiceError(self.name, f"{problem}.")
 
 
-@register_encoder(
-    "sentence-transformers",
-    "any such model, by name or folder (extra package)",
-    argument=":MODEL",
-    step="Model",
-)
-def make_transformer_encoder(request: EncoderRequest) -> TransformerEncoder:
-    """Return the encoder of a model, as the settings transformer_* say."""
+def _transformer_encoder(request: EncoderRequest) -> TransformerEncoder:
     settings = request.settings
     options = ModelOptions(
         settings["transformer_pooling"],
@@ -393,3 +386,12 @@ def make_transformer_encoder(request: EncoderRequest) -> TransformerEncoder:
         settings["transformer_precision"],
     )
     return TransformerEncoder(loaded_model(request.argument, request.root, options))
+
+
+register_encoder(
+    "sentence-transformers",
+    "any such model, by name or folder (extra package)",
+    _transformer_encoder,
+    argument=":MODEL",
+    step="Model",
+)

@@ -360,9 +360,10 @@ def vector_file(root: Path, name: str, hosts: CanonicalHosts | None = None) -> V
     return VectorFile(path.name, gathered(rows, name, hosts))
 
 
-@register_encoder("file", "your own vectors", argument=":PATH", step="Vectors")
-def make_vector_file(request: EncoderRequest) -> VectorFile:
-    """Return the vectors of a file, and add what was unusual to the notices."""
+def _vector_file(request: EncoderRequest) -> VectorFile:
     made = vector_file(request.root, request.argument, request.hosts)
     request.notices.extend(made.remarks)
     return made
+
+
+register_encoder("file", "your own vectors", _vector_file, argument=":PATH", step="Vectors")

@@ -4,7 +4,7 @@ The options of a command name all of them, so a file here imports what it reads 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from internal_linker.model.records import Asides
     from internal_linker.sources.import_sources import SiteReader
 
-ReadSite = Callable[[str, "SiteReader"], "list[StreamSource]"]
-ReadExport = Callable[[Path, str, "Asides"], "Sequence[SitePost]"]
-
 
 @dataclass(frozen=True, slots=True)
 class SitePost:
@@ -37,6 +34,10 @@ class SitePost:
     categories: Sequence[str] = ()  # their names
 
 
+ReadExport = Callable[[Path, str, "Asides"], Sequence[SitePost]]
+"""Returns the posts of an exported file, given the site's address, and notes what else there is."""
+
+
 @dataclass(frozen=True, slots=True)
 class SiteSource:
     """A content management system."""
@@ -44,31 +45,30 @@ class SiteSource:
     title: str  # what people call it
     help: str  # what its option does
     note: str  # what the app says of a site's address
-    read: ReadSite  # returns the tables of the pages and links of the site at an address
+    # Returns the tables of the pages and links of the site at an address
+    read: Callable[[str, "SiteReader"], "list[StreamSource]"]
+    exports: Mapping[str, ReadExport] = field(default_factory=dict)  # what reads its exports, by their suffix
 
 
 _sources = dict[str, SiteSource]()
-_exports = dict[str, ReadExport]()
 
 
-def site_source(title: str, help: str, note: str) -> Callable[[ReadSite], ReadSite]:
-    """Register a function that reads a site; its module's name is that of the option that takes the address."""
-
-    def register(read: ReadSite) -> ReadSite:
-        _sources[read.__module__.rpartition(".")[2]] = SiteSource(title, help, note, read)
-        return read
-
-    return register
+def register_site(name: str, source: SiteSource) -> None:
+    """Add a content management system by the name of the option that takes the address of a site."""
+    _sources[name] = source
 
 
-def export_format(suffix: str) -> Callable[[ReadExport], ReadExport]:
-    """Register a function that returns the posts of an exported file, given the site's address, and notes asides."""
+@cache
+def site_sources() -> Mapping[str, SiteSource]:
+    """Return the content management systems by the names of their options, in alphabetical order."""
+    for module in iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")
+    return dict(sorted(_sources.items()))
 
-    def register(read: ReadExport) -> ReadExport:
-        _exports[suffix] = read
-        return read
 
-    return register
+def export_formats() -> Mapping[str, ReadExport]:
+    """Return what reads exported files, by their suffixes."""
+    return {suffix: read for source in site_sources().values() for suffix, read in source.exports.items()}
 
 
 def site_address(option: str, address: str) -> str:
@@ -84,21 +84,3 @@ def site_address(option: str, address: str) -> str:
             f"--{option} {address}: name the site's address, such as https://www.example.com."
         )
     return f"{origin_of(site)}{parts.path}".rstrip("/")
-
-
-def site_sources() -> Mapping[str, SiteSource]:
-    """Return the content management systems by the names of their options, in alphabetical order."""
-    _register()
-    return dict(sorted(_sources.items()))
-
-
-def export_formats() -> Mapping[str, ReadExport]:
-    """Return what reads exported files, by their suffixes."""
-    _register()
-    return _exports
-
-
-@cache
-def _register() -> None:
-    for module in iter_modules(__path__):
-        import_module(f"{__name__}.{module.name}")

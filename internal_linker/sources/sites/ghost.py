@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from internal_linker.model.errors import ConfigurationError, CredentialsRefused, InputError, ServiceError
-from internal_linker.sources.sites import SitePost, export_format, site_address, site_source
+from internal_linker.sources.sites import SitePost, SiteSource, register_site, site_address
 
 if TYPE_CHECKING:
     from internal_linker.model.ports import StreamSource
@@ -28,11 +28,6 @@ _WITHOUT_HTML = "without HTML: save them in Ghost's editor, and export again"
 _WITHOUT_ADDRESS = "without an address of their own"
 
 
-@site_source(
-    "Ghost",
-    "Read the posts and pages of this Ghost site, over its Content API.",
-    "Posts and pages are read over its Content API, with the site's key in config/site_access.toml.",
-)
 def read_ghost(address: str, reader: "SiteReader") -> "list[StreamSource]":
     """Return the tables of a site's pages and links; reading the first one fetches the posts.
 
@@ -59,7 +54,6 @@ def read_ghost(address: str, reader: "SiteReader") -> "list[StreamSource]":
     )
 
 
-@export_format(".json")
 def read_ghost_export(path: Path, base_url: str, asides: "Asides") -> Sequence[SitePost]:
     """Return the published posts and pages of an export; `base_url` is the address of its site.
 
@@ -188,3 +182,15 @@ class _ContentApi:
             _NAME,
             f"no Content API was found at {self.site} ({said}). Check the address; it is that of Ghost's admin.",
         )
+
+
+register_site(
+    "ghost",
+    SiteSource(
+        "Ghost",
+        "Read the posts and pages of this Ghost site, over its Content API.",
+        "Posts and pages are read over its Content API, with the site's key in config/site_access.toml.",
+        read_ghost,
+        {".json": read_ghost_export},
+    ),
+)

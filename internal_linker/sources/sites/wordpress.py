@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from internal_linker.sources.sites import site_address, site_source
+from internal_linker.sources.sites import SiteSource, register_site, site_address
 
 if TYPE_CHECKING:
     from internal_linker.model.ports import StreamSource
@@ -28,12 +28,6 @@ class Account:
         yield self.password.replace(" ", "")
 
 
-@site_source(
-    "WordPress",
-    "Read the posts and pages of this WordPress site, over its REST API.",
-    f"Posts and pages are read over its REST API; later imports fetch only what changed. If {KEY_FILE} has an account "
-    "for this site, it is used.",
-)
 def read_wordpress(address: str, reader: "SiteReader") -> "list[StreamSource]":
     """Return the tables of a site's pages and links; see `wordpress_tables`."""
     from internal_linker.sources.wordpress.posts import wordpress_tables
@@ -48,3 +42,15 @@ def read_wordpress(address: str, reader: "SiteReader") -> "list[StreamSource]":
         delay=fetcher.delay,
     ) as client:
         return wordpress_tables(client, reader)
+
+
+register_site(
+    "wordpress",
+    SiteSource(
+        "WordPress",
+        "Read the posts and pages of this WordPress site, over its REST API.",
+        f"Posts and pages are read over its REST API; later imports fetch only what changed. If {KEY_FILE} has an "
+        "account for this site, it is used.",
+        read_wordpress,
+    ),
+)
