@@ -23,7 +23,6 @@ from internal_linker.model.sections import section_of
 from internal_linker.model.sequences import batched, counted
 from internal_linker.model.source_files import StoredSource
 from internal_linker.project.capabilities import capability
-from internal_linker.project.import_wordpress import editing_client
 from internal_linker.project.log import LOGGER, new_run_id, run_log
 from internal_linker.project.options.decisions import ApplyOptions
 from internal_linker.project.post_texts import read_page_posts
@@ -45,6 +44,7 @@ from internal_linker.project.targets import (
     TextState,
     pages_meant,
 )
+from internal_linker.project.wordpress import editing_client
 from internal_linker.publish.insertion import HoldReason, PlacedLink, Placement, Refusal, place_links
 from internal_linker.store.applied_links import AppliedLinks
 from internal_linker.store.edges import EdgeStore

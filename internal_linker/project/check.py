@@ -22,7 +22,6 @@ from internal_linker.model.sections import verify
 from internal_linker.model.sequences import counted
 from internal_linker.project.alerts import check_addresses, send_test
 from internal_linker.project.capabilities import capability
-from internal_linker.project.import_wordpress import account_facts
 from internal_linker.project.options.stores import CheckOptions
 from internal_linker.project.pipeline.plan import duration
 from internal_linker.project.project import Project, open_project
@@ -32,6 +31,7 @@ from internal_linker.project.sections import named_sections, scope_of
 from internal_linker.project.settings.accounts import notify_addresses, site_accesses, wordpress_account
 from internal_linker.project.settings.link_rules import LINK_RULES_FILE, LINK_TARGETS_FILE
 from internal_linker.project.settings.settings import KEY_FILES, PLACEHOLDER_SITE
+from internal_linker.project.wordpress import account_facts
 from internal_linker.rank.fusion_choice import FUSION, FusionEvidence
 from internal_linker.sources.collect import collect, other_forms, without_queries
 from internal_linker.sources.existing_links import add_links, doubt

@@ -1,7 +1,7 @@
 """Import a crawl: make files/urls_rawdata.csv and files/existing_links.csv of exports, saved pages or a site."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -10,21 +10,23 @@ from tempfile import TemporaryDirectory
 
 from internal_linker.model.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.model.errors import ConfigurationError, InputError
-from internal_linker.model.ports import Progress
+from internal_linker.model.ports import Progress, StreamSource
 from internal_linker.model.sections import NamedSections, SectionFilter, Sections, SectionUse
 from internal_linker.model.sequences import counted
 from internal_linker.project.capabilities import capability
-from internal_linker.project.import_wordpress import wordpress_posts
-from internal_linker.project.options.imports import ImportOptions
+from internal_linker.project.options.imports import SOURCES, ImportOptions
 from internal_linker.project.project import Project
 from internal_linker.project.settings.accounts import exposed_keys, site_accesses, unencrypted_sites
+from internal_linker.project.wordpress import account_for
 from internal_linker.sources.crawl import CrawlTable
 from internal_linker.sources.crawl_filters import Filters, address_reason
 from internal_linker.sources.import_crawl import Imported, import_tables, recognise, told_reasons
-from internal_linker.sources.import_sources import FetchOptions, crawl_tables, import_places, site_tables
+from internal_linker.sources.import_sources import SiteReader, crawl_tables, import_places, site_tables
+from internal_linker.sources.sites import site_sources
 from internal_linker.sources.tables.columns import Kind, display
 from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.sources.web.access import SiteAccess
+from internal_linker.sources.web.client import SiteClient
 from internal_linker.sources.web.page_table import LinkSpool
 
 NO_CONTENT = (
@@ -53,26 +55,16 @@ class CrawlImport:
         use = SectionUse(_named_sections(options))
         filters = filters_of(options, use.note)
         tables = list(self.tables)
-        with ExitStack() as closing:
-            closing.enter_context(self.project.lock())
-            places, keeping = closing.enter_context(import_places(files))
-            if options.sitemap or options.urls:
-                cache = closing.enter_context(self.project.page_cache())
-                wanted = FetchOptions(
-                    options.sitemap,
-                    options.urls,
-                    options.delay,
-                    options.allow_private,
-                    options.limit,
-                    self._access(),
-                )
-                reason = partial(address_reason, filters=filters)
-                fetched = site_tables(wanted, reason, cache, self.links, self.progress)
-                tables += recognise(fetched, "", "", self.progress)
-            if options.wordpress:
-                cache = closing.enter_context(self.project.page_cache())
-                reason = partial(address_reason, filters=filters)
-                fetched = wordpress_posts(self.project, options, reason, cache, self.links, self.progress)
+        with ExitStack() as stack:
+            stack.enter_context(self.project.lock())
+            places, keeping = stack.enter_context(import_places(files))
+            if options.fetches:
+                reader = stack.enter_context(self._reader(filters))
+                fetched = list[StreamSource]()
+                if options.sitemap or options.urls:
+                    fetched += site_tables(options.sitemap, options.urls, reader)
+                for name, address in options.sites.items():
+                    fetched += site_sources()[name].read(address, reader)
                 tables += recognise(fetched, "", "", self.progress)
             done = import_tables(
                 tables,
@@ -98,6 +90,21 @@ class CrawlImport:
         except ValueError as error:
             raise ConfigurationError(f"--map-host {error}.") from None
 
+    @contextmanager
+    def _reader(self, filters: Filters) -> Iterator[SiteReader]:
+        options = self.options
+        client = SiteClient(options.delay, allow_private=options.allow_private, access=self._access())
+        with self.project.page_cache() as cache, closing(client):
+            yield SiteReader(
+                client,
+                partial(account_for, self.project, progress=self.progress),
+                partial(address_reason, filters=filters),
+                options.limit,
+                cache,
+                self.links,
+                self.progress,
+            )
+
     def _access(self) -> Mapping[str, SiteAccess]:
         """Return what protected sites need; warn if others could read it."""
         access = site_accesses(self.project.settings.site_access.get_secret_value())
@@ -115,10 +122,8 @@ def prepared_import(project: Project, options: ImportOptions, progress: Progress
         ConfigurationError: neither files nor a site nor a list of URLs are given.
         InputError: a file can't be read, or a named column is missing.
     """
-    if not (options.files or options.sitemap or options.urls or options.wordpress):
-        raise ConfigurationError(
-            "Nothing to import: name a file, a folder, --sitemap, --urls or --wordpress."
-        )
+    if not options.pages:
+        raise ConfigurationError(f"Nothing to import: name {', '.join(SOURCES[:-1])} or {SOURCES[-1]}.")
     with LinkSpool(project.root / "files") as links:
         sources = crawl_tables(options.files, options.base_url, links, options.sheets)
         tables = recognise(sources, options.url_column, options.content_column, progress)
@@ -144,7 +149,7 @@ def import_crawl(project: Project, options: ImportOptions, progress: Progress) -
 
 def _named_sections(options: ImportOptions) -> list[NamedSections]:
     # A limit ends the fetching before all pages of the site are seen.
-    every = not (options.limit and (options.sitemap or options.urls or options.wordpress))
+    every = not (options.limit and options.fetches)
     names = (
         *("include", "exclude", "source_include", "source_exclude"),
         *("target_include", "target_exclude"),

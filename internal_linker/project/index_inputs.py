@@ -86,14 +86,14 @@ def search_digest(stored: SearchDays) -> str:
 def inputs_status(root: Path, settings: Settings) -> tuple[tuple[str, int, int, int], ...]:
     """Return name, number, size and time of the files that answers depend on, for a process that stays.
 
-    These are the tables, all files in config/, and a file of vectors.
+    These are the tables, all files in config/, and the file of vectors or the folder of a model, if there is one.
     """
     files = [*(root / "files" / name for name in _TABLES), *sorted((root / "config").glob("*"))]
-    provider, _, vectors = settings.embedding_provider.partition(":")
-    files += [root / vectors] * (provider == "file")
+    if argument := settings.embedding_provider.partition(":")[2].strip():
+        files += [root / argument, *sorted((root / argument).glob("*"))]
     found = list[tuple[str, int, int, int]]()
     for file in files:
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             status = file.stat()
             found.append((file.name, status.st_ino, status.st_size, status.st_mtime_ns))
     return tuple(found)

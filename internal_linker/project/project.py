@@ -40,6 +40,7 @@ from internal_linker.project.settings.link_rules import (
 from internal_linker.project.settings.settings import (
     EXCLUSIONS_FILE,
     PLACEHOLDER_SITE,
+    SEARCH_PROVIDERS,
     Settings,
     former_settings,
     load_settings,
@@ -319,7 +320,8 @@ class Project:
         """Yield a sentence for each way in which others could read the keys."""
         yield from exposed_keys(self.root)
         services = (
-            *("serper_url", "serpapi_url", "base_url", "anchor_base_url"),
+            *(f"{name}_url" for name in SEARCH_PROVIDERS),
+            *("base_url", "anchor_base_url"),
             *("google_api_url", "search_console_url", "analytics_url"),
         )
         yield from unencrypted({name: getattr(self.settings, name) for name in services})

@@ -4,27 +4,30 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from internal_linker.match.compute.local import Threads
+from internal_linker.match.encoders import EncoderRequest, encoder_kinds
 from internal_linker.match.encoders.lsa import LsaEncoder
-from internal_linker.match.encoders.minilm import FastEncoder, LocalEncoder
-from internal_linker.match.encoders.multilingual import MultilingualEncoder
-from internal_linker.model.canonical_hosts import CanonicalHosts
-from internal_linker.model.errors import ConfigurationError, InputError
+from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.ports import Compute, Encoder, Progress
 from internal_linker.model.records import SerpMarket
-from internal_linker.project.settings.settings import KEY_FILES, OPENAI_URL, PLACEHOLDER_SITE, Settings
+from internal_linker.project.settings.settings import (
+    KEY_FILES,
+    OPENAI_URL,
+    PLACEHOLDER_SITE,
+    SEARCH_PROVIDERS,
+    Settings,
+)
 from internal_linker.sources.http.limits import Budget
-from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.text.words import words
 
 # Importing what only some settings need takes a quarter of a command's start.
 if TYPE_CHECKING:
     from internal_linker.match.compute.processes import Processes
     from internal_linker.match.encoders.openai import OpenAIEmbeddings
-    from internal_linker.match.encoders.vector_file import VectorFile
     from internal_linker.review.google_tab import ReviewTab
     from internal_linker.sources.google_analytics import GoogleAnalytics
     from internal_linker.sources.google_sheets.queries_tab import GoogleSheet
@@ -59,76 +62,11 @@ def workers(
 
 def search_services() -> "Mapping[str, type[SearchService]]":
     """Return the search services by their names in the setting serp_provider."""
-    from internal_linker.sources.serp.serpapi import SerpApi
-    from internal_linker.sources.serp.serper import Serper
+    from internal_linker.sources.serp.service import SERVICES
 
-    # A new service needs a file in serp/, an entry here, and its name, key and address in the settings.
-    return {"serper": Serper, "serpapi": SerpApi}
-
-
-def local_encoder_at(scheduler: str, make: type[LocalEncoder] = LocalEncoder) -> Encoder:
-    """Return an encoder of the packaged model; its name, recipe and vectors are the same wherever it runs.
-
-    Raises:
-        ConfigurationError: the model, or the package that speaks to a scheduler, is not installed.
-    """
-    if not scheduler:
-        return make()
-    from internal_linker.match.encoders.dask import DaskEncoder
-
-    return DaskEncoder(scheduler, make)
-
-
-# The steps of encoders that take seconds to load: PyTorch does, a model is downloaded once, and a file may have vectors
-# of a million pages.
-LOADING = {"sentence-transformers": "Model", "file": "Vectors"}
-
-
-def own_encoder(settings: Settings, root: Path, notices: list[str], *, last: str) -> Encoder:
-    """Return the local encoder of the settings; LSA, with a notice, if the packaged model can't be loaded.
-
-    The packaged model is not loaded if the last run used it: its vectors may be all that is needed, and other vectors
-    would change every link.
-
-    `notices` gets what a person should know; `last` is the last run's encoder, "" if there is none.
-
-    Raises:
-        ConfigurationError: a model or the package behind it can't be loaded.
-        InputError: a file of vectors can't be used.
-    """
-    provider, _, name = settings.embedding_provider.partition(":")
-    match provider:
-        case "lsa":
-            return LsaEncoder()
-        case "multilingual":
-            return MultilingualEncoder()
-        case "sentence-transformers":
-            from internal_linker.match.encoders.sentence_transformers import (
-                ModelOptions,
-                TransformerEncoder,
-                loaded_model,
-            )
-
-            wishes = ModelOptions(
-                settings.transformer_pooling,
-                settings.transformer_max_length,
-                settings.transformer_device,
-                settings.transformer_precision,
-            )
-            return TransformerEncoder(loaded_model(name.strip(), root, wishes))
-        case "file":
-            given = vector_file(root, name.strip(), settings.hosts)
-            notices += given.remarks
-            return given
-    make = LocalEncoder if provider == "local" else FastEncoder
-    try:
-        encoder = local_encoder_at(settings.dask_scheduler, make)
-        if isinstance(encoder, LocalEncoder) and not last.startswith(encoder.name):
-            encoder.load()
-        return encoder
-    except ConfigurationError as error:
-        notices.append(f"{error} This run uses word statistics (LSA) instead.")
-        return LsaEncoder()
+    for name in SEARCH_PROVIDERS:
+        import_module(f"internal_linker.sources.serp.{name}")
+    return {name: SERVICES[name] for name in SEARCH_PROVIDERS}
 
 
 def content_words() -> Encoder:
@@ -141,49 +79,9 @@ def content_words() -> Encoder:
     return LsaEncoder(words, common=0.3, kept=0.5)
 
 
-def vector_file(root: Path, name: str, hosts: CanonicalHosts | None = None) -> "VectorFile":
-    """Read the vectors of a .csv, .parquet or .npy file in the project's folder.
-
-    Raises:
-        ConfigurationError: the file has another format, or the package that reads it is not installed.
-        InputError: the file is missing, can't be read, or has something that isn't a vector.
-    """
-    from internal_linker.match.encoders.vector_file import (
-        VectorFile,
-        array_rows,
-        gathered,
-        parquet_rows,
-        table_rows,
-    )
-
-    path = root / name
-    if path.suffix.lower() not in (".csv", ".parquet", ".npy"):
-        raise ConfigurationError(f"embedding_provider: {name} must be a .csv, .parquet or .npy file.")
-    if not path.is_file():
-        raise InputError(f"{name} not found: check the path in embedding_provider.")
-    match path.suffix.lower():
-        case ".csv":
-            rows = table_rows(CsvTable(path, name))
-        case ".parquet":
-            rows = parquet_rows(path, name)
-        case _:
-            pages = root / "files/urls_rawdata.csv"
-            rows = array_rows(
-                path, name, CsvTable(pages, "files/urls_rawdata.csv") if pages.exists() else None
-            )
-    return VectorFile(path.name, gathered(rows, name, hosts))
-
-
 def facts_of(encoder: Encoder) -> str:
     """Return what `check` says about a working encoder."""
-    if isinstance(encoder, LsaEncoder):
-        return "word statistics (LSA), no model needed"
-    from internal_linker.match.encoders.sentence_transformers import TransformerEncoder
-    from internal_linker.match.encoders.vector_file import VectorFile
-
-    if isinstance(encoder, TransformerEncoder | VectorFile):
-        return encoder.facts
-    return f"{encoder.model}, sha256 as expected"
+    return getattr(encoder, "facts", "") or f"{encoder.model}, sha256 as expected"
 
 
 @dataclass(frozen=True)
@@ -309,17 +207,29 @@ class Clients:
         return settings.embedding_provider == "openai" or (settings.embedding_provider == "auto" and has)
 
     def encoder(self, notices: list[str], progress: Progress | None = None, *, last: str = "") -> Encoder:
-        """Return the encoder of the settings, and add notices on what is unusual about it; see `own_encoder`.
+        """Return the encoder of the settings, and add notices on what is unusual about it.
 
-        `progress` shows what takes long to load.
+        The packaged model is not loaded if the last run used it.
+
+        Args:
+            notices: gets what a person should know.
+            progress: shows what takes long to load.
+            last: the last run's encoder; "": there is none.
+
+        Raises:
+            ConfigurationError: a model or the package behind it can't be loaded.
+            InputError: a file of vectors can't be used.
         """
         if self.uses_openai:
             return self.openai()
-        step = LOADING.get(self.settings.embedding_provider.partition(":")[0])
-        if progress and step:
-            progress.start(step, 0, "")
-        encoder = own_encoder(self.settings, self.root, notices, last=last)
-        if progress and step:
+        settings = self.settings
+        name, _, argument = settings.embedding_provider.partition(":")
+        kind = encoder_kinds()["fast" if name == "auto" else name]
+        if progress and kind.step:
+            progress.start(kind.step, 0, "")
+        request = EncoderRequest(argument.strip(), self.root, settings.hosts, dict(settings), last, notices)
+        encoder = kind.make(request)
+        if progress and kind.step:
             progress.finish(facts_of(encoder))
         return encoder
 

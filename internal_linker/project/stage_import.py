@@ -247,15 +247,15 @@ def import_uploads(
     progress: Progress,
     should_stop: Stop = lambda: False,
 ) -> Imported:
-    """Import uploads, or the pages of a sitemap or a WordPress site, and delete the uploads.
+    """Import uploads, or the pages of a site, and delete the uploads.
 
     The replaced tables are copied aside. `should_stop` is asked until everything is read.
 
     Raises:
         InternalLinkerError: it could not be done; files/ is as it was.
     """
-    if not (choices or options.sitemap or options.wordpress):
-        raise InputError("Nothing to import: upload a file, or name a sitemap or a WordPress site.")
+    if not (choices or options.fetches):
+        raise InputError("Nothing to import: upload a file, or name a sitemap or a site.")
     with LinkSpool(project.file("")) as links:
         tables = _tables(project, choices, links, options.base_url, should_stop)
         done = CrawlImport(

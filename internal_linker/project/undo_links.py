@@ -12,13 +12,13 @@ from internal_linker.model.ports import Progress
 from internal_linker.model.results import Columns, Result, columns_of
 from internal_linker.model.sequences import counted
 from internal_linker.project.capabilities import capability
-from internal_linker.project.import_wordpress import editing_client, has_account
 from internal_linker.project.log import LOGGER, new_run_id, run_log
 from internal_linker.project.options.decisions import UndoOptions
 from internal_linker.project.post_texts import PostHome
 from internal_linker.project.project import Project
 from internal_linker.project.source_folder import FolderHome
 from internal_linker.project.targets import PublishTarget, UndoSkipReason, pages_meant
+from internal_linker.project.wordpress import editing_client, has_account
 from internal_linker.store.applied_links import AppliedLinks
 
 _LAST = "last"

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -14,12 +14,13 @@ from internal_linker.model.records import Asides
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import encoded, normal_form
 from internal_linker.sources.import_crawl import ImportPaths
+from internal_linker.sources.sites import ReadExport, export_formats
+from internal_linker.sources.sites.wordpress import Account
 from internal_linker.sources.tables.columns import names_columns
 from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.sources.tables.csv_writer import write_rows
 from internal_linker.sources.tables.lists_csv import RejectedCsv
 from internal_linker.sources.tables.xlsx_reader import XlsxTable
-from internal_linker.sources.web.access import SiteAccess
 from internal_linker.sources.web.client import NOT_ALLOWED, PROTECTED, SiteClient
 from internal_linker.sources.web.fetch import (
     DISALLOWED,
@@ -30,7 +31,7 @@ from internal_linker.sources.web.fetch import (
     Order,
     Visit,
 )
-from internal_linker.sources.web.page_table import LinkSpool, LinkTable, PageTable
+from internal_linker.sources.web.page_table import LinkSpool, LinkTable, PageTable, post_tables
 from internal_linker.sources.web.saved_pages import SUFFIXES, SavedPages, html_files
 from internal_linker.sources.web.site_files import Robots, sitemap_urls
 from internal_linker.store.answers import StoredPages
@@ -45,16 +46,16 @@ _HOST = re.compile(r"[^\s:/?#@]+\.[^\s:/?#@]+(:\d+)?([/?#]|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class FetchOptions:
-    """What to fetch from a site, and how."""
+class SiteReader:
+    """What a site is read with."""
 
-    sitemap: str = ""  # the address of a sitemap, or of a host that has one; "" for none
-    urls: Path | None = None  # a file with one URL per line; None for none
-    delay: float = 0.5  # seconds between two requests to a host
-    allow_private: bool = False  # whether a host may be in a private network
-    limit: int = 0  # maximum of pages; 0: all
-    # Headers, passwords and proxies by the origins that get them
-    access: Mapping[str, SiteAccess] = field(default_factory=dict)
+    client: SiteClient  # fetches, at the pace and with the access that the user named
+    account: Callable[[str], Account | None]  # returns the account for the WordPress site at an address
+    reason: Callable[[str], str]  # returns why not to fetch a page, by its normal form; "": fetch it
+    limit: int  # maximum of pages; 0: all
+    cache: StoredPages  # keeps what was fetched for the next import
+    links: LinkSpool  # gets the pages' links
+    progress: Progress  # shows the steps
 
 
 def crawl_tables(
@@ -69,7 +70,12 @@ def crawl_tables(
         InputError: a folder has no HTML files, or `base_url` is not a URL.
     """
     saved = [path for path in paths if path.is_dir() or path.suffix.lower() in SUFFIXES]
-    tables = [table for path in paths if path not in saved for table in _tables(path, sheets)]
+    tables = list[StreamSource]()
+    for path in paths:
+        if read_export := export_formats().get(path.suffix.lower()):
+            tables += _export_tables(path, read_export, base_url, links)
+        elif path not in saved:
+            tables += _tables(path, sheets)
     if saved:
         name = shortened(", ".join(map(str, saved)), 200)
         found = html_files(saved)
@@ -78,54 +84,47 @@ def crawl_tables(
     return tables
 
 
-def site_tables(
-    options: FetchOptions,
-    reason: Callable[[str], str],
-    cache: StoredPages,
-    links: LinkSpool,
-    progress: Progress,
-) -> list[StreamSource]:
+def site_tables(sitemap: str, listed: Path | None, reader: SiteReader) -> list[StreamSource]:
     """Fetch pages into the cache; return tables of the pages and of their links.
 
-    `reason` returns why not to fetch a page, by its normal form; "": fetch it.
+    Args:
+        sitemap: the address of a sitemap, or of a host that has one; "" for none.
+        listed: a file with one URL per line; None for none.
+        reader: what to read with.
 
     Raises:
         InputError: the sitemap or the list is missing, or the site is in a private network.
         ServiceError: the site doesn't answer, or returned no page.
     """
-    name, asides = " and ".join(filter(None, (options.sitemap, str(options.urls or "")))), Asides()
-    with closing(
-        SiteClient(options.delay, allow_private=options.allow_private, access=options.access)
-    ) as client:
-        robots = Robots(client)
-        fetcher = Fetcher(client, robots, cache)
-        urls = list(listed_urls(options.urls)) if options.urls else []
-        if options.urls and not urls:
-            raise InputError(f"{options.urls} has no URL: write one URL per line.")
-        if options.sitemap:
-            progress.start("Sitemap", 0, "")
-            try:
-                found = list(
-                    enumerate(sitemap_urls(client, robots, sitemap_address(options.sitemap), asides), 1)
-                )
-            except ServiceError as error:
-                if not urls:
-                    raise
-                found = []
-                asides.gaps.append(str(error))
-            progress.finish(counted(len(found), "page"))
-            urls += found
-        progress.start("Fetching", len(urls), "pages")
-        visits = fetcher.visit(Order(name, urls, reason, options.limit), asides, progress)
-        fetched = ((asides.facts[FETCHED], "fetched"), (asides.facts[UNCHANGED], "unchanged"))
-        others = ((asides.facts[FAILED], "failed"), (asides.left_out[DISALLOWED], DISALLOWED))
-        progress.finish(", ".join(f"{count} {what}" for count, what in (*fetched, *others)))
-        for remark in robots.remarks:
-            progress.warn(remark)
+    name, asides = " and ".join(filter(None, (sitemap, str(listed or "")))), Asides()
+    client, progress = reader.client, reader.progress
+    robots = Robots(client)
+    fetcher = Fetcher(client, robots, reader.cache)
+    urls = list(listed_urls(listed)) if listed else []
+    if listed and not urls:
+        raise InputError(f"{listed} has no URL: write one URL per line.")
+    if sitemap:
+        progress.start("Sitemap", 0, "")
+        try:
+            found = list(enumerate(sitemap_urls(client, robots, sitemap_address(sitemap), asides), 1))
+        except ServiceError as error:
+            if not urls:
+                raise
+            found = []
+            asides.gaps.append(str(error))
+        progress.finish(counted(len(found), "page"))
+        urls += found
+    progress.start("Fetching", len(urls), "pages")
+    visits = fetcher.visit(Order(name, urls, reader.reason, reader.limit), asides, progress)
+    fetched = ((asides.facts[FETCHED], "fetched"), (asides.facts[UNCHANGED], "unchanged"))
+    others = ((asides.facts[FAILED], "failed"), (asides.left_out[DISALLOWED], DISALLOWED))
+    progress.finish(", ".join(f"{count} {what}" for count, what in (*fetched, *others)))
+    for remark in robots.remarks:
+        progress.warn(remark)
     _require_pages(name, visits, asides.left_out[DISALLOWED])
     return [
-        PageTable(name, len(visits), partial(fetcher.rows, name, visits), links, asides),
-        LinkTable(name, links),
+        PageTable(name, len(visits), partial(fetcher.rows, name, visits), reader.links, asides),
+        LinkTable(name, reader.links),
     ]
 
 
@@ -188,6 +187,14 @@ def _tables(path: Path, sheets: Sequence[str]) -> list[StreamSource]:
     if len(sheets) < 2:
         return [XlsxTable(path, str(path), *sheets)]
     return [XlsxTable(path, f"{path} ({sheet})", sheet) for sheet in sheets]
+
+
+def _export_tables(
+    path: Path, read_export: ReadExport, base_url: str, links: LinkSpool
+) -> list[StreamSource]:
+    asides = Asides()
+    posts = read_export(path, base_url, asides)
+    return post_tables(str(path), lambda _: enumerate(posts, 1), links, asides, size=len(posts))
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from internal_linker.project.review import LinkDecision
 from tests.docs.generated import COMMANDS
 from tests.docs.pages import PAGES, doc
 from tests.standins import SearchConsoleStandIn, WordPressStandIn
+from tests.standins.ghost import KEY, GhostStandIn, ghost_post
 from tests.standins.search_console import search_rows
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.message_servers import Inbox, webhook
@@ -65,6 +66,8 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages = (folder / "files/urls_rawdata.csv").read_text(encoding="utf-8")
     write_text(folder / "crawl.csv", pages.replace("URL,Title,H1", "Address,Title 1,H1-1", 1))
     write_text(folder / "saved-pages/brewing/index.html", html_page("Brewing"))
+    post = {"id": 1, "slug": "tea", "title": "Tea", "html": "<p>Tea</p>", "status": "published"}
+    write_text(folder / "tea.ghost.json", json.dumps({"data": {"posts": [post]}}))
     write_text(folder / "draft.md", "# Oat milk latte art\n\nSteam oat milk to 55 °C and swirl the jug.\n")
     write_text(folder / "search-data.csv", search_data(pages))
     assert command("import", str(folder / "search-data.csv"), "--project", str(folder)) == 0
@@ -129,6 +132,14 @@ def wordpress_site() -> Iterator[WordPressStandIn]:
 
 
 @pytest.fixture
+def ghost_site(folder: Path) -> Iterator[GhostStandIn]:
+    """Return a site with a post, whose key the folder has."""
+    with GhostStandIn([ghost_post(1)]) as server:
+        write_text(folder / "config/site_access.toml", f'["{server.url}"]\nkey = "{KEY}"\n')
+        yield server
+
+
+@pytest.fixture
 def search_console(folder: Path) -> Iterator[None]:
     """Let the folder's account read the property that the pages name."""
     today = datetime.now(UTC).date()
@@ -169,9 +180,11 @@ def test_commands_run(
         request.getfixturevalue("search_console")
     if words[0] in ("apply", "undo"):
         apply_links(folder)
-    if words[0] == "import" and {"--sitemap", "--urls", "--wordpress"} & {*words}:
+    if words[0] == "import" and {"--sitemap", "--urls", "--wordpress", "--ghost"} & {*words}:
         write_text(folder / "my-pages.txt", f"{site.url}/tea/\n")
         url = wordpress_site.url if "--wordpress" in words else site.url
+        if "--ghost" in words:
+            url = request.getfixturevalue("ghost_site").url
         words = [word.replace(FETCHED, url) for word in words] + ["--allow-private", "--delay", "0"]
     if words[0] == "apply" and "--wordpress" in words:
         sign_in(folder, wordpress_site.url, USER, PASSWORD)

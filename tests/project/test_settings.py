@@ -103,7 +103,7 @@ def test_all_mistyped_names_are_told_at_once(tmp_path: Path, monkeypatch: pytest
         ("google_sheet_name = 7", "google_sheet_name: it must be a text in double quotes"),
         (
             'embedding_provider = "lokal"',
-            "it must be auto, openai, fast, local, multilingual, lsa, sentence-transformers:MODEL "
+            "it must be auto, openai, lsa, local, fast, multilingual, onnx:FOLDER, sentence-transformers:MODEL "
             "or file:PATH; did you mean local? (it is 'lokal')",
         ),
         ('embedding_provider = "files:v.csv"', "did you mean file:PATH? (it is 'files:v.csv')"),

@@ -174,7 +174,7 @@ def test_an_import_can_be_cancelled(project: Project, tmp_path: Path) -> None:
 
 
 def test_nothing_to_import_is_an_error(project: Project) -> None:
-    with pytest.raises(InputError, match="upload a file, or name a sitemap or a WordPress site"):
+    with pytest.raises(InputError, match="upload a file, or name a sitemap or a site"):
         import_uploads(project, [], ImportOptions(), Told())
     with pytest.raises(InputError, match="Upload it again"):
         preview(project, [TableChoice("0" * 16)])

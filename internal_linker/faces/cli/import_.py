@@ -16,6 +16,7 @@ from internal_linker.faces.cli.command import (
 from internal_linker.model.errors import ExitCode
 from internal_linker.model.sequences import counted
 from internal_linker.project.options.imports import (
+    SOURCES,
     AnalyticsOptions,
     ImportCommandOptions,
     SearchConsoleOptions,
@@ -52,7 +53,7 @@ def import_(
 
     Write pages to files/urls_rawdata.csv and links to files/existing_links.csv. They come from exports of Screaming
     Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb or Ahrefs, from any table
-    with a column of URLs, from HTML files or folders of them, from a WordPress site's REST API, or from any site,
+    with a column of URLs, from HTML files or folders of them, from content management systems, or from any site,
     as far as its robots.txt allows. The command shows which columns it recognised and, in a terminal, asks whether
     they are right. It backs up both files before it changes them.
 
@@ -63,7 +64,7 @@ def import_(
     """
     if not (options.pages or options.search_console or options.analytics):
         raise typer.BadParameter(
-            "name a file, a folder, --sitemap, --urls, --wordpress, --search-console or --analytics",
+            f"name {', '.join(SOURCES)}, --search-console or --analytics",
             param_hint="FILE",
         )
     if options.days and not options.search_console:

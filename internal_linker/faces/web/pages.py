@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from internal_linker.faces.web.context import Key, SharedState
 from internal_linker.model.version import __version__
 from internal_linker.project.known_projects import ProjectNotFound, next_step
+from internal_linker.sources.sites import site_sources
 
 router = APIRouter(include_in_schema=False)
 
@@ -108,5 +109,6 @@ def _shown(
         "folder": str(folder or ""),
         "project": (folder.name or str(folder)) if folder else "",
         "pages": PAGES if key else (),
+        "site_sources": site_sources(),
         "version": __version__,
     }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from internal_linker.match.encoders import register_encoder
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.records import EncodedBatch, Text, Usage
 
@@ -34,6 +35,7 @@ class LsaEncoder:
     corpus_bound = True
     languages: frozenset[str] = frozenset()
     pages = None
+    facts = "word statistics (LSA), no model needed"
 
     def __init__(
         self, words: Callable[[str], Sequence[str]] | None = None, common: float = 1.0, kept: float = 1.0
@@ -76,6 +78,9 @@ class LsaEncoder:
         vectors = axes.transform(terms)
         unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return unit.astype(np.float32)
+
+
+register_encoder("lsa", "word statistics, no model", lambda request: LsaEncoder())
 
 
 def _unit(weights: csr_array) -> csr_array:

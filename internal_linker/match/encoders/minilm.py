@@ -17,8 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from internal_linker.match.encoders import EncoderRequest, register_encoder
+from internal_linker.match.encoders.lsa import LsaEncoder
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.errors import ConfigurationError
+from internal_linker.model.ports import Encoder
 from internal_linker.model.records import EncodedBatch, Text, Usage
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -60,7 +63,9 @@ class LocalEncoder:
     corpus_bound = False
     languages: frozenset[str] = frozenset({"en"})
     pages = None
-    _chunk_tokens, _most_chunks = CHUNK_TOKENS, CHUNKS
+    _chunk_tokens, _most_chunks, _title_tokens = CHUNK_TOKENS, CHUNKS, TITLE_TOKENS
+    # The tokens before and after those of a text.
+    _before, _after = [_CLS], [_SEP]
 
     def __init__(self, threads: int = 0) -> None:
         self._threads = threads or os.cpu_count() or 1
@@ -85,19 +90,7 @@ class LocalEncoder:
     def _session(self) -> Any:
         model = verified_model()
         try:
-            import onnxruntime
-
-            options = onnxruntime.SessionOptions()
-            options.log_severity_level = 3
-            # Threads run whole chunks in parallel. Two threads inside one run wait for each other at every step:
-            # they took 1.2 times the processor time, 1.6 times with busy waiting, and no less wall-clock time.
-            options.intra_op_num_threads = 1
-            # It stores a pattern for each text length, which saved no time and took about 10 MB per thread.
-            options.enable_mem_pattern = False
-            # Higher levels took a seventh more time on the x86 processor where this was measured, and changed no
-            # component of a vector by more than 0.0000003.
-            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-            return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+            return open_session(model)
         except (
             Exception
         ) as error:  # an import may fail in many ways, and onnxruntime has private error classes
@@ -142,16 +135,18 @@ class LocalEncoder:
         return _Round(positions, [[found[next(numbers)] for _ in some] for some in texts_chunks])
 
     def _chunks(self, texts: Sequence[Text]) -> list[list[list[int]]]:
-        """Return one token list for each text, or up to `_most_chunks`: [CLS] title content [SEP]."""
+        """Return one token list for each text, or up to `_most_chunks`: title and content between special tokens."""
         limit = self._most_chunks * self._chunk_tokens * _CHARS_A_TOKEN
         tokens = self._tokens([part[:limit] for text in texts for part in (text.title, text.body)])
         titles, bodies = tokens[::2], tokens[1::2]
         result = []
         for title, body in zip(titles, bodies, strict=True):
-            head = title[:TITLE_TOKENS]
+            head = title[: self._title_tokens]
             room = self._chunk_tokens - len(head)
             starts = range(0, max(1, min(len(body), self._most_chunks * room)), room)
-            result.append([[_CLS, *head, *body[start : start + room], _SEP] for start in starts])
+            result.append(
+                [[*self._before, *head, *body[start : start + room], *self._after] for start in starts]
+            )
         return result
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
@@ -176,6 +171,40 @@ class FastEncoder(LocalEncoder):
     name = "fast/all-MiniLM-L6-v2-int8"
     recipe = "title+1x62/v1"
     _chunk_tokens, _most_chunks = FAST_TOKENS, 1
+
+
+def local_encoder_at(scheduler: str, make: type[LocalEncoder] = LocalEncoder) -> Encoder:
+    """Return an encoder of the packaged model; its name, recipe and vectors are the same wherever it runs.
+
+    Raises:
+        ConfigurationError: the model, or the package that speaks to a scheduler, is not installed.
+    """
+    if not scheduler:
+        return make()
+    from internal_linker.match.encoders.dask import DaskEncoder
+
+    return DaskEncoder(scheduler, make)
+
+
+def _or_lsa(request: EncoderRequest, make: type[LocalEncoder]) -> Encoder:
+    """Return an encoder of the packaged model; LSA, with a notice, if it can't be loaded."""
+    try:
+        encoder = local_encoder_at(request.settings["dask_scheduler"], make)
+        # The last run's vectors may be all that is needed, and other vectors would change every link.
+        if isinstance(encoder, LocalEncoder) and not request.last.startswith(encoder.name):
+            encoder.load()
+        return encoder
+    except ConfigurationError as error:
+        request.notices.append(f"{error} This run uses word statistics (LSA) instead.")
+        return LsaEncoder()
+
+
+register_encoder("local", "the packaged English model", lambda request: _or_lsa(request, LocalEncoder))
+register_encoder(
+    "fast",
+    "the same model reads only titles and first words",
+    lambda request: _or_lsa(request, FastEncoder),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +244,23 @@ def _batches(chunks: Sequence[Sequence[int]]) -> Iterator[list[int]]:
     for length, places in by_length.items():
         size = _TOKENS_AT_ONCE // length if length <= _SHORT else 1
         yield from (places[start : start + size] for start in range(0, len(places), size))
+
+
+def open_session(model: Path) -> Any:
+    """Return the `onnxruntime.InferenceSession` of a model; any error of onnxruntime may come."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    # Threads run whole chunks in parallel. Two threads inside one run wait for each other at every step:
+    # they took 1.2 times the processor time, 1.6 times with busy waiting, and no less wall-clock time.
+    options.intra_op_num_threads = 1
+    # It stores a pattern for each text length, which saved no time and took about 10 MB per thread.
+    options.enable_mem_pattern = False
+    # Higher levels took a seventh more time on the x86 processor where this was measured, and changed no
+    # component of a vector by more than 0.0000003.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 
 def _unit(vector: Vectors) -> Vectors:

@@ -10,6 +10,7 @@ from importlib import import_module, resources
 
 import numpy as np
 
+from internal_linker.match.encoders import register_encoder
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.cli_commands import installation, needs_extra
 from internal_linker.model.errors import ConfigurationError
@@ -79,3 +80,6 @@ class MultilingualEncoder:
         pooled: Vectors = self._model.encode(chunks).sum(axis=0)
         unit: Vectors = pooled / max(float(np.linalg.norm(pooled)), 1e-12)
         return unit
+
+
+register_encoder("multilingual", "15 languages (extra package)", lambda request: MultilingualEncoder())

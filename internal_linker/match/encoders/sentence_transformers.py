@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from internal_linker.match.encoders import EncoderRequest, register_encoder
 from internal_linker.model.arrays import Vectors, unit_rows
 from internal_linker.model.cli_commands import installation
 from internal_linker.model.errors import ConfigurationError, ServiceError
@@ -374,3 +375,23 @@ class TransformerEncoder:
 
     def _failure(self, problem: str) -> ServiceError:
         return ServiceError(self.name, f"{problem}.")
+
+
+def _transformer_encoder(request: EncoderRequest) -> TransformerEncoder:
+    settings = request.settings
+    options = ModelOptions(
+        settings["transformer_pooling"],
+        settings["transformer_max_length"],
+        settings["transformer_device"],
+        settings["transformer_precision"],
+    )
+    return TransformerEncoder(loaded_model(request.argument, request.root, options))
+
+
+register_encoder(
+    "sentence-transformers",
+    "any such model, by name or folder (extra package)",
+    _transformer_encoder,
+    argument=":MODEL",
+    step="Model",
+)

@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from internal_linker.match.encoders import EncoderRequest, register_encoder
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.cli_commands import needs_extra
-from internal_linker.model.errors import InputError
+from internal_linker.model.errors import ConfigurationError, InputError
 from internal_linker.model.ports import StreamSource
 from internal_linker.model.records import EncodedBatch, Text, Usage
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import NormalForms
 from internal_linker.sources.tables.columns import Kind, columns_of, find_column, fold_header
+from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.store.files.plain_text import shortened
 
 Row = tuple[int, str, NDArray[np.float64]]
@@ -331,3 +333,37 @@ class VectorFile:
     def estimate(self, texts: Sequence[Text]) -> Usage:
         """Return a usage of zero: the vectors exist."""
         return Usage()
+
+
+def vector_file(root: Path, name: str, hosts: CanonicalHosts | None = None) -> VectorFile:
+    """Read the vectors of a .csv, .parquet or .npy file in the project's folder.
+
+    Raises:
+        ConfigurationError: the file has another format, or the package that reads it is not installed.
+        InputError: the file is missing, can't be read, or has something that isn't a vector.
+    """
+    path = root / name
+    if path.suffix.lower() not in (".csv", ".parquet", ".npy"):
+        raise ConfigurationError(f"embedding_provider: {name} must be a .csv, .parquet or .npy file.")
+    if not path.is_file():
+        raise InputError(f"{name} not found: check the path in embedding_provider.")
+    match path.suffix.lower():
+        case ".csv":
+            rows = table_rows(CsvTable(path, name))
+        case ".parquet":
+            rows = parquet_rows(path, name)
+        case _:
+            pages = root / "files/urls_rawdata.csv"
+            rows = array_rows(
+                path, name, CsvTable(pages, "files/urls_rawdata.csv") if pages.exists() else None
+            )
+    return VectorFile(path.name, gathered(rows, name, hosts))
+
+
+def _vector_file(request: EncoderRequest) -> VectorFile:
+    made = vector_file(request.root, request.argument, request.hosts)
+    request.notices.extend(made.remarks)
+    return made
+
+
+register_encoder("file", "your own vectors", _vector_file, argument=":PATH", step="Vectors")

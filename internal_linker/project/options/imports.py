@@ -1,17 +1,37 @@
 """What an import reads, and what it leaves out."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, make_dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from internal_linker.project.option_records import Option, Options
 from internal_linker.project.options import TargetExclude, TargetInclude
+from internal_linker.sources.sites import site_sources
+
+# What an import of pages needs one of.
+SOURCES = ("a file", "a folder", *(f"--{name}" for name in ("sitemap", "urls", *site_sources())))
+
+if TYPE_CHECKING:
+    SiteOptions = Options
+else:
+    # An option for each content management system.
+    SiteOptions = make_dataclass(
+        "SiteOptions",
+        [
+            (name, Annotated[str, Option(source.help, metavar="URL")], "")
+            for name, source in site_sources().items()
+        ],
+        bases=(Options,),
+        frozen=True,
+        slots=True,
+        kw_only=True,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportOptions(Options):
+class ImportOptions(SiteOptions):
     """What to import, and which pages to leave out."""
 
     files: Annotated[
@@ -24,9 +44,6 @@ class ImportOptions(Options):
     ] = ()
     sitemap: Annotated[
         str, Option("Fetch the pages of this sitemap, or of the sitemap of this host.", metavar="URL|HOST")
-    ] = ""
-    wordpress: Annotated[
-        str, Option("Read the posts and pages of this WordPress site, over its REST API.", metavar="URL")
     ] = ""
     urls: Annotated[
         Path | None, Option("Fetch the pages listed in this file, one URL per line.", metavar="FILE")
@@ -78,6 +95,21 @@ class ImportOptions(Options):
     min_words: Annotated[int, Option("Leave out pages with fewer than N words.", least=0)] = 0
     limit: Annotated[int, Option("Keep only the first N pages (0: all).", least=0)] = 0
 
+    @property
+    def sites(self) -> Mapping[str, str]:
+        """The addresses of sites, by the names of their content management systems."""
+        return {name: address for name in site_sources() if (address := getattr(self, name))}
+
+    @property
+    def fetches(self) -> bool:
+        """Whether there is a site to fetch pages from."""
+        return bool(self.sitemap or self.urls or self.sites)
+
+    @property
+    def pages(self) -> bool:
+        """Whether there are pages or links to import."""
+        return bool(self.files) or self.fetches
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportCommandOptions(ImportOptions):
@@ -98,11 +130,6 @@ class ImportCommandOptions(ImportOptions):
         str,
         Option("Fetch sessions of this Google Analytics property, by its number.", metavar="PROPERTY"),
     ] = ""
-
-    @property
-    def pages(self) -> bool:
-        """Whether there are pages or links to import."""
-        return bool(self.files or self.sitemap or self.urls or self.wordpress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,11 +15,11 @@ from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.redact import SHORTEST_SECRET
 from internal_linker.project.notifications.channels import open_channels
 from internal_linker.project.settings.sources import KEY_FILES, secrets_in
+from internal_linker.sources.sites.wordpress import KEY_FILE, Account
 from internal_linker.sources.web.access import SiteAccess, origin_of
-from internal_linker.sources.wordpress.account import KEY_FILE, Account
 
 _FILE = KEY_FILES["site_access"][0].as_posix()
-_TEXTS = ("user", "password", "proxy")
+_TEXTS = ("user", "password", "key", "proxy")
 _KNOWN = (*_TEXTS, "headers", "ignore_robots")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _VALUE = re.compile(r"[\x20-\x7e]{1,8000}")
@@ -189,9 +189,9 @@ def unencrypted_sites(accesses: Mapping[str, SiteAccess]) -> Iterator[str]:
     """Yield a warning for each site, by its origin, that would get a password or headers unencrypted."""
     for origin, access in accesses.items():
         parts = urlsplit(origin)
-        if parts.scheme == "http" and access.sent and not _is_here(parts.hostname or ""):
+        if parts.scheme == "http" and (access.sent or access.key) and not _is_here(parts.hostname or ""):
             yield (
-                f"config/site_access.toml: {origin} gets its password and headers unencrypted. "
+                f"config/site_access.toml: {origin} gets its password, headers and key unencrypted. "
                 "Use https:// if the site supports it."
             )
 

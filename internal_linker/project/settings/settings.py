@@ -9,13 +9,16 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
+from internal_linker.match.encoders import encoder_kinds
 from internal_linker.model.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.urls import within_site
 from internal_linker.project.settings.accounts import notify_secrets, site_accesses, wordpress_account
 from internal_linker.project.settings.sources import (
+    API_KEYS,
     ENV_PREFIX,
     KEY_FILES,
+    SEARCH_PROVIDERS,
     SETTINGS_FILE,
     AutoOrNumber,
     Country,
@@ -32,12 +35,9 @@ from internal_linker.project.settings.sources import (
 
 PLACEHOLDER_SITE = "yoursite.com"
 OPENAI_URL = "https://api.openai.com/v1"
-# In the order in which serp_provider = "auto" tries them.
-SEARCH_PROVIDERS = ("serper", "serpapi")
-
 
 __all__ = ["ENV_PREFIX", "EXCLUSIONS_FILE", "KEY_FILES", "OPENAI_URL", "PLACEHOLDER_SITE", "SETTINGS_FILE"]
-__all__ += ["Settings", "load_settings", "settings_from"]
+__all__ += ["SEARCH_PROVIDERS", "Settings", "load_settings", "settings_from"]
 
 EXCLUSIONS_FILE = Path("config/excluded_urls.txt")
 
@@ -75,7 +75,7 @@ class Settings(BaseSettings):
         description="Address of the Google Analytics Data API; change it only for a proxy.",
     )
 
-    serp_provider: Literal["auto", "serper", "serpapi", "none"] = Field(
+    serp_provider: Literal[("auto", *SEARCH_PROVIDERS, "none")] = Field(  # type: ignore[valid-type]
         "auto",
         title="Search results (Serper, SerpApi)",
         description="auto: Serper if its key is set, else SerpApi if its key is set, else the search step "
@@ -127,11 +127,9 @@ class Settings(BaseSettings):
         "auto",
         title="Embeddings",
         description="auto: OpenAI if there is a key or another base_url, else fast (local if the last run used it), or "
-        "multilingual if it is installed and most pages are in other languages than English; openai; local: the "
-        "packaged English model; fast: the same model reads only titles and first words; "
-        "multilingual: 15 languages (extra package); lsa: word statistics, no model; "
-        "sentence-transformers:MODEL: any such model, by name or folder (extra package); "
-        "file:PATH: your own vectors.",
+        "multilingual if it is installed and most pages are in other languages than English; openai; "
+        + "; ".join(f"{name}{kind.argument}: {kind.meaning}" for name, kind in encoder_kinds().items())
+        + ".",
     )
     embedding_model: str = Field("text-embedding-3-small", description="Model for the openai provider.")
     embedding_dimensions: int = Field(
@@ -516,7 +514,7 @@ class Settings(BaseSettings):
         host_map(value)
         return value
 
-    @field_validator("serper_api_key", "serpapi_api_key", "openai_api_key")
+    @field_validator(*API_KEYS)
     @classmethod
     def _key_alone(cls, value: SecretStr) -> SecretStr:
         key = value.get_secret_value().strip().strip("\"'")
@@ -539,7 +537,7 @@ class Settings(BaseSettings):
     def search_provider(self) -> str:
         """The search service: the one that serp_provider names, else the first with a key, else the first."""
         if self.serp_provider in SEARCH_PROVIDERS:
-            return self.serp_provider
+            return str(self.serp_provider)
         return next((name for name in SEARCH_PROVIDERS if self.search_key(name)), SEARCH_PROVIDERS[0])
 
     def search_key(self, provider: str) -> str:

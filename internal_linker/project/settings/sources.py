@@ -13,6 +13,7 @@ from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, BeforeValidator
 
+from internal_linker.match.encoders import encoder_kinds
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.project.option_records import plain
 from internal_linker.store.files.plain_text import plain_text, shortened
@@ -22,11 +23,12 @@ ENV_PREFIX = "INTERNAL_LINKER_"
 _LOGIN = re.compile(r"(://[^/@:\s]*):(\S+)@")
 _SECRET = re.compile(r"([?&]\w*(?:pass(?:word|wd)?|pwd|token|secret|key))=([^&\s]+)", re.IGNORECASE)
 SETTINGS_FILE = Path("config/settings.toml")
+# The modules of sources/serp with a search service, in the order in which serp_provider = "auto" tries them.
+SEARCH_PROVIDERS = ("serper", "serpapi")
+API_KEYS = tuple(f"{name}_api_key" for name in (*SEARCH_PROVIDERS, "openai"))
 # Each secret's file, and the environment variable that other tools use for it.
 KEY_FILES = {
-    "serper_api_key": (Path("config/serper_api_key.txt"), "SERPER_API_KEY"),
-    "serpapi_api_key": (Path("config/serpapi_api_key.txt"), "SERPAPI_API_KEY"),
-    "openai_api_key": (Path("config/openai_api_key.txt"), "OPENAI_API_KEY"),
+    **{name: (Path(f"config/{name}.txt"), name.upper()) for name in API_KEYS},
     "service_account": (Path("config/service_account.txt"), "GOOGLE_SERVICE_ACCOUNT"),
     "store_password": (Path("config/store_password.txt"), "PGPASSWORD"),
     "wordpress": (Path("config/wordpress.txt"), "WORDPRESS_ACCOUNT"),
@@ -42,9 +44,8 @@ _PLAIN_WORDS = {
     "bool": "it must be true or false",
     "tuple": 'it must be a list of texts, as in ["/blog", "/shop"]',
 }
-_PROVIDERS = ("auto", "openai", "fast", "local", "multilingual", "lsa")
-# Each with the text that follows its name.
-_NAMED_PROVIDERS = {"sentence-transformers": ":MODEL", "file": ":PATH"}
+# What follows the name of each encoder.
+_ENCODERS = {"auto": "", "openai": "", **{name: kind.argument for name, kind in encoder_kinds().items()}}
 # Messages truncate longer values: a pasted document must not hide the sentence around it.
 _MOST_SHOWN = 80
 
@@ -74,14 +75,12 @@ def provider(value: str) -> str:
     Raises:
         ValueError: there is none of this name.
     """
-    kind, _, name = value.partition(":")
-    if value in _PROVIDERS or (kind in _NAMED_PROVIDERS and name.strip()):
+    name, _, argument = value.partition(":")
+    if name in _ENCODERS and (argument.strip() if _ENCODERS[name] else value == name):
         return value
-    near = difflib.get_close_matches(
-        re.split("[:/]", value)[0].lower(), [*_PROVIDERS, *_NAMED_PROVIDERS], n=1
-    )
-    meant = near[0] + _NAMED_PROVIDERS.get(near[0], "") if near else ""
-    every = [*_PROVIDERS, *(kind + rest for kind, rest in _NAMED_PROVIDERS.items())]
+    near = difflib.get_close_matches(re.split("[:/]", value)[0].lower(), _ENCODERS, n=1)
+    meant = near[0] + _ENCODERS[near[0]] if near else ""
+    every = [name + rest for name, rest in _ENCODERS.items()]
     hint = f"; did you mean {meant}?" if meant else ""
     raise ValueError(f"it must be {', '.join(every[:-1])} or {every[-1]}{hint}")
 

@@ -8,12 +8,13 @@ from pydantic.fields import FieldInfo
 
 from internal_linker.project.settings.settings import ENV_PREFIX, KEY_FILES, Settings
 
+*_OTHERS, _LAST = (file.name for file, _ in KEY_FILES.values())
+_FILES = textwrap.fill(f"{', '.join(_OTHERS)} and {_LAST}", 110, initial_indent="# ", subsequent_indent="# ")
 _HEAD = f"""\
 # Settings of Internal Linker. Every setting is listed with its default; change what you need.
 # An environment variable named {ENV_PREFIX} plus the setting in capitals overrides this file.
-# Keys and passwords do not belong in this file. Put them into the files next to it: serper_api_key.txt,
-# serpapi_api_key.txt, openai_api_key.txt, service_account.txt, store_password.txt, wordpress.txt,
-# site_access.toml and notify.txt.
+# Keys and passwords do not belong in this file. Put them into the files next to it:
+{_FILES}.
 """
 
 

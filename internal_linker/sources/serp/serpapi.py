@@ -21,7 +21,7 @@ class SerpApi(SearchService):
     the count may be higher than what the account was charged, never lower.
     """
 
-    name, key_file, address = "SerpApi", "config/serpapi_api_key.txt", "serpapi_url"
+    name = "SerpApi"
     timeout, reason, results, account = 60.0, "error", "organic_results", "/account.json"
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

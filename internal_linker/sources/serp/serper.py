@@ -10,7 +10,7 @@ from internal_linker.sources.serp.service import SearchRefused, SearchService, S
 class Serper(SearchService):
     """Settles what the answer says that a search cost; the balance is some minutes behind."""
 
-    name, key_file, address = "Serper", "config/serper_api_key.txt", "serper_url"
+    name = "Serper"
     timeout, reason, results, account = 30.0, "message", "organic", "/account"
 
     def _credentials(self, key: str) -> tuple[Mapping[str, str], Mapping[str, str]]:

@@ -24,6 +24,8 @@ from internal_linker.sources.http.limits import (
 )
 
 Settle = Callable[[float], None]
+SERVICES: "dict[str, type[SearchService]]" = {}
+"""The search services by the names of their modules, as far as these were imported."""
 # A page of results takes 20 to 200 kB: a larger answer than this doesn't come from the service.
 MOST_BYTES = 5_000_000
 CONNECT_S = 5.0
@@ -49,7 +51,7 @@ def encodable(query: str) -> str:
 
 
 class SearchService(ABC):
-    """A search service; safe between threads. A new service is a subclass in a file of its own.
+    """A search service; safe between threads. A subclass registers itself by the name of its module.
 
     After the first answer that refuses the key or reports no credits, later searches of this client raise the same
     error without a request.
@@ -68,7 +70,7 @@ class SearchService(ABC):
     """
 
     name: str
-    # The file with the key, and the setting with the address.
+    # The file with the key, and the setting with the address; its module's name says them.
     key_file: str
     address: str
     # Seconds; the field of a refusal with the reason; the field of an answer with its results; the account's path.
@@ -77,6 +79,11 @@ class SearchService(ABC):
     results: str
     account: str
     credits_a_search: int = 1
+
+    def __init_subclass__(cls) -> None:
+        provider = cls.__module__.rpartition(".")[2]
+        cls.key_file, cls.address = f"config/{provider}_api_key.txt", f"{provider}_url"
+        SERVICES[provider] = cls
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ class SiteAccess:
     password: str = field(default="", repr=False)  # the user's password
     # The address of a proxy, http:// or https://, with its own user and password if it needs them; "": none
     proxy: str = field(default="", repr=False)
+    key: str = field(default="", repr=False)  # the key of its content management system's API; "": none
     # Whether to fetch what its robots.txt disallows, as that of a staging site disallows everything
     ignore_robots: bool = False
 
@@ -35,6 +36,8 @@ class SiteAccess:
         yield from self.headers.values()
         if self.user:
             yield from (self.password, self._credentials)
+        if self.key:
+            yield self.key
         if hidden := urlsplit(self.proxy).password:
             yield from (hidden, unquote(hidden))
 

@@ -77,7 +77,7 @@ class SiteClient:
         longest: float = LONGEST_S,
         access: Mapping[str, SiteAccess] | None = None,
     ) -> None:
-        self._delay = delay
+        self.delay, self.allow_private = delay, allow_private
         self._access = dict(access or {})
         self._pacers: dict[str, Pacer] = {}
         self._delays: dict[str, float] = {}
@@ -93,13 +93,13 @@ class SiteClient:
         self._clients = {proxy: client(ThroughProxy(proxy, longest)) for proxy in proxies}
         self._clients[""] = client(PublicHosts(longest, allow_private=allow_private))
 
-    def ignores_robots(self, url: str) -> bool:
-        """Return whether the user said that the robots.txt of a URL's origin does not count."""
-        return self._access.get(origin_of(url), NO_ACCESS).ignore_robots
+    def access(self, url: str) -> SiteAccess:
+        """Return what a URL's origin needs."""
+        return self._access.get(origin_of(url), NO_ACCESS)
 
     def slow_down(self, url: str, delay: float) -> None:
         """Raise the delay between requests to this URL's host to `delay` seconds, unless it is longer already."""
-        self._delays[host_of(url)] = max(delay, self._delay)
+        self._delays[host_of(url)] = max(delay, self.delay)
         self._pacers.pop(host_of(url), None)
 
     def get(
@@ -132,7 +132,7 @@ class SiteClient:
         self, url: str, headers: Mapping[str, str], most: int, wanted: Callable[[Answer], bool]
     ) -> Answer:
         self._wait(url)
-        host, access = host_of(url), self._access.get(origin_of(url), NO_ACCESS)
+        host, access = host_of(url), self.access(url)
         client, sent = self._clients[access.proxy], {**headers, **access.sent}
         try:
             with client.stream("GET", url, headers=sent) as response:
@@ -165,7 +165,7 @@ class SiteClient:
             raise NoAnswer(host, f"the connection failed ({type(error).__name__})", retryable=True) from None
 
     def _wait(self, url: str) -> None:
-        delay = self._delays.get(host_of(url), self._delay)
+        delay = self._delays.get(host_of(url), self.delay)
         if delay > 0:
             self._pacers.setdefault(host_of(url), Pacer(1 / delay)).wait()
 

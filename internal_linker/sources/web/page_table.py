@@ -2,16 +2,18 @@
 
 import csv
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
 from internal_linker.model.errors import OutputError
+from internal_linker.model.ports import StreamSource
 from internal_linker.model.records import Asides, TableStream
 from internal_linker.sources.crawler_vocabulary import HYPERLINK, NOT_INDEXABLE
+from internal_linker.sources.sites import SitePost
 from internal_linker.sources.tables.columns import Kind
-from internal_linker.sources.web.html_page import HtmlLink, WebPage
+from internal_linker.sources.web.html_page import HtmlLink, WebPage, read_fragment
 
 _PAGE = (
     *(Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT, Kind.LANG, Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL),
@@ -131,6 +133,45 @@ def cells_of_page(page: WebPage, asides: Asides, status: str = "") -> Sequence[s
         *(page.url, page.title, page.h1, page.content, page.lang, page.indexability, status, page.canonical),
         *("", "text/html"),
     )
+
+
+def post_tables(
+    name: str,
+    posts: Callable[[Asides], Iterable[tuple[int, SitePost]]],
+    links: LinkSpool,
+    asides: Asides,
+    *,
+    size: int,
+) -> list[StreamSource]:
+    """Return the table of the posts of a site, given with their numbers, and that of the links in them.
+
+    Args:
+        name: the tables' name in rejects.
+        posts: reads the posts, and notes what else there is.
+        links: gets the posts' links.
+        asides: rejects and counts from before the first post.
+        size: maximum count of posts.
+    """
+
+    def rows(links: LinkSpool, asides: Asides) -> Iterator[Row]:
+        for number, post in posts(asides):
+            content, found = read_fragment(post.html, post.url)
+            links.put(post.url, found)
+            page = WebPage(
+                url=post.url,
+                title=post.title,
+                h1=post.title,  # themes show the title as the first heading
+                content=content,
+                whole=not content,
+                lang=post.lang,
+                indexability="Indexable" if post.indexable else NOT_INDEXABLE,
+                canonical=post.canonical,
+                links=found,
+            )
+            yield number, (*cells_of_page(page, asides, "200"), ", ".join(post.categories))
+
+    pages = PageTable(name, size, rows, links, asides, more=(Kind.CATEGORIES,))
+    return [pages, LinkTable(name, links)]
 
 
 def cells_of_answer(url: str, status: int, redirect: str = "") -> Sequence[str]:

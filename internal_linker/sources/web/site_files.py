@@ -46,7 +46,7 @@ class Robots:
             ServiceError: the host's rules can't be read, so no page may be fetched.
             Refused: the host is in a private network.
         """
-        return self._client.ignores_robots(url) or self._of(url).can_fetch(url, ROBOT)
+        return self._client.access(url).ignore_robots or self._of(url).can_fetch(url, ROBOT)
 
     def sitemaps(self, url: str) -> list[str]:
         """Return the sitemaps that the robots.txt of a URL's host names.

@@ -10,11 +10,11 @@ from internal_linker.model.ports import Progress, StreamSource
 from internal_linker.model.records import Asides, FetchedPage, Reject
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import normal_form
-from internal_linker.sources.crawler_vocabulary import NOT_INDEXABLE
-from internal_linker.sources.tables.columns import Kind
+from internal_linker.sources.import_sources import SiteReader
+from internal_linker.sources.sites import SitePost
 from internal_linker.sources.web.fetch import FETCHED, UNCHANGED
-from internal_linker.sources.web.html_page import WebPage, read_fragment, text_in
-from internal_linker.sources.web.page_table import LinkSpool, LinkTable, PageTable, Row, cells_of_page
+from internal_linker.sources.web.html_page import text_in
+from internal_linker.sources.web.page_table import post_tables
 from internal_linker.sources.wordpress.rest import MOST_BYTES, RestClient
 from internal_linker.sources.wordpress.site import (
     ListedPost,
@@ -46,31 +46,21 @@ class _Entry:
         return f"{self.post.modified} {self.post.link}"
 
 
-def wordpress_tables(
-    client: RestClient,
-    reason: Callable[[str], str],
-    cache: StoredPages,
-    links: LinkSpool,
-    progress: Progress,
-    *,
-    limit: int = 0,
-) -> list[StreamSource]:
+def wordpress_tables(client: RestClient, reader: SiteReader) -> list[StreamSource]:
     """Fetch the posts that changed into the cache; return tables of the pages and of their links.
-
-    `reason` returns why not to fetch a page, by its normal form; "": fetch it. A limit of 0 takes all posts.
 
     Raises:
         InputError: the site has no posts.
         ServiceError: the site doesn't answer; what was fetched is cached.
     """
-    asides = Asides()
+    asides, cache, progress, limit = Asides(), reader.cache, reader.progress, reader.limit
     progress.start("Listing", 0, "")
     every = [*_listed(client, asides)]
     progress.finish(counted(len(every), "post"))
     if not every:
         raise InputError(f"{client.site} has no published posts or pages, and no table was changed.")
     _count_gone(client, cache, every, asides)
-    wanted = [*_wanted(client.site, every, reason, asides)]
+    wanted = [*_wanted(client.site, every, reader.reason, asides)]
     if limit and len(wanted) > limit:
         asides.left_out["beyond --limit"] += len(wanted) - limit
         del wanted[limit:]
@@ -81,9 +71,8 @@ def wordpress_tables(
     _fetch(client, changed, cache, asides, progress)
     progress.finish(f"{asides.facts[FETCHED]} fetched, {asides.facts[UNCHANGED]} unchanged")
     names = {number: text_in(name) for number, name in category_names(client).items()}
-    rows = partial(_rows, client.site, wanted, cache, names)
-    pages = PageTable(client.site, len(wanted), rows, links, asides, more=(Kind.CATEGORIES,))
-    return [pages, LinkTable(client.site, links)]
+    posts = partial(_posts, client.site, wanted, cache, names)
+    return post_tables(client.site, posts, reader.links, asides, size=len(wanted))
 
 
 def _listed(client: RestClient, asides: Asides) -> Iterator[_Entry]:
@@ -144,15 +133,13 @@ def _fetch(
         progress.advance(len(of_route))
 
 
-def _rows(
+def _posts(
     table: str,
     entries: Sequence[_Entry],
     cache: StoredPages,
     categories: Mapping[int, str],
-    links: LinkSpool,
     asides: Asides,
-) -> Iterator[Row]:
-    """Yield the row of each post, and put its links into the spool."""
+) -> Iterator[tuple[int, SitePost]]:
     for number, entry in enumerate(entries, 1):
         kept = cache.get(entry.key)
         post = _post_of(kept) if kept and kept.headers.get(_STATE) == entry.state else None
@@ -161,22 +148,18 @@ def _rows(
         elif post.protected:
             asides.left_out[_PROTECTED] += 1
         else:
-            content, found = read_fragment(post.content, post.link)
-            links.put(post.link, found)
-            title = text_in(post.title)
-            page = WebPage(
-                url=post.link,
-                title=title,
-                h1=title,  # themes show the title as the first heading
-                content=content,
-                whole=not content,
-                lang=post.language,
-                indexability="Indexable" if post.indexable else NOT_INDEXABLE,
-                canonical=post.canonical,
-                links=found,
+            yield (
+                number,
+                SitePost(
+                    post.link,
+                    text_in(post.title),
+                    post.content,
+                    post.language,
+                    post.canonical,
+                    post.indexable,
+                    [categories[each] for each in post.categories if each in categories],
+                ),
             )
-            named = ", ".join(categories[each] for each in post.categories if each in categories)
-            yield number, (*cells_of_page(page, asides, "200"), named)
 
 
 def _post_of(kept: FetchedPage) -> Published | None:

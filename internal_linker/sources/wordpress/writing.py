@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from internal_linker.sources.http.limits import with_retries
-from internal_linker.sources.wordpress.account import KEY_FILE
+from internal_linker.sources.sites.wordpress import KEY_FILE
 from internal_linker.sources.wordpress.rest import RestClient, RestError
 from internal_linker.sources.wordpress.site import with_ids
 

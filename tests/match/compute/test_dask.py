@@ -14,7 +14,7 @@ import pytest
 from internal_linker.match.compute.dask import IN_FLIGHT, SHARED_BYTES, DaskCompute
 from internal_linker.match.compute.local import Threads
 from internal_linker.match.encoders.dask import TEXTS_A_TASK, DaskEncoder
-from internal_linker.match.encoders.minilm import LocalEncoder
+from internal_linker.match.encoders.minilm import LocalEncoder, local_encoder_at
 from internal_linker.match.neighbours.exact import join_block
 from internal_linker.match.neighbours.knn_join import EXACT_ROWS, Joined, join
 from internal_linker.model.arrays import JoinTask, Vectors
@@ -22,7 +22,7 @@ from internal_linker.model.errors import ConfigurationError, ServiceError
 from internal_linker.model.ports import Compute
 from internal_linker.model.records import Text
 from internal_linker.project.project import open_project
-from internal_linker.project.providers import compute_at, local_encoder_at
+from internal_linker.project.providers import compute_at
 from internal_linker.store.neighbours import StoredJoins
 from tests.match.neighbours.test_knn_join import digests_of
 from tests.support.builders import Told

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from internal_linker.match.embed import embed, encodable
-from internal_linker.match.encoders.vector_file import VectorFile
+from internal_linker.match.encoders.vector_file import VectorFile, vector_file
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.model.errors import ConfigurationError, InputError
 from internal_linker.model.records import Text
-from internal_linker.project.providers import vector_file
 from tests.support.builders import MemoryVectors, Told
 from tests.support.small_project import URLS, write_csv, write_text
 

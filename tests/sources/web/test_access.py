@@ -156,7 +156,7 @@ def test_readable_and_unencrypted_secrets_are_told(
     assert imported(project, "--urls", str(project / "urls.txt"), *QUICK) == 0
     told = capsys.readouterr().err
     assert "chmod 600 config/site_access.toml" in told
-    assert "http://staging.example gets its password and headers unencrypted" in told
+    assert "http://staging.example gets its password, headers and key unencrypted" in told
 
 
 def test_the_log_knows_the_secrets(project: Path) -> None:

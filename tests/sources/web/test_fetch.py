@@ -356,7 +356,7 @@ ERRORS = {
     "nothing": (
         (),
         2,
-        "name a file, a folder, --sitemap, --urls, --wordpress, --search-console or --analytics",
+        "name a file, a folder, --sitemap, --urls, --ghost, --wordpress, --search-console or --analytics",
     ),
     "no address": (
         ("--sitemap", "/sitemap.xml"),

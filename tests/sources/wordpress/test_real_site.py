@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from internal_linker.model.errors import CredentialsRefused
-from internal_linker.sources.wordpress.account import Account
+from internal_linker.sources.sites.wordpress import Account
 from internal_linker.sources.wordpress.rest import RestClient
 from internal_linker.sources.wordpress.site import (
     PostType,

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from internal_linker.model.errors import CredentialsRefused, ServiceError
-from internal_linker.sources.wordpress.account import Account
+from internal_linker.sources.sites.wordpress import Account
 from internal_linker.sources.wordpress.rest import RestClient, RestError
 from tests.standins import Reply, WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER

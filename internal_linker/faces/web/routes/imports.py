@@ -2,16 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
-from pydantic import Field
+from pydantic import Field, create_model
 
 from internal_linker.faces.web.context import Body, Folder, OpenedProject, SharedState, require_own_computer
 from internal_linker.faces.web.routes.session import Done
 from internal_linker.faces.web.tasks import TaskState
-from internal_linker.project.options.imports import ImportOptions
+from internal_linker.project.options.imports import ImportOptions, SiteOptions
+from internal_linker.project.remote_options import remote_fields
 from internal_linker.project.stage_import import (
     FilterCounts,
     Survey,
@@ -48,12 +49,17 @@ class UploadedTable(Body):
         return TableChoice(self.upload, self.sheet, self.rows_are, self.columns)
 
 
-class ImportRequest(Body):
+if TYPE_CHECKING:
+    SiteAddresses = Body
+else:
+    SiteAddresses = create_model("SiteAddresses", __base__=Body, **remote_fields(SiteOptions))
+
+
+class ImportRequest(SiteAddresses):
     """What to import, and which pages to leave out."""
 
     tables: Annotated[list[UploadedTable], Field(max_length=50)] = Field(default_factory=list)
     sitemap: Annotated[str, Field(max_length=2_000, description="A sitemap, or a host that has one.")] = ""
-    wordpress: Annotated[str, Field(max_length=2_000, description="The address of a WordPress site.")] = ""
     allow_private: Annotated[
         bool, Field(description="Fetch from a private network; not where others can reach the app.")
     ] = False

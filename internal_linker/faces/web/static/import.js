@@ -6,6 +6,8 @@ const get = (id) => document.getElementById(id);
 const reasons = { "not in --include": "not below an included path", "in --exclude": "below an excluded path", "beyond --limit": "beyond the limit" };
 let files = [];
 let exports = [];
+// The fields of a sitemap and of each content management system.
+const SITES = [...document.querySelectorAll("[data-site]")];
 // What was chosen for each upload: sheet, what rows are, columns.
 const choices = new Map();
 let previews = [];
@@ -24,8 +26,12 @@ function whole(id) {
   return Number(value);
 }
 
+function addresses() {
+  return Object.fromEntries(SITES.map((field) => [field.id, field.value.trim()]));
+}
+
 function site() {
-  return get("sitemap").value.trim() || get("wordpress").value.trim();
+  return Object.values(addresses()).some(Boolean);
 }
 
 function request() {
@@ -33,7 +39,7 @@ function request() {
   const on = (name) => form.elements[name].checked;
   return {
     tables: files.map((file) => ({ upload: file.id, ...choices.get(file.id) })),
-    sitemap: get("sitemap").value.trim(), wordpress: get("wordpress").value.trim(), allow_private: get("private").checked, base_url: get("base-url").value.trim(), limit: whole("limit"), min_words: whole("min-words"),
+    ...addresses(), allow_private: get("private").checked, base_url: get("base-url").value.trim(), limit: whole("limit"), min_words: whole("min-words"),
     only_200: on("only_200"), only_indexable: on("only_indexable"), canonicalised: !on("canonicalised"), pagination: !on("pagination"),
     parameters: !on("parameters"), duplicates: !on("duplicates"), include: lines("include"), exclude: lines("exclude"),
   };
@@ -322,7 +328,7 @@ for (const name of ["dragover", "dragleave", "drop"]) {
 get("filters").addEventListener("input", count);
 get("filters").addEventListener("submit", (event) => event.preventDefault());
 get("base-url").addEventListener("change", showTables);
-for (const id of ["sitemap", "wordpress"]) {
-  get(id).addEventListener("input", () => { get("filters-part").hidden = !(previews.length || site()); showReady(); });
+for (const field of SITES) {
+  field.addEventListener("input", () => { get("filters-part").hidden = !(previews.length || site()); showReady(); });
 }
 load().then(() => followImport(true)).catch(showProblem);
