@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from internal_linker.model.arrays import Ints, JoinTask, Nearest, Neighbourhood, Vectors
+from internal_linker.model.columns import LinkView
 from internal_linker.model.edges import (
     Anchor,
     Edge,
-    ReviewRow,
     Status,
     Verdict,
 )
@@ -18,6 +18,7 @@ from internal_linker.model.records import (
     Duplicate,
     EncodedBatch,
     Link,
+    Page,
     Recommendation,
     SerpMarket,
     SerpPage,
@@ -89,10 +90,10 @@ class ListSink(Protocol[Item_contra]):
 
 
 class PageTexts(Protocol):
-    """The pages of a site: their titles, and where anchors stand in their texts."""
+    """The pages of a site, and where anchors stand in their texts."""
 
-    def title(self, page: str) -> str:
-        """Return a page's title; "" for an unknown page."""
+    def page(self, key: str) -> Page | None:
+        """Return the page with this key; None if it is not listed."""
 
     def placed(self, source: str, text: str) -> Anchor:
         """Return a text as an anchor where it stands in a page; see `Anchors.placed`."""
@@ -341,7 +342,7 @@ class RunStore(Protocol):
         """Store a run with its near-duplicates; `versions` lists it once all of it is stored."""
 
 
-class ReviewDesk(ListSink[ReviewRow], Protocol):
+class ReviewDesk(ListSink[LinkView], Protocol):
     """A place where editors decide on proposed links: a tab of the Sheet, or a workbook."""
 
     def state(self) -> str:
@@ -363,7 +364,7 @@ class ReviewDesk(ListSink[ReviewRow], Protocol):
     def remarks(self) -> Sequence[str]:
         """Return what the last `read` couldn't take as a decision, one sentence each."""
 
-    def write(self, items: Iterable[ReviewRow]) -> Sequence[str]:
+    def write(self, items: Iterable[LinkView]) -> Sequence[str]:
         """Show these links; return what could not be done, one sentence each.
 
         This never changes an editor's status, anchor or note, and never removes a row that has one; rows of other

@@ -11,7 +11,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from internal_linker.model.edges import ReviewRow
+from internal_linker.model.columns import LinkView
 from internal_linker.model.errors import InputError
 from internal_linker.project.history import rollback
 from internal_linker.project.options.decisions import ReviewOptions, RollbackOptions
@@ -31,10 +31,10 @@ class Typist:
     """A ReviewFace that types these keys and lines."""
 
     def __init__(self, *keys: str) -> None:
-        self.keys, self.shown, self.told = [*keys], list[ReviewRow](), list[str]()
+        self.keys, self.shown, self.told = [*keys], list[LinkView](), list[str]()
 
-    def show(self, row: ReviewRow, left: int) -> None:
-        self.shown.append(row)
+    def show(self, link: LinkView, left: int) -> None:
+        self.shown.append(link)
 
     def key(self) -> str:
         return self.keys.pop(0) if self.keys else ""
@@ -216,7 +216,7 @@ def test_two_caches_share_a_workbook(project: Path, tmp_path: Path) -> None:
 
 def test_words_of_the_terminal_reach_the_workbook_and_stay(project: Path) -> None:
     typist = typed(project, "n", "ask Bob", "e", "fresh words", "a", "q")
-    link = typist.shown[0].id
+    link = typist.shown[0].edge.id
     for _ in range(2):
         do(project)
         row = rows(project)[link]
@@ -335,7 +335,9 @@ def test_the_terminal_shows_titles_and_warns(project: Path) -> None:
     typist = typed(project, "e", "fresh words", "a", "u", "q")
     first = typist.shown[0]
     assert first.source_title == next(
-        page["Title"] for page in read_csv(project / "files/urls_rawdata.csv") if page["URL"] == first.source
+        page["Title"]
+        for page in read_csv(project / "files/urls_rawdata.csv")
+        if page["URL"] == first.edge.source_url
     )
     assert typist.told == [
         "Links that wait for a decision: 12 links of all runs.",
