@@ -394,7 +394,7 @@ class Project:
             return self.clients.review_tab()
         from internal_linker.review.workbook import ReviewWorkbook
 
-        return ReviewWorkbook(self.file("review.xlsx"))
+        return ReviewWorkbook(self.file("review.xlsx"), columns.LANGUAGES[self.settings.review_language])
 
     def _sinks(self, folder: str, model: str, keeps: Keeps, *, figures: bool) -> list[LinkSink]:
         path, hosts = self.file(folder), self.settings.hosts

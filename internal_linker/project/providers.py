@@ -12,6 +12,7 @@ from internal_linker.match.encoders.lsa import LsaEncoder
 from internal_linker.match.encoders.minilm import FastEncoder, LocalEncoder
 from internal_linker.match.encoders.multilingual import MultilingualEncoder
 from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.columns import LANGUAGES
 from internal_linker.model.errors import ConfigurationError, InputError
 from internal_linker.model.ports import Compute, Encoder, Progress, SerpClient, Workers
 from internal_linker.model.records import SerpMarket
@@ -223,7 +224,8 @@ class Clients:
 
         settings = self.settings
         account = settings.service_account.get_secret_value()
-        return ReviewTab(account, settings.google_sheet_id, api_url=settings.google_api_url)
+        language = LANGUAGES[settings.review_language]
+        return ReviewTab(account, settings.google_sheet_id, language, api_url=settings.google_api_url)
 
     def search_console(self) -> "SearchConsole":
         """Return the client of Search Console; a ConfigurationError says that there is no account or usable key."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from internal_linker.model.columns import GERMAN, REVIEW_KEYS
 from internal_linker.model.edges import TIER_NAMES
 from internal_linker.model.errors import CredentialsRefused, InputError, OutputError, ServiceError
 from internal_linker.model.ports import ReviewDesk
@@ -380,3 +381,44 @@ def test_a_viewer_is_told_to_become_editor(google: GoogleStandIn) -> None:
     with pytest.raises(ServiceError, match=r"the tab Review are protected\. Allow .*Data > Protect sheets"):
         review_tab(google).write([A, B])
     assert ids(shown(google)) == [A.id]
+
+
+def test_a_tab_is_translated_where_it_stands(google: GoogleStandIn) -> None:
+    """Headings, notes, choices and the program's statuses change; what editors wrote stays and is read."""
+    review_tab(google).write([A, B, C])
+    put(google, A, "Status", "accepted")
+    put(google, B, "Notes", "ask Ann")
+    said = review_tab(google, GERMAN).read()
+    assert said == review_tab(google).read()
+    assert review_tab(google, GERMAN).write([A, B, C]) == []
+    grid = shown(google)
+    assert grid[0][:3] == ["Status", "Ankertext", "Satz"] and grid[0][9:12] == ["Notizen", "Quelle", "Ziel"]
+    assert [line[0] for line in grid[1:]] == ["accepted", "vorgeschlagen", "vorgeschlagen"]
+    choices = google.tab("Review").looks.validations[-1][1]["condition"]["values"]
+    assert {"userEnteredValue": "abgelehnt"} in choices
+    assert "Notizen" in google.cell_notes("Review")["J1"]
+    put(google, C, "Status", "Abgelehnt")
+    read = review_tab(google).read()
+    assert [each.status for each in read] == ["accepted", "proposed", "rejected"]
+    assert (read[0], read[1].notes) == (said[0], "ask Ann")
+    google.forget()
+    assert review_tab(google, GERMAN).write([A, B, C]) == []
+    assert google.calls("^POST /v4") == []
+
+
+def test_a_new_tab_is_german_at_once(google: GoogleStandIn) -> None:
+    assert review_tab(google, GERMAN).write([A]) == []
+    assert shown(google)[:2] == [[*map(GERMAN.headers.get, REVIEW_KEYS)], ["vorgeschlagen", *cells(A)[1:]]]
+
+
+def test_a_column_of_an_editors_own_is_never_taken_for_ours(google: GoogleStandIn) -> None:
+    """A heading that one of ours would get in another language keeps all of ours as they are; a sentence says so."""
+    review_tab(google).write([A])
+    rearrange(google, lambda grid: [["Notizen", *grid[0]], ["own", *grid[1]]])()
+    desk = review_tab(google, GERMAN)
+    assert desk.write([A, B]) == []
+    assert [line[0] for line in shown(google)] == ["Notizen", "own", ""]
+    assert shown(google)[0][1:] == HEADERS
+    assert desk.read()[0].notes == ""
+    (remark,) = desk.remarks()
+    assert "a column of yours is called 'Notizen'" in remark

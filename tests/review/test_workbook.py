@@ -13,6 +13,7 @@ import xlsxwriter
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from python_calamine import CalamineWorkbook
 
+from internal_linker.model.columns import ENGLISH, GERMAN
 from internal_linker.model.edges import Status
 from internal_linker.model.errors import InputError, OutputError
 from internal_linker.model.ports import ReviewDesk
@@ -364,3 +365,12 @@ def test_thousands_of_rows(count: int, path: Path) -> None:
     assert (len(read), read[-1].status) == (count, "rejected")
     with zipfile.ZipFile(path) as parts:
         assert not [name for name in parts.namelist() if "comments" in name]
+
+
+def test_a_column_that_says_who_decided(path: Path) -> None:
+    ReviewWorkbook(path).write([A])
+    edit(path, Q1="Who", Q2="Ann", A2="accepted")
+    for language in (ENGLISH, GERMAN):
+        assert ReviewWorkbook(path, language).write([A, B]) == []
+        assert grid(path)[0][16] == language.headers["who"]
+        assert [each.by for each in ReviewWorkbook(path).read()] == ["Ann", "review.xlsx"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from internal_linker.model.columns import REVIEW, LinkView, proposed_anchor
+from internal_linker.model.columns import ENGLISH, REVIEW, Language, LinkView, proposed_anchor
 from internal_linker.model.edges import TIER_NAMES, Anchor, Edge, Verdict, score_of
 from internal_linker.model.records import Page
 from internal_linker.model.sections import section_of
@@ -88,8 +88,8 @@ def verdict(of: LinkView, by: str = "Review tab", **changes: Any) -> Verdict:
     return replace(Verdict(edge.id, edge.status, anchor, edge.notes, by, anchor, edge.status), **changes)
 
 
-def review_tab(google: GoogleStandIn) -> ReviewTab:
-    return ReviewTab(json.dumps(google.service_account), google.spreadsheet_id, api_url=google.url)
+def review_tab(google: GoogleStandIn, language: Language = ENGLISH) -> ReviewTab:
+    return ReviewTab(json.dumps(google.service_account), google.spreadsheet_id, language, api_url=google.url)
 
 
 def shown(google: GoogleStandIn, title: str = "Review") -> list[list[str]]:
