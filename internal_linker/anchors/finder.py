@@ -19,7 +19,7 @@ from internal_linker.anchors.variety import ProposeEach, Variety
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.model.edges import Anchor
 from internal_linker.model.house_rules import LinkRule
-from internal_linker.model.records import ExistingLink, fold_query
+from internal_linker.model.records import ExistingLink, Page, fold_query
 from internal_linker.rank.promising import PAIR_COLUMNS
 from internal_linker.rank.rules import BALANCED, MOST_SAME
 from internal_linker.text.sentences import around, sentences
@@ -159,10 +159,14 @@ class Anchoring:
         page = self.site.collected.page(source)
         return taken_spans(self.site, page, str(page.content), self.site.links.get(source, ()))
 
-    def title(self, page: str) -> str:
+    def page(self, key: str) -> Page | None:
+        """Return the page with this key; None if it is not listed."""
+        return self.site.collected.find(self.site.collected.hosts.restored(key))
+
+    def title(self, key: str) -> str:
         """Return a page's title or H1; "" for an unknown page."""
-        found = self.site.collected.find(self.site.collected.hosts.restored(page))
-        return (found.title or found.h1) if found else ""
+        page = self.page(key)
+        return page.name if page else ""
 
     def placed(self, source: str, text: str, near: int = 0) -> Anchor:
         """Return a text as an anchor where it stands in a page, outside links and headings if possible.

@@ -163,33 +163,6 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewRow:
-    """A proposed link as an editor sees it."""
-
-    id: str
-    status: Status
-    anchor: str
-    sentence: str
-    # source, target: the user's own URLs (or the query)
-    source: str
-    target: str
-    score: float  # 0 to 1, NaN where there is none
-    tier: Tier
-    why: str
-    notes: str = ""
-    warning: str = ""  # why the anchor can't be linked where the text stands; "": it can, or nobody knows
-    # the program's anchor where `anchor` is an editor's; None: `anchor` is the program's
-    proposed: str | None = None
-    read: Cells = Cells()  # the cells as the review place had them when it was last read
-    former_ids: tuple[str, ...] = ()  # the ids that the row may still have in a review place
-    # source_title, target_title: the pages' titles, "" where nobody looked them up
-    source_title: str = ""
-    target_title: str = ""
-    # the sentence with the words that are to be added in square brackets; "" for none
-    wording: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Decided:
     """Editors' decisions by source: its key, or its query."""
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from internal_linker.model.arrays import Ints, JoinTask, Nearest, Vectors
+from internal_linker.model.columns import LinkView
 from internal_linker.model.edges import (
     Anchor,
     Edge,
-    ReviewRow,
     Verdict,
 )
 from internal_linker.model.records import (
@@ -139,7 +139,7 @@ class Compute(Protocol):
         """
 
 
-class ReviewDesk(ListSink[ReviewRow], Protocol):
+class ReviewDesk(ListSink[LinkView], Protocol):
     """A place where editors decide on proposed links: a tab of the Sheet, or a workbook."""
 
     def state(self) -> str:
@@ -161,7 +161,7 @@ class ReviewDesk(ListSink[ReviewRow], Protocol):
     def remarks(self) -> Sequence[str]:
         """Return what the last `read` couldn't take as a decision, one sentence each."""
 
-    def write(self, items: Iterable[ReviewRow]) -> Sequence[str]:
+    def write(self, items: Iterable[LinkView]) -> Sequence[str]:
         """Show these links; return what could not be done, one sentence each.
 
         This never changes an editor's status, anchor or note, and never removes a row that has one; rows of other

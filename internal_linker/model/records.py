@@ -95,6 +95,11 @@ class Page:
     """Where links and code begin and end in the content's other lines, in turn, ascending, as HTML has them."""
 
     @property
+    def name(self) -> str:
+        """The title, else the H1; "" without either."""
+        return self.title or self.h1
+
+    @property
     def is_visited(self) -> bool:
         """Whether the URL shows a page of its own: not an error, a redirect or a copy."""
         return self.issue is None or self.issue.kind in VISITED

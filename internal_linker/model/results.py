@@ -28,10 +28,15 @@ class Column:
     header: str  # its name for people
     width: int = 12  # its width in characters
     # "link" for clickable URLs, "text" for texts that wrap, "bar" for numbers with a bar, "score" for numbers
-    # from 0 to 1 with a bar.
-    look: Literal["plain", "link", "text", "bar", "score"] = "plain"
+    # from 0 to 1 with a bar, "hidden" for what only the program reads.
+    look: Literal["plain", "link", "text", "bar", "score", "hidden"] = "plain"
     decimals: int | None = None  # decimal places that people see; None: all
     note: str = ""  # a note on the header; "": none
+    value: Callable[[Any], Any] | None = None  # its value of an item; None: the item's attribute `key`
+
+    def read(self, item: Any) -> Any:
+        """Return the value of an item in this column."""
+        return self.value(item) if self.value else getattr(item, self.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from internal_linker.model.canonical_hosts import origin_of
+from internal_linker.model.columns import REJECTED_ROWS
 from internal_linker.model.ports import Progress
 from internal_linker.model.results import Columns, Result, columns_of
 from internal_linker.model.search_data import SearchTable, first_kept_day
@@ -25,7 +26,7 @@ from internal_linker.sources.search.exports import (
 )
 from internal_linker.sources.search.frames import Place
 from internal_linker.sources.tables.columns import Kind, find_column
-from internal_linker.sources.tables.lists_csv import RejectedCsv
+from internal_linker.sources.tables.lists_csv import ListCsv
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -117,7 +118,7 @@ def store_exports(project: Project, read: SearchExports, progress: Progress) -> 
     """
     noted = read.noted
     with project.lock():
-        remarks = [*noted.remarks, *RejectedCsv(project.file(REJECTED)).write(noted.rejects)]
+        remarks = [*noted.remarks, *ListCsv(project.file(REJECTED), REJECTED_ROWS).write(noted.rejects)]
         stored = [
             each
             for (source, table), frame in read.frames.items()

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from internal_linker.model.applied_links import LinkState
+from internal_linker.model.columns import LINK_LIST
 from internal_linker.model.edges import TIER_NAMES, Edge, Status, Tier, score_of
 from internal_linker.model.records import Origin
-from internal_linker.model.results import Column, table_of
+from internal_linker.model.results import table_of
 from internal_linker.model.sections import SectionFilter, Sections, section_of
 from internal_linker.model.wordings import shown_wording
 from internal_linker.project.site_texts import SiteTexts
@@ -206,30 +207,6 @@ def best_first(rows: Iterable[LinkRow]) -> list[LinkRow]:
 
 
 Format = Literal["xlsx", "csv"]
-ON_SITE: Mapping[OnSite, str] = {
-    "": "",
-    "missing": "not yet",
-    "undone": "taken back",
-    "applied": "applied",
-    "live": "live",
-}
-_COLUMNS = (
-    Column("source", "Source", 40, "link"),
-    Column("source_title", "Source Title", 40),
-    Column("target", "Target", 40, "link"),
-    Column("target_title", "Target Title", 40),
-    Column("anchor", "Anchor", 30),
-    Column("score", "Score"),
-    Column("tier", "Tier", 14),
-    Column("status", "Status"),
-    Column("on_site", "On the Site"),
-    Column("origin", "Origin"),
-    Column("section", "Source Section", 16),
-    Column("by", "Who", 16),
-    Column("at", "When", 20),
-    Column("notes", "Notes", 40, "text"),
-    Column("id", "Link Id", 22),
-)
 
 
 def write_links(rows: Sequence[LinkRow], file: Path, kind: Format) -> None:
@@ -238,14 +215,8 @@ def write_links(rows: Sequence[LinkRow], file: Path, kind: Format) -> None:
     Raises:
         OutputError: the file can't be written.
     """
-    table = table_of("Links", _COLUMNS, map(_values, rows))
+    table = table_of("Links", LINK_LIST, ([column.read(row) for column in LINK_LIST] for row in rows))
     if kind == "csv":
         write_csv(file, table)
     else:
         write_xlsx(file, [table])
-
-
-def _values(row: LinkRow) -> Sequence[Any]:
-    told = (row.source_url, row.source_title, row.target_url, row.target_title, row.anchor)
-    state = (row.score, TIER_NAMES[row.tier], row.status, ON_SITE[row.on_site], row.origin, row.section)
-    return (*told, *state, row.by, row.at, row.notes, row.id)

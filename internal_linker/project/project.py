@@ -15,6 +15,7 @@ from internal_linker.match.compute.local import return_free_memory
 from internal_linker.match.embed import Shortened
 from internal_linker.match.encoders.lsa import LsaEncoder
 from internal_linker.match.encoders.minilm import LocalEncoder
+from internal_linker.model import columns
 from internal_linker.model.edges import beside
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.link_density import LinkDensity
@@ -53,15 +54,7 @@ from internal_linker.sources.serp.search import SearchRules
 from internal_linker.sources.tables.columns import Kind, find_column
 from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.sources.tables.links_csv import Keeps, LinksCsv, OutputCsv
-from internal_linker.sources.tables.lists_csv import (
-    BacktestCsv,
-    DiffCsv,
-    DuplicatesCsv,
-    ExcludedCsv,
-    OrphansCsv,
-    RejectedCsv,
-    VectorsCsv,
-)
+from internal_linker.sources.tables.lists_csv import ListCsv, VectorsCsv
 from internal_linker.store.answers import SerpResultCache, StoredAnswers, StoredPages
 from internal_linker.store.applied_links import AppliedLinks, Experiments
 from internal_linker.store.databases import Databases
@@ -189,10 +182,10 @@ class Project:
             sinks=self._sinks("trial" * trial, model or used.name, keeps, figures=figures) if deliver else (),
             figures=figures,
             sheet=sheet if public else None,
-            rejects=RejectedCsv(self.file("rejected_rows.csv")),
-            excluded=ExcludedCsv(self.file("excluded_targets.csv")),
-            duplicates=DuplicatesCsv(self.file("duplicates.csv")),
-            orphans=OrphansCsv(self.file("orphans.csv")),
+            rejects=ListCsv(self.file("rejected_rows.csv"), columns.REJECTED_ROWS),
+            excluded=ListCsv(self.file("excluded_targets.csv"), columns.EXCLUDED_TARGETS),
+            duplicates=ListCsv(self.file("duplicates.csv"), columns.DUPLICATES),
+            orphans=ListCsv(self.file("orphans.csv"), columns.ORPHANS),
             links=self.existing_links(),
             keep=spool.keep,
             compute=compute_at(self.settings.dask_scheduler),
@@ -374,13 +367,13 @@ class Project:
         """Return a file that `export-vectors` writes."""
         return VectorsCsv(self.file(name))
 
-    def diff_csv(self) -> DiffCsv:
+    def diff_csv(self) -> ListCsv:
         """Return the file that `diff` writes."""
-        return DiffCsv(self.file("diff.csv"))
+        return ListCsv(self.file("diff.csv"), columns.DIFFERENCES)
 
-    def backtest_csv(self) -> BacktestCsv:
+    def backtest_csv(self) -> ListCsv:
         """Return the file that `backtest` writes."""
-        return BacktestCsv(self.file("backtest.csv"))
+        return ListCsv(self.file("backtest.csv"), columns.BACKTEST)
 
     def labels_csv(self) -> "LabelsCsv":
         """Return the file that `calibrate` reads and extends."""
@@ -404,7 +397,7 @@ class Project:
             return self.clients.review_tab()
         from internal_linker.review.workbook import ReviewWorkbook
 
-        return ReviewWorkbook(self.file("review.xlsx"))
+        return ReviewWorkbook(self.file("review.xlsx"), columns.LANGUAGES[self.settings.review_language])
 
     def _sinks(self, folder: str, model: str, keeps: Keeps, *, figures: bool) -> list[LinkSink]:
         path, hosts = self.file(folder), self.settings.hosts

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from internal_linker.match.compute.local import Threads
 from internal_linker.match.encoders import EncoderRequest, encoder_kinds
 from internal_linker.match.encoders.lsa import LsaEncoder
+from internal_linker.model.columns import LANGUAGES
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.ports import Compute, Encoder, Progress
 from internal_linker.model.records import SerpMarket
@@ -124,7 +125,8 @@ class Clients:
 
         settings = self.settings
         account = settings.service_account.get_secret_value()
-        return ReviewTab(account, settings.google_sheet_id, api_url=settings.google_api_url)
+        language = LANGUAGES[settings.review_language]
+        return ReviewTab(account, settings.google_sheet_id, language, api_url=settings.google_api_url)
 
     def search_console(self) -> "SearchConsole":
         """Return the client of Search Console; a ConfigurationError says that there is no account or usable key."""

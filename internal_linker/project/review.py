@@ -6,26 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.count_breakdown import count_waiting
-from internal_linker.model.edges import TIER_NAMES, Edge, ReviewRow, Tier, Verdict, is_link, score_of
+from internal_linker.model.edges import TIER_NAMES, Edge, Status, Tier, Verdict, is_link, score_of
 from internal_linker.model.errors import InputError, OutputError
 from internal_linker.model.ports import Progress
 from internal_linker.model.records import fold_query
-from internal_linker.model.results import Columns, Result, columns_of
+from internal_linker.model.results import Columns, Result
 from internal_linker.model.sections import Sections
 from internal_linker.model.urls import normal_form
+from internal_linker.model.wordings import full_reason, shown_wording, warning
 from internal_linker.project.capabilities import capability
 from internal_linker.project.options.decisions import ReviewOptions
 from internal_linker.project.project import Project
 from internal_linker.project.site_texts import site_of
 from internal_linker.review import session
-from internal_linker.review.merge import STATUSES
-from internal_linker.review.rows import review_row
 from internal_linker.review.session import EdgeQueue, ReviewFilter, answered
 from internal_linker.sources.tables.columns import text_of
 from internal_linker.store.files.plain_text import shortened
@@ -44,30 +43,31 @@ class ReviewResult(Result):
     """Proposed links that wait for a decision."""
 
     # The links as an editor sees them: first those that need approval, then the strongest.
-    links: tuple[ReviewRow, ...]
+    links: tuple[Edge, ...]
 
     def tables(self) -> dict[str, Columns]:
         """Return `links`, `score` being 0 to 100 or NaN; `decide` takes this table with its statuses filled in.
 
         `warning` is "" if the anchor stands in the page's text, outside links and headings.
         """
-        names = (
-            "source",
-            "target",
-            "anchor",
-            "sentence",
-            "wording",
-            "score",
-            "tier",
-            "status",
-            "why",
-            "notes",
-            "warning",
-        )
-        columns = {"link_id": [row.id for row in self.links], **columns_of(self.links, *names)}
-        scores = (score_of(row.score) for row in self.links)
-        columns["score"] = [nan if score is None else float(score) for score in scores]
-        return {"links": columns}
+        edges = self.links
+        scores = [score_of(edge.strength) for edge in edges]
+        return {
+            "links": {
+                "link_id": [edge.id for edge in edges],
+                "source": [edge.source_url for edge in edges],
+                "target": [edge.target_url for edge in edges],
+                "anchor": [edge.chosen.text for edge in edges],
+                "sentence": [edge.chosen.sentence for edge in edges],
+                "wording": [shown_wording(edge) for edge in edges],
+                "score": [nan if score is None else float(score) for score in scores],
+                "tier": [edge.tier for edge in edges],
+                "status": [edge.status for edge in edges],
+                "why": [full_reason(edge) for edge in edges],
+                "notes": [edge.notes for edge in edges],
+                "warning": [warning(edge) for edge in edges],
+            }
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def waiting_links(project: Project) -> ReviewResult:
         InternalLinkerError: the settings or the link graph can't be read.
     """
     with project.graph() as (edges, _):
-        return ReviewResult(tuple(EdgeQueue(edges).pending()))
+        return ReviewResult(tuple(link.edge for link in EdgeQueue(edges).pending()))
 
 
 def decide(
@@ -218,7 +218,7 @@ def _require_known(number: int, decision: LinkDecision, known: Mapping[str, Edge
             f"Decision {number}: link '{shortened(decision.link_id)}' not found. "
             "Copy the id from waiting_links or files/links.csv."
         )
-    if _status(decision) not in (None, "", *STATUSES):
+    if _status(decision) not in (None, "", *get_args(Status)):
         raise InputError(
             f"Decision {number} (link {decision.link_id}): '{shortened(str(decision.status))}' is not a status. "
             "Write accepted, rejected or edited."
@@ -231,17 +231,16 @@ def _status(decision: LinkDecision) -> str | None:
 
 def decided(edge: Edge, decision: LinkDecision, by: str) -> Edge:
     """Return the edge with a decision, by the rules of the review's workbook."""
-    row = review_row(edge)
-    status = next((each for each in STATUSES if each == _status(decision)), None)
-    if status == "proposed" and row.status != "proposed":
+    status = next((each for each in get_args(Status) if each == _status(decision)), None)
+    if status == "proposed" and edge.status != "proposed":
         return edge
     said = Verdict(
         edge.id,
-        "" if _status(decision) == "" else status or row.status,
-        row.anchor if decision.anchor is None else decision.anchor,
-        row.notes if decision.notes is None else decision.notes,
+        "" if _status(decision) == "" else status or edge.status,
+        edge.chosen.text if decision.anchor is None else decision.anchor,
+        edge.notes if decision.notes is None else decision.notes,
         by,
-        wording=row.wording if decision.wording is None else decision.wording,
+        wording=shown_wording(edge) if decision.wording is None else decision.wording,
     )
     return answered(edge, said)
 

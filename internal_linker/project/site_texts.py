@@ -75,7 +75,7 @@ class SiteTexts:
     def title(self, key: str) -> str:
         """Return a page's title, else its H1; "" for an unknown page."""
         page = self.page(key)
-        return (page.title or page.h1) if page else ""
+        return page.name if page else ""
 
     def placed(self, source: str, text: str, near: int = 0) -> Anchor | None:
         """Return a text as an anchor where it stands in a page, as `Anchoring.placed`; None without pages."""

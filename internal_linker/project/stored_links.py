@@ -13,6 +13,7 @@ from internal_linker.model.edges import Edge, is_link
 from internal_linker.model.errors import InputError
 from internal_linker.model.ports import Progress
 from internal_linker.model.urls import is_address, normal_form
+from internal_linker.model.wordings import full_reason, warning, warning_of
 from internal_linker.project.link_lists import (
     LinkFilter,
     LinkRow,
@@ -30,7 +31,6 @@ from internal_linker.project.site_texts import (
     SiteTexts,
     TextReader,
 )
-from internal_linker.review.rows import review_row, warning_of
 
 # Links of a page that are listed one by one.
 MOST_OF_A_PAGE = 200
@@ -300,7 +300,7 @@ class StoredLinks:
             raise LinkNotFound("This link is no longer stored: reload the list.")
         with self._lock:
             row = self._fresh().rows.get(link) or link_row(edge, self.texts())
-        texts, shown, chosen = self.texts(), review_row(edge), edge.chosen
+        texts, chosen = self.texts(), edge.chosen
         others = [
             OtherAnchor(one.text, one.sentence, "" if one.verbatim else "not in the text")
             for one in edge.anchors
@@ -309,8 +309,8 @@ class StoredLinks:
         links = texts.site.text_links if texts.site else {}
         return LinkDetail(
             row,
-            shown.why,
-            shown.warning,
+            full_reason(edge),
+            warning(edge),
             texts.passage(edge.source, chosen),
             others,
             texts.first_lines(edge.target),
@@ -366,9 +366,7 @@ class StoredLinks:
             inbound = best_first(table.rows[each] for each in table.by_target.get(key, ()))
             tree = _tree(table, key, texts)
         shown = [*outbound[:MOST_OF_A_PAGE], *inbound[:MOST_OF_A_PAGE]]
-        reasons = {
-            each: review_row(edge).why for each, edge in self._edges([row.id for row in shown]).items()
-        }
+        reasons = {each: full_reason(edge) for each, edge in self._edges([row.id for row in shown]).items()}
         site = texts.site
         live = site.live_links if site else ()
         out = [link for link in live if link.source == key]

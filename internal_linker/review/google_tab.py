@@ -6,7 +6,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
-from internal_linker.model.edges import ReviewRow, Verdict
+from internal_linker.model.columns import (
+    ANCHOR,
+    ENGLISH,
+    LINK_ID,
+    PROPOSED,
+    REVIEW_KEYS,
+    SENTENCE,
+    SOURCE,
+    TARGET,
+    Language,
+    LinkView,
+)
+from internal_linker.model.edges import Verdict
 from internal_linker.model.errors import InputError, OutputError, ServiceError
 from internal_linker.review.google_tab_format import (
     METADATA_KEY,
@@ -17,23 +29,11 @@ from internal_linker.review.google_tab_format import (
     new_column,
     new_tab,
     renewed,
+    translated,
     wider_filter,
     wrong_runs,
 )
-from internal_linker.review.merge import (
-    ANCHOR,
-    COLUMNS,
-    LINK_ID,
-    PROPOSED,
-    SENTENCE,
-    SOURCE,
-    TARGET,
-    Board,
-    insertions,
-    merge,
-    remarks,
-    verdicts,
-)
+from internal_linker.review.merge import Board, insertions, merge, remarks, verdicts
 from internal_linker.review.rows import anchor_span
 from internal_linker.sources.google_sheets.client import GOOGLE
 from internal_linker.sources.google_sheets.reconcile import Line, Reading, Writes
@@ -98,8 +98,8 @@ def require_ids(board: Board) -> None:
     """
     if LINK_ID in board.missing and (board.columns or board.rows):
         raise OutputError(
-            f"The tab Review has no column '{LINK_ID}' in row 1 any more, so its rows can't be identified. "
-            "Restore it with File > Version history, or delete the tab: the next run creates a new one."
+            f"The tab Review has no column '{ENGLISH.headers[LINK_ID]}' in row 1 any more, so its rows can't be "
+            "identified. Restore it with File > Version history, or delete the tab: the next run creates a new one."
         )
 
 
@@ -140,7 +140,7 @@ class Placing:
     moved get back their texts, and rows that were deleted instead of others come back (`Writes`).
     """
 
-    def __init__(self, wanted: Sequence[ReviewRow]) -> None:
+    def __init__(self, wanted: Sequence[LinkView]) -> None:
         self._wanted = wanted
         self._writes = Writes()
         self._board: Board | None = None
@@ -232,7 +232,7 @@ class Placing:
         """Describe what the last reading showed to be missing or wrong, one sentence per kind."""
         work, sentences = self._work, list[str]()
         if work.columns:
-            names = ", ".join(work.columns)
+            names = ", ".join(self.seen.language.headers[key] for key in work.columns) if self.seen else ""
             sentences.append(f"Columns of the tab Review could not be restored: {names}. Run again.")
         if rows := sorted({row for row, _ in work.cells or ()}):
             sentences.append(
@@ -283,7 +283,7 @@ def _board(table: Reading, restored: Collection[str] = ()) -> Board:
 
 
 def _table(board: Board) -> Reading:
-    at = {name: column + 1 for name, column in board.columns.items() if name in COLUMNS}
+    at = {name: column + 1 for name, column in board.columns.items() if name in REVIEW_KEYS}
     keys = [[LINK_ID], [SOURCE, TARGET]]
     known = [[at[name] for name in names] for names in keys if at.keys() >= {*names}]
     return Reading([board.header, *board.rows], 1, known, [*at.values()])
@@ -306,9 +306,12 @@ class ReviewTab:
 
     name = f"Google Sheet '{_TITLE}'"
 
-    def __init__(self, service_account: str, sheet_id: str, *, api_url: str = GOOGLE) -> None:
+    def __init__(
+        self, service_account: str, sheet_id: str, language: Language = ENGLISH, *, api_url: str = GOOGLE
+    ) -> None:
         ours, remedy = f"cells of the tab {_TITLE} are", "Run again."
         self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, ours, remedy)
+        self._language = language
         self._remarks: Sequence[str] = ()
 
     def state(self) -> str:
@@ -333,14 +336,14 @@ class ReviewTab:
             require_ids(board)
         except OutputError as error:
             raise InputError(str(error)) from None
-        self._remarks = remarks(board, self.name)
+        self._remarks = remarks(board, self.name, self._language)
         return verdicts(board, f"{tab.title} tab")
 
     def remarks(self) -> Sequence[str]:
         """Return what the last `read` couldn't take as a decision, one sentence each."""
         return self._remarks
 
-    def write(self, items: Iterable[ReviewRow]) -> list[str]:
+    def write(self, items: Iterable[LinkView]) -> list[str]:
         """Show these links; return what could not be done, one sentence each.
 
         Reads the rows right before each request and again afterwards. Creates the tab even without links.
@@ -392,7 +395,7 @@ class ReviewTab:
             return False
         # As it is now: requests of which the answer got lost were carried out.
         found, _ = self._found()
-        requests = renewed(found, seen.columns, len(rows)) if found else []
+        requests = renewed(found, seen, len(rows)) if found else []
         wrong = {}
         for row, (link, anchor, sentence) in enumerate(rows):
             wanted = bold_runs(sentence.text, anchor_span(sentence.text, anchor.text.strip()))
@@ -407,12 +410,16 @@ class ReviewTab:
     def _look_and_write(self, tab: Tab, placing: Placing) -> bool:
         """Read the tab and do the first part of what is left; return False if nothing is, or no write is left."""
         board = self._board(tab)
+        require_ids(board)
+        if not placing.seen and (requests := translated(tab, board, self._language)):
+            self._spreadsheet.change(requests)
+            board = self._board(tab)
         work = placing.compare(board)
         if not work:
             return False
         if work.columns:
-            requests = [new_column(tab, place, name) for place, name in insertions(board)]
-            self._spreadsheet.change([*chain.from_iterable(requests)])
+            inserted = (new_column(tab, place, name, board.language) for place, name in insertions(board))
+            self._spreadsheet.change([*chain.from_iterable(inserted)])
             return True
         if work.cells:
             part = next(chunks(work.cells))
@@ -429,7 +436,7 @@ class ReviewTab:
 
     def _append(self, tab: Tab, board: Board, placing: Placing, lines: Sequence[Line]) -> None:
         """Append rows part by part, as long as the columns keep their positions."""
-        looks = [*formatted(tab.number, board.columns, len(board.rows) + 1), *wider_filter(tab.facts)]
+        looks = [*formatted(tab.number, board, len(board.rows) + 1), *wider_filter(tab.facts)]
         for number, part in enumerate(parts_of(lines)):
             if number and self._board(tab, "1:1").header != board.header:
                 return
@@ -459,7 +466,7 @@ class ReviewTab:
         # Any number of 31 bits works, but requests that are sent with the new tab must know the number.
         first = zlib.crc32(METADATA_KEY.encode()) >> 1
         number = next(each for each in count(first) if each not in used)
-        self._spreadsheet.change(new_tab(number, title))
+        self._spreadsheet.change(new_tab(number, title, self._language))
         found, _ = self._found()
         if not found:
             raise InputError(f"{self.name}: the tab was deleted during the run. Run again.")

@@ -5,24 +5,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from internal_linker.model.edges import TIER_NAMES
-from internal_linker.review.merge import (
+from internal_linker.model.columns import (
     ANCHOR,
-    COLOURS,
-    COLUMNS,
     EDITORS,
-    EXPLAINED,
     HIDDEN,
     NOTES,
+    REVIEW,
+    REVIEW_KEYS,
     SCORE,
     SENTENCE,
-    SOURCE_TITLE,
     STATUS,
-    STATUSES,
-    TARGET_TITLE,
     TIER,
-    WHY,
+    Language,
 )
+from internal_linker.model.edges import TIER_NAMES
+from internal_linker.review.merge import COLOURS, Board, translation
 from internal_linker.review.rows import anchor_span
 from internal_linker.sources.google_sheets.spreadsheet import MAX_BYTES, RichText, Tab, new_columns
 from internal_linker.sources.tables.columns import Cell, text_of
@@ -31,15 +28,9 @@ Request = dict[str, Any]
 
 # This metadata identifies our tab, whatever its title; its value is the tab's number, which a copy doesn't share.
 METADATA_KEY = "internal-linker-review"
-# Pixels; the columns of a new tab are about two screens wide.
-_WIDTHS = dict(
-    zip(
-        COLUMNS,
-        (110, 200, 420, 200, 200, 110, 60, 90, 280, 220, 260, 260, 140, 140, 110, 110),
-        strict=True,
-    )
-)
-_WRAPPED = (ANCHOR, SENTENCE, SOURCE_TITLE, TARGET_TITLE, WHY, NOTES)
+_COLUMNS = {column.key: column for column in REVIEW}
+# Pixels of a character and around a cell's text, as in a workbook.
+_CHARACTER, _PADDING = 7, 5
 # Rows of a new tab; the grid grows with the links.
 _ROWS = 1000
 # Status and Anchor stay visible when an editor scrolls to the right.
@@ -53,54 +44,80 @@ _VIEW = "Links in the text first"
 _FRAME, _MOST_REQUESTS = 150, 1000
 
 
-def new_tab(number: int, title: str) -> list[Request]:
+def new_tab(number: int, title: str, language: Language) -> list[Request]:
     """Return the requests that create the whole tab, without links; send them together."""
-    grid = {"rowCount": _ROWS, "columnCount": len(COLUMNS), "frozenRowCount": 1, "frozenColumnCount": _FROZEN}
+    grid = {"rowCount": _ROWS, "columnCount": len(REVIEW), "frozenRowCount": 1, "frozenColumnCount": _FROZEN}
     sheet = {"sheetId": number, "title": title, "gridProperties": grid}
     metadata = {"metadataKey": METADATA_KEY, "metadataValue": str(number), "visibility": "DOCUMENT"}
-    places = {name: place for place, name in enumerate(COLUMNS)}
+    board = Board([language.headers[key] for key in REVIEW_KEYS], [])
     return [
         {"addSheet": {"properties": sheet}},
         {"createDeveloperMetadata": {"developerMetadata": {**metadata, "location": {"sheetId": number}}}},
-        _header(number),
-        *chain.from_iterable(_dressed(number, place, name) for name, place in places.items()),
-        *formatted(number, places, 1),
-        *_colours(number, places[TIER]),
-        *_protections(number, places),
-        {"setBasicFilter": {"filter": {"range": _range(number, 0, 0, len(COLUMNS))}}},
+        _header(number, board),
+        *chain.from_iterable(_dressed(number, place, name) for name, place in board.columns.items()),
+        *formatted(number, board, 1),
+        *_colours(number, board.columns[TIER]),
+        *_protections(number, board.columns),
+        {"setBasicFilter": {"filter": {"range": _range(number, 0, 0, len(REVIEW))}}},
     ]
 
 
-def formatted(number: int, columns: Mapping[str, int], top: int) -> list[Request]:
+def formatted(number: int, board: Board, top: int) -> list[Request]:
     """Return the requests that give all rows from `top` (from 0) their drop-down and formats.
 
     Editors' texts stay texts even if they look like numbers or dates.
     """
-    values = [{"userEnteredValue": status} for status in STATUSES]
-    condition = {"type": "ONE_OF_LIST", "values": values}
-    rule = {"condition": condition, "strict": True, "showCustomUi": True}
-    status = _range(number, top, columns[STATUS])
     formats = {ANCHOR: ("TEXT", "@"), NOTES: ("TEXT", "@"), SCORE: ("NUMBER", "0")}
     return [
-        {"setDataValidation": {"range": status, "rule": rule, "filteredRowsIncluded": True}},
+        *_choices(number, board, top),
         *(
-            _repeat(number, columns[name], top, {"numberFormat": {"type": kind, "pattern": pattern}})
+            _repeat(number, board.columns[name], top, {"numberFormat": {"type": kind, "pattern": pattern}})
             for name, (kind, pattern) in formats.items()
         ),
     ]
 
 
-def new_column(tab: Tab, place: int, name: str) -> list[Request]:
+def _choices(number: int, board: Board, top: int) -> list[Request]:
+    """Return the request that gives the rows from `top` (from 0) the drop-down of statuses."""
+    if STATUS in board.missing:
+        return []
+    values = [{"userEnteredValue": status} for status in board.language.statuses.values()]
+    condition = {"type": "ONE_OF_LIST", "values": values}
+    rule = {"condition": condition, "strict": True, "showCustomUi": True}
+    status = _range(number, top, board.columns[STATUS])
+    return [{"setDataValidation": {"range": status, "rule": rule, "filteredRowsIncluded": True}}]
+
+
+def new_column(tab: Tab, place: int, name: str, language: Language) -> list[Request]:
     """Return the requests that insert one of our columns at a place (from 0)."""
     dressed = _dressed(tab.number, place, name)
-    return [*new_columns(tab, place, [name]), *dressed, *_protections(tab.number, {name: place})]
+    return [
+        *new_columns(tab, place, [language.headers[name]]),
+        *dressed,
+        *_protections(tab.number, {name: place}),
+    ]
 
 
-def renewed(tab: Tab, columns: Mapping[str, int], rows: int) -> list[Request]:
+def translated(tab: Tab, board: Board, language: Language) -> list[Request]:
+    """Return the requests that translate headers, their notes and the drop-down; nothing if the language is right."""
+    headers = translation(board, language)
+    if not headers:
+        return []
+    now = Board([headers.get(at, text) for at, text in enumerate(board.header)], [])
+    cells = [
+        _first_cell(tab.number, at, _head(headers[at], language.notes.get(key, "")))
+        for key, at in now.columns.items()
+        if at in headers
+    ]
+    return [*cells, *_choices(tab.number, now, 1)]
+
+
+def renewed(tab: Tab, board: Board, rows: int) -> list[Request]:
     """Return the requests for what a tab with so many rows lacks: the filter view, and today's colours.
 
     Those of an earlier version stood for bounds of the score.
     """
+    columns, notes = board.columns, board.language.notes
     if not {TIER, SCORE} <= columns.keys():
         return []
     former = [at for at, rule in enumerate(tab.facts.get("conditionalFormats", [])) if _has_bound(rule)]
@@ -110,8 +127,12 @@ def renewed(tab: Tab, columns: Mapping[str, int], rows: int) -> list[Request]:
         *_view(tab, columns, rows),
         *({"deleteConditionalFormatRule": {"sheetId": tab.number, "index": at}} for at in reversed(former)),
         *_colours(tab.number, columns[TIER]),
-        *formatted(tab.number, columns, 1),
-        *(_note(tab.number, columns[name], text) for name, text in EXPLAINED.items() if name in columns),
+        *formatted(tab.number, board, 1),
+        *(
+            _first_cell(tab.number, columns[name], {"note": text})
+            for name, text in notes.items()
+            if name in columns
+        ),
     ]
 
 
@@ -213,33 +234,35 @@ def _endless(span: Mapping[str, Any]) -> Request:
     return {name: value for name, value in span.items() if name != "endRowIndex"}
 
 
-def _header(number: int) -> Request:
-    bold = {"textFormat": {"bold": True}}
+def _header(number: int, board: Board) -> Request:
+    bold = {"userEnteredFormat": {"textFormat": {"bold": True}}}
     cells = [
-        {
-            "userEnteredValue": {"stringValue": name},
-            "userEnteredFormat": bold,
-            "note": EXPLAINED.get(name, ""),
-        }
-        for name in COLUMNS
+        {**_head(board.header[at], board.language.notes.get(key, "")), **bold}
+        for key, at in board.columns.items()
     ]
     start = {"sheetId": number, "rowIndex": 0, "columnIndex": 0}
     fields = "userEnteredValue,userEnteredFormat.textFormat,note"
     return {"updateCells": {"start": start, "rows": [{"values": cells}], "fields": fields}}
 
 
+def _head(text: str, note: str) -> Request:
+    """Return the cell of a header."""
+    return {"userEnteredValue": {"stringValue": text}, "note": note}
+
+
 def _dressed(number: int, place: int, name: str) -> Iterator[Request]:
     """Yield the requests that give one of our columns its width and look."""
-    yield _dimension(number, place, {"pixelSize": _WIDTHS[name]})
+    yield _dimension(number, place, {"pixelSize": _CHARACTER * _COLUMNS[name].width + _PADDING})
     if name in HIDDEN:
         yield _dimension(number, place, {"hiddenByUser": True})
-    wrap = {"wrapStrategy": "WRAP"} if name in _WRAPPED else {}
+    wrap = {"wrapStrategy": "WRAP"} if _COLUMNS[name].look == "text" else {}
     yield _repeat(number, place, 1, {"verticalAlignment": "TOP", **wrap})
 
 
-def _note(number: int, place: int, text: str) -> Request:
+def _first_cell(number: int, place: int, cell: Request) -> Request:
+    """Return the request that changes what a cell of the header has, such as its note."""
     start = {"sheetId": number, "rowIndex": 0, "columnIndex": place}
-    return {"updateCells": {"start": start, "rows": [{"values": [{"note": text}]}], "fields": "note"}}
+    return {"updateCells": {"start": start, "rows": [{"values": [cell]}], "fields": ",".join(cell)}}
 
 
 def _dimension(number: int, place: int, properties: Request) -> Request:

@@ -13,12 +13,12 @@ from operator import attrgetter
 import numpy as np
 
 from internal_linker.model.canonical_hosts import CanonicalHosts
+from internal_linker.model.columns import LinkView
 from internal_linker.model.count_breakdown import CountBreakdown
 from internal_linker.model.edges import (
     Anchor,
     Decided,
     Edge,
-    ReviewRow,
     Status,
     Tier,
     Verdict,
@@ -37,6 +37,7 @@ from internal_linker.model.reasons import FewLinks, Reason
 from internal_linker.model.records import (
     Duplicate,
     Link,
+    Page,
     Recommendation,
     Shortage,
     Source,
@@ -44,6 +45,7 @@ from internal_linker.model.records import (
 )
 from internal_linker.model.sections import Sections
 from internal_linker.model.sequences import batched
+from internal_linker.model.wordings import warning
 from internal_linker.review.former_links import carry_over, hear, is_known, todays
 from internal_linker.review.page_links import (
     PageUnderReview,
@@ -62,7 +64,7 @@ from internal_linker.review.proposed_links import (
     of_pages,
     proposed,
 )
-from internal_linker.review.rows import REVIEWABLE, by_page, distinct, review_row, urgency, warning
+from internal_linker.review.rows import REVIEWABLE, by_page, distinct, urgency
 from internal_linker.review.transitions import decided, remembered
 from internal_linker.store.edges import EdgeStore
 from internal_linker.text.words import word_count
@@ -349,11 +351,11 @@ class Memory:
             at=self.at,
         )
 
-    def review_rows(self, titles: Mapping[str, str] | None = None) -> list[ReviewRow]:
-        """Return the rows for editors in the order of `by_page`: waiting links and decided ones.
+    def review_rows(self, pages: Mapping[str, Page] | None = None) -> list[LinkView]:
+        """Return the links for editors in the order of `by_page`: waiting links and decided ones.
 
         Args:
-            titles: the pages' titles by key; None: rows have no titles.
+            pages: the pages by key; None: links have no titles.
         """
         others = (
             edge
@@ -367,9 +369,9 @@ class Memory:
         beyond = of_run + former_links - len(shown)
         parts = [(of_run, "links of this run"), (former_links, "of earlier runs")]
         self.reviewed = CountBreakdown([*parts, (-beyond, f"beyond the {SHOWN:,} foremost")])
-        known, rows = titles or {}, by_page(shown)
+        known, rows = pages or {}, by_page(shown)
         self._reviewed = {edge.id: edge for edge in rows}
-        return [review_row(edge, known.get(edge.source, ""), known.get(edge.target, "")) for edge in rows]
+        return [LinkView(edge, known.get(edge.source), known.get(edge.target)) for edge in rows]
 
     def _each(
         self,

@@ -6,39 +6,51 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import blake2b
 from typing import Any, cast, get_args
-from urllib.parse import unquote
 
-from internal_linker.model.edges import TIER_NAMES, VERDICTS, ReviewRow, Status, Tier, Verdict, score_of
-from internal_linker.model.sections import section_of
-from internal_linker.review.rows import reason
+from internal_linker.model.columns import (
+    ANCHOR,
+    EDITORS,
+    HIDDEN,
+    LANGUAGES,
+    LINK_ID,
+    NOTES,
+    PROPOSED,
+    REVIEW,
+    REVIEW_KEYS,
+    ROW_KEY,
+    SCORE,
+    SENTENCE,
+    SOURCE,
+    SOURCE_TITLE,
+    STATUS,
+    TARGET,
+    TARGET_TITLE,
+    TIER,
+    WHO,
+    WRITTEN,
+    Language,
+    LinkView,
+)
+from internal_linker.model.edges import TIER_NAMES, VERDICTS, Status, Tier, Verdict, score_of
 from internal_linker.sources.tables.columns import Cell, fold_header, text_of
 from internal_linker.store.files.plain_text import shortened
 
 Row = Sequence[Any]
 """A row from a desk's library: texts, numbers, booleans, dates; it may lack empty cells at its end."""
 
-STATUS, ANCHOR, SENTENCE, NOTES = "Status", "Anchor", "Sentence", "Notes"
-SCORE, TIER, WHY = "Score", "Tier", "Why"
-SOURCE, TARGET = "Source", "Target"
-SOURCE_TITLE, TARGET_TITLE, SECTION = "Source Title", "Target Title", "Source Section"
-# Hidden: the row's id, the anchor and the status that a run wrote last, and a digest of the row's source and target,
-# which shows that somebody sorted the visible columns without the hidden ones.
-LINK_ID, PROPOSED, WRITTEN, ROW_KEY = "Link ID", "Proposed Anchor", "Written Status", "Row Key"
 # Stands for the proposed anchor where the record of it got lost, because somebody deleted the hidden column.
 UNKNOWN = "(unknown)"
-# Editors may add this column to say who decided.
-WHO = "Who"
-# In the order of a new desk.
-HIDDEN = (LINK_ID, PROPOSED, WRITTEN, ROW_KEY)
-COLUMNS = (
-    *(STATUS, ANCHOR, SENTENCE, SOURCE_TITLE, TARGET_TITLE, SECTION),
-    *(SCORE, TIER, WHY, NOTES, SOURCE, TARGET, *HIDDEN),
-)
-# Editors write into these columns, and the tool into the others.
-EDITORS = (STATUS, ANCHOR, NOTES)
-STATUSES: tuple[Status, ...] = get_args(Status)
+# The status that each choice of a status cell means, in any language.
+_STATUSES = {
+    fold_header(word): status for language in LANGUAGES.values() for status, word in language.statuses.items()
+}
+# The headers of each language as they are compared; the last one is that of a board without headers.
+_HEADERS = [
+    (language, {key: fold_header(header) for key, header in language.headers.items()})
+    for language in reversed(LANGUAGES.values())
+]
 # Statuses of a row that no editor has decided.
-UNDECIDED = frozenset({"", *STATUSES} - set(VERDICTS))
+UNDECIDED = frozenset({"", *get_args(Status)} - set(VERDICTS))
 
 # The colours of score and tier, as red, green and blue: light enough for black text.
 COLOURS: Mapping[Tier, tuple[int, int, int]] = {
@@ -46,20 +58,6 @@ COLOURS: Mapping[Tier, tuple[int, int, int]] = {
     "sidebar": (255, 232, 163),
     "review": (224, 224, 224),
 }
-EXPLAINED = {
-    STATUS: "Choose accepted or rejected, or edited if you changed the anchor. The tool writes "
-    "proposed, live (found on the site) and withdrawn, and never changes your decision.",
-    ANCHOR: "The text to put the link on. Change it freely: the tool never changes your text.",
-    SENTENCE: "The sentence in which the link goes; the anchor is in bold. Words in [brackets] are new text: if you "
-    "accept the link, apply adds them. To accept it for a related box instead, empty this cell first.",
-    SCORE: "How good the link is, from 0 to 100; links in the text always score more than others of their page.",
-    TIER: "Where the link belongs: in the text (green), in a box of related links (amber), or only after your look at "
-    "it (grey).",
-    WHY: "Why the tool proposes the link. 'New text' means the title, for a box of related links or new words. "
-    "A warning comes first if the anchor is not in the page's text, or only in a link or a heading.",
-    NOTES: "Your own notes. The tool never changes what you write here.",
-}
-
 # What editors write into their columns.
 _UNREAD = {STATUS: "decisions", ANCHOR: "anchors", NOTES: "notes"}
 # How many rows a sentence names.
@@ -80,10 +78,13 @@ class Board:
     def __init__(self, header: Row, rows: Sequence[Row], restored: Collection[str] = ()) -> None:
         self.header, self.rows = [text_of(cell) for cell in header], rows
         folded = [fold_header(name) for name in self.header]
-        known = {name: fold_header(name) for name in (*COLUMNS, WHO)}
-        self.columns = {name: folded.index(text) for name, text in known.items() if text in folded}
-        """The positions of our columns, from 0; other columns may be between them."""
-        self.missing = [name for name in COLUMNS if name not in self.columns]
+        found: dict[str, int] = {}
+        # A column of an editor's own may be called like one of ours in another language: most headers decide.
+        for self.language, headers in sorted(_HEADERS, key=lambda each: len({*each[1].values()} & {*folded})):
+            found |= {key: folded.index(text) for key, text in headers.items() if text in folded}
+        self.columns = {key: found[key] for key in sorted(found, key=found.__getitem__)}
+        """The positions of our columns, from 0, by their keys; other columns may be between them."""
+        self.missing = [name for name in REVIEW_KEYS if name not in self.columns]
         self._restored = restored
         self.unread = [name for name in EDITORS if name in self.missing or name in restored]
         """The columns of editors that are missing or were just added: they say nothing about what editors decided."""
@@ -119,8 +120,9 @@ class Board:
         return self.text(row, LINK_ID).strip()
 
     def status(self, row: int) -> str:
-        """Return the text of the status cell in lower case."""
-        return self.text(row, STATUS).strip().casefold()
+        """Return the status that the cell names in any language; another text in lower case."""
+        text = fold_header(self.text(row, STATUS))
+        return _STATUSES.get(text, text)
 
     def touched(self, row: int) -> bool:
         """Return whether an editor left a decision, an anchor or a note in the row, or may have left one elsewhere."""
@@ -167,16 +169,16 @@ class Merge:
     new: Sequence[Mapping[str, Cell]]
 
 
-def merge(board: Board, wanted: Sequence[ReviewRow]) -> Merge:
+def merge(board: Board, wanted: Sequence[LinkView]) -> Merge:
     """Compare a desk with the links wanted; if an id comes twice, its last row counts.
 
     The tool writes Status only over an empty cell or its own status, and Anchor only into an empty cell or over its
     own last text while nobody has decided. An anchor or a note from elsewhere (the terminal, Python) also replaces a
     cell that has not changed since the tool last read it. An editor's copy of a row counts as a row.
     """
-    rows = {row.id: row for row in wanted}
+    links = {link.edge.id: link for link in wanted}
     # Rows that have the id of another form of the site's URLs get today's.
-    todays = {former: row.id for row in wanted for former in row.former_ids}
+    todays = {former: link.edge.id for link in wanted for former in link.edge.former_ids}
     copies = _redundant_copies(board)
     changes, removed, seen = {}, [], set[str]()
     for at in range(len(board.rows)):
@@ -185,24 +187,42 @@ def merge(board: Board, wanted: Sequence[ReviewRow]) -> Merge:
                 changes[at] = cells
             continue
         link = todays.get(link, link)
-        if at in copies or (link not in rows and not board.touched(at)):
+        if at in copies or (link not in links and not board.touched(at)):
             removed.append(at)
             continue
         seen.add(link)
-        if cells := _changes(board, at, rows.get(link)):
+        if cells := _changes(board, at, links.get(link)):
             changes[at] = cells
-    return Merge(changes, removed, [_cells(row) for row in rows.values() if row.id not in seen])
+    return Merge(changes, removed, [_cells(board, link) for key, link in links.items() if key not in seen])
+
+
+def translation(board: Board, language: Language) -> dict[int, str]:
+    """Return the headers that a desk's columns need in a language, by position, as far as they have others.
+
+    A desk in which editors have a column of their own with such a header stays as it is.
+    """
+    if _heading_taken(board, language):
+        return {}
+    wanted = {at: language.headers[key] for key, at in board.columns.items()}
+    return {at: text for at, text in wanted.items() if fold_header(board.header[at]) != fold_header(text)}
+
+
+def _heading_taken(board: Board, language: Language) -> str:
+    """Return the header of a column of editors' own that is one of ours in a language; "" if there is none."""
+    headers = {*map(fold_header, language.headers.values())}
+    own = (text for at, text in enumerate(board.header) if at not in board.columns.values())
+    return next((text for text in own if fold_header(text) in headers), "")
 
 
 def insertions(board: Board) -> list[tuple[int, str]]:
-    """Return where to insert the columns that a desk lacks, one after another: position from 0, and name.
+    """Return where to insert the columns that a desk lacks, one after another: position from 0, and key.
 
     Each comes after the column that precedes it in a new desk.
     """
     found = list[tuple[int, str]]()
     places = dict(board.columns)
     for name in board.missing:
-        before = [places[each] for each in COLUMNS[: COLUMNS.index(name)] if each in places]
+        before = [places[each] for each in REVIEW_KEYS[: REVIEW_KEYS.index(name)] if each in places]
         at = before[-1] + 1 if before else 0
         places = {each: place + (place >= at) for each, place in places.items()} | {name: at}
         found.append((at, name))
@@ -216,7 +236,7 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
     return [
         Verdict(
             board.link_id(at),
-            next((status for status in STATUSES if status == board.status(at)), ""),
+            next((status for status in get_args(Status) if status == board.status(at)), ""),
             board.text(at, ANCHOR),
             board.text(at, NOTES),
             board.text(at, WHO).strip() or by,
@@ -229,49 +249,59 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
     ]
 
 
-def remarks(board: Board, desk: str) -> list[str]:
-    """Return what editors wrote that `verdicts` can't take, one sentence per kind; `desk` names the place."""
+def remarks(board: Board, desk: str, language: Language) -> list[str]:
+    """Return what editors wrote that `verdicts` can't take, and what keeps the desk in another language.
+
+    `desk` names the place.
+    """
     found = list[str]()
     if not any(board.link_id(at) for at in range(len(board.rows))):
         return found
     for name in board.unread:
         what = _UNREAD[name]
+        header = board.language.headers[name]
         other = next((each for each in board.header if name == STATUS and _has_statuses(board, each)), "")
         where = f"in the column '{other}'" if other else "under another heading"
         found.append(
-            f"{desk} has no column '{name}' in row 1, so {what} {where} were not read: stored {what} stay, and the "
-            f"column comes back with them. Enter {what} there, and keep its heading '{name}'."
+            f"{desk} has no column '{header}' in row 1, so {what} {where} were not read: stored {what} stay, and the "
+            f"column comes back with them. Enter {what} there, and keep its heading '{header}'."
         )
     odd = [at for at in range(len(board.rows)) if board.link_id(at) and _is_odd(board, at)]
     if odd:
         named = [_named(board, at) for at in odd[:_NAMED]]
         more = [f"{len(odd) - _NAMED:,} more"] * (len(odd) > _NAMED)
         found.append(
-            f"{desk} has texts in the column '{STATUS}' that are no status, so they were not read: "
-            f"{', '.join([*named, *more])}. Choose a status from the list."
+            f"{desk} has texts in the column '{board.language.headers[STATUS]}' that are no status, so they were not "
+            f"read: {', '.join([*named, *more])}. Choose a status from the list."
+        )
+    taken = _heading_taken(board, language)
+    if taken and board.language is not language:
+        found.append(
+            f"{desk} keeps its headings: a column of yours is called '{taken}', as one of them is to be called. "
+            "Rename yours."
         )
     return found
 
 
 def _unread(board: Board, at: int) -> tuple[str, ...]:
     names = [name for name in EDITORS if name in board.unread or (name == STATUS and _is_odd(board, at))]
-    return tuple(name.lower() for name in names)
+    return tuple(names)
 
 
 def _is_odd(board: Board, at: int) -> bool:
-    return board.status(at) not in ("", *STATUSES)
+    return board.status(at) not in ("", *get_args(Status))
 
 
 def _has_statuses(board: Board, name: str) -> bool:
     """Return whether a column that is not ours contains editors' decisions."""
     place = board.header.index(name)
-    cells = (text_of(board.cell(at, place)).strip().casefold() for at in range(len(board.rows)))
-    return place not in board.columns.values() and any(cell in VERDICTS for cell in cells)
+    cells = (fold_header(text_of(board.cell(at, place))) for at in range(len(board.rows)))
+    return place not in board.columns.values() and any(_STATUSES.get(cell) in VERDICTS for cell in cells)
 
 
 def _named(board: Board, at: int) -> str:
     text = shortened(board.text(at, STATUS).strip())
-    near = get_close_matches(board.status(at), STATUSES, n=1)
+    near = get_close_matches(board.status(at), board.language.statuses.values(), n=1)
     return f"row {at + 2} '{text}'" + (f" (did you mean {near[0]}?)" if near else "")
 
 
@@ -306,23 +336,23 @@ def _redundant_copies(board: Board) -> set[int]:
     return redundant
 
 
-def _changes(board: Board, at: int, row: ReviewRow | None) -> dict[str, Cell]:
-    if row is None:
+def _changes(board: Board, at: int, link: LinkView | None) -> dict[str, Cell]:
+    if link is None:
         return _different(board, at, {**board.restored(at), **_upgraded(board, at)})
-    cells = _cells(row)
+    cells, edge = _cells(board, link), link.edge
     notes = board.text(at, NOTES).strip()
-    if notes != row.read.notes.strip() and (notes or NOTES not in board.unread):
+    if notes != edge.cells.notes.strip() and (notes or NOTES not in board.unread):
         del cells[NOTES]
     undecided = board.status(at) in UNDECIDED
     if not undecided:
         del cells[STATUS], cells[WRITTEN]
     anchor, proposed = board.text(at, ANCHOR).strip(), board.proposed(at)
     is_ours = undecided and proposed is not None and anchor == proposed.strip()
-    is_older = row.proposed is not None and anchor == row.read.anchor.strip() and anchor != cells[ANCHOR]
+    is_older = bool(edge.anchor) and anchor == edge.cells.anchor.strip() and anchor != cells[ANCHOR]
     if anchor and not (is_ours or is_older):
         if proposed is not None:
             del cells[PROPOSED]
-        elif row.proposed is None and anchor != cells[ANCHOR]:
+        elif not edge.anchor and anchor != cells[ANCHOR]:
             cells[PROPOSED] = UNKNOWN
         del cells[ANCHOR]
     return _different(board, at, {**board.restored(at), **cells})
@@ -345,28 +375,18 @@ def _upgraded(board: Board, at: int) -> dict[str, Cell]:
     return cells
 
 
-def _cells(row: ReviewRow) -> dict[str, Cell]:
+def _cells(board: Board, link: LinkView) -> dict[str, Cell]:
     """Return the cells of a link; without those of titles that nobody looked up."""
-    score = score_of(row.score)
-    source, target = clean(row.source), clean(row.target)
-    titles = {SOURCE_TITLE: clean(row.source_title), TARGET_TITLE: clean(row.target_title)}
-    return {
-        STATUS: row.status,
-        ANCHOR: clean(row.anchor),
-        SENTENCE: clean(row.wording or row.sentence),
-        **{name: title for name, title in titles.items() if title},
-        SECTION: clean(unquote(section_of(row.source if "://" in row.source else f"https://{row.source}"))),
-        SCORE: "" if score is None else score,
-        TIER: TIER_NAMES[row.tier],
-        WHY: clean(reason(row.warning, row.why)),
-        NOTES: clean(row.notes),
-        SOURCE: source,
-        TARGET: target,
-        LINK_ID: row.id,
-        PROPOSED: clean(row.anchor if row.proposed is None else row.proposed),
-        WRITTEN: row.status,
-        ROW_KEY: row_key(source, target),
+    values = {column.key: column.read(link) for column in REVIEW if column.key != ROW_KEY}
+    cells: dict[str, Cell] = {
+        key: "" if value is None else clean(value) if isinstance(value, str) else value
+        for key, value in values.items()
     }
+    for key in (SOURCE_TITLE.key, TARGET_TITLE.key):
+        if not cells[key]:
+            del cells[key]
+    cells[STATUS] = board.language.statuses[link.edge.status]
+    return {**cells, ROW_KEY: row_key(str(cells[SOURCE]), str(cells[TARGET]))}
 
 
 def row_key(source: str, target: str) -> str:

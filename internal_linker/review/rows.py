@@ -1,73 +1,14 @@
-"""The rows that editors see: an edge as a row of the review, and the order of rows."""
+"""The order of links in the review, and the anchor's place in its sentence."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from internal_linker.model.edges import Anchor, Edge, ReviewRow, Status, why
-from internal_linker.model.wordings import shown_wording
+from internal_linker.model.edges import Anchor, Edge, Status
 
 # Statuses of links that wait for a decision or have one.
 REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
-
-
-# Warnings about a link's anchor.
-NOT_IN_TEXT = "anchor not in the text"
-# What `Why` begins with where the anchor is the target's title, for a related box, and where a wording is suggested.
-NEW_TEXT = "New text. "
-NEW_WORDS = "New text: words would be added to the sentence. "
-ONLY_LINKED = "anchor only in a link or heading"
-
-
-def review_row(edge: Edge, source_title: str = "", target_title: str = "") -> ReviewRow:
-    """Return the row of an edge for editors, with the titles of its pages where they are known."""
-    chosen, wording = edge.chosen, shown_wording(edge)
-    return ReviewRow(
-        edge.id,
-        edge.status,
-        chosen.text,
-        chosen.sentence,
-        edge.source_url,
-        edge.target_url,
-        edge.strength,
-        edge.tier,
-        (NEW_WORDS if wording else NEW_TEXT if _is_new_text(edge) else "") + why(edge),
-        edge.notes,
-        warning=warning(edge),
-        proposed=(edge.anchors[0].text if edge.anchors else "") if edge.anchor else None,
-        read=edge.cells,
-        former_ids=edge.former_ids,
-        source_title=source_title,
-        target_title=target_title,
-        wording=wording,
-    )
-
-
-def warning(edge: Edge) -> str:
-    """Return why the link's anchor can't be linked where it stands; "" if it can, or nobody has looked yet.
-
-    A title that is offered as new text needs no warning.
-    """
-    chosen = edge.chosen
-    if _is_new_text(edge):
-        return ""
-    if edge.placed.text == chosen.text:
-        return warning_of(edge.placed)
-    return NOT_IN_TEXT if chosen.text and not chosen.verbatim else ""
-
-
-def warning_of(placed: Anchor) -> str:
-    """Return why an anchor that was looked for in the page's text (`Anchors.placed`) can't be linked there."""
-    if not placed.text or placed.verbatim:
-        return ""
-    return ONLY_LINKED if placed.sentence else NOT_IN_TEXT
-
-
-def _is_new_text(edge: Edge) -> bool:
-    """Return whether the link's anchor is the target's title, offered because no words of the page's text fit."""
-    chosen = edge.chosen
-    return not edge.anchor and bool(chosen.text) and not chosen.verbatim and chosen.quality == 0
 
 
 def urgency(edge: Edge) -> tuple[bool, bool, float]:
@@ -83,11 +24,6 @@ def distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Ancho
         distinct[key] = tuple(one for one in found if one.text.casefold() not in said)
         said.update(one.text.casefold() for one in distinct[key])
     return distinct
-
-
-def reason(warning: str, why: str) -> str:
-    """Return the reason for a link after the warning about its anchor, if there is one, as a sentence."""
-    return f"{warning[0].upper()}{warning[1:]}. {why}".rstrip() if warning else why
 
 
 def anchor_span(sentence: str, anchor: str) -> tuple[int, int] | None:

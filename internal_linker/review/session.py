@@ -8,10 +8,12 @@ from typing import Literal, Protocol
 
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.model.canonical_hosts import CanonicalHosts
-from internal_linker.model.edges import Cells, Edge, ReviewRow, Status, Tier, Verdict, is_link
+from internal_linker.model.columns import LinkView
+from internal_linker.model.edges import Cells, Edge, Status, Tier, Verdict, is_link
 from internal_linker.model.results import Columns, Result
 from internal_linker.model.sections import Sections
-from internal_linker.review.rows import list_of, review_row, warning_of
+from internal_linker.model.wordings import shown_wording, warning, warning_of
+from internal_linker.review.rows import list_of
 from internal_linker.review.transitions import heard
 from internal_linker.store.edges import EdgeStore
 
@@ -80,7 +82,7 @@ class EdgeQueue:
     only: ReviewFilter = ReviewFilter()
     _before: dict[str, Edge] = field(default_factory=dict, init=False)
 
-    def pending(self) -> Iterable[ReviewRow]:
+    def pending(self) -> Iterable[LinkView]:
         """Return the proposed links: those that wait for approval, then those in the text, the strongest first."""
         edges = [edge for edge in self.store.each("proposed") if is_link(edge) and self.only.takes(edge)]
 
@@ -88,7 +90,7 @@ class EdgeQueue:
             strength = edge.strength if edge.strength > 0 else 0.0
             return edge.rank > 0, list_of(edge), -strength, edge.source_url, edge.rank
 
-        return map(self._row, sorted(edges, key=order))
+        return map(self._view, sorted(edges, key=order))
 
     def decide(self, verdict: Verdict) -> None:
         """Store an editor's decision; one of the tool's own statuses keeps only the note."""
@@ -113,21 +115,18 @@ class EdgeQueue:
             return ""
         return warning_of(self.texts.placed(self.store.by_id([link])[link].source, anchor))
 
-    def _row(self, edge: Edge) -> ReviewRow:
-        row = review_row(edge)
+    def _view(self, edge: Edge) -> LinkView:
         if not self.texts:
-            return row
-        titles = [self.texts.title(end) for end in (edge.source, edge.target)]
-        return replace(row, source_title=titles[0], target_title=titles[1])
+            return LinkView(edge)
+        return LinkView(edge, self.texts.page(edge.source), self.texts.page(edge.target))
 
 
 def answered(edge: Edge, verdict: Verdict) -> Edge:
-    """Return the edge with an editor's answer to its `review_row`.
+    """Return the edge with an editor's answer to what the review shows of it.
 
     The edge's cells stay as a review place had them when it was last read.
     """
-    row = review_row(edge)
-    seen = replace(edge, cells=Cells(row.status, row.anchor, row.notes))
+    seen = replace(edge, cells=Cells(edge.status, edge.chosen.text, edge.notes))
     said = heard(seen, verdict, datetime.now(UTC).isoformat(timespec="seconds"))
     return replace(said, cells=edge.cells)
 
@@ -135,7 +134,7 @@ def answered(edge: Edge, verdict: Verdict) -> Edge:
 class ReviewFace(Protocol):
     """Shows links to a person, and reads keys and lines."""
 
-    def show(self, row: ReviewRow, left: int) -> None:
+    def show(self, link: LinkView, left: int) -> None:
         """Show a link, and the count of links left including this one."""
 
     def key(self) -> str:
@@ -150,31 +149,32 @@ class ReviewFace(Protocol):
 
 def review(queue: EdgeQueue, face: ReviewFace, by: str) -> ReviewCounts:
     """Go through the links until all are decided or skipped, or the person quits; store each decision at once."""
-    rows, outcomes = list(queue.pending()), list[str]()
-    while rows:
+    links, outcomes = list(queue.pending()), list[str]()
+    while links:
         at = len(outcomes)
-        if at == len(rows):
+        if at == len(links):
             face.say("That was the last link. Press u to undo, or any other key to finish.")
             outcome = "undo" if face.key() == "u" else "quit"
         else:
-            face.show(rows[at], len(rows) - at)
-            outcome = _outcome(rows[at], queue, face, by, may_undo=bool(outcomes))
+            face.show(links[at], len(links) - at)
+            outcome = _outcome(links[at].edge, queue, face, by, may_undo=bool(outcomes))
         if outcome == "quit":
             break
         if outcome == "undo":
             # Notes on the link that was being shown go, too.
-            for row in rows[at - 1 : at + 1]:
-                queue.undo(row.id)
+            for link in links[at - 1 : at + 1]:
+                queue.undo(link.edge.id)
             outcomes.pop()
         else:
             outcomes.append(outcome)
     counts = Counter(outcomes)
-    return ReviewCounts(**counts, left=len(rows) - counts.total() + counts["skipped"])
+    return ReviewCounts(**counts, left=len(links) - counts.total() + counts["skipped"])
 
 
-def _outcome(row: ReviewRow, queue: EdgeQueue, face: ReviewFace, by: str, *, may_undo: bool) -> str:
+def _outcome(edge: Edge, queue: EdgeQueue, face: ReviewFace, by: str, *, may_undo: bool) -> str:
     """Ask about one link; return its status, "skipped", "undo" (of the link before) or "quit"."""
-    anchor, notes, warned = row.anchor, row.notes, row.warning
+    proposed, wording = edge.chosen.text, shown_wording(edge)
+    anchor, notes, warned = proposed, edge.notes, warning(edge)
     while True:
         key = face.key()
         if key in ("q", ""):
@@ -186,29 +186,29 @@ def _outcome(row: ReviewRow, queue: EdgeQueue, face: ReviewFace, by: str, *, may
         if key == "n":
             # A note is not a decision: the link keeps its status.
             notes = face.ask("Note") or notes
-            queue.decide(Verdict(row.id, row.status, row.anchor, notes, by))
+            queue.decide(Verdict(edge.id, edge.status, proposed, notes, by))
         elif key == "e":
             if not (text := face.ask("New anchor (empty: keep the current one)")):
                 continue
-            anchor, warned = text, queue.warning(row.id, text)
+            anchor, warned = text, queue.warning(edge.id, text)
             if not warned:
-                return _decided(queue, Verdict(row.id, _accepted(row, anchor), anchor, notes, by))
+                return _decided(queue, Verdict(edge.id, _accepted(proposed, anchor), anchor, notes, by))
             face.say(f"Warning: {warned}. Press e to enter another one, or a to accept it all the same.")
         elif key == "a":
             if warned:
                 face.say(f"Accepted with a warning: {warned}. Add the words to the page's text.")
-            status = _accepted(row, anchor)
-            return _decided(queue, Verdict(row.id, status, anchor, notes, by, wording=row.wording))
+            status = _accepted(proposed, anchor)
+            return _decided(queue, Verdict(edge.id, status, anchor, notes, by, wording=wording))
         elif key == "r":
-            return _decided(queue, Verdict(row.id, "rejected", row.anchor, notes, by))
+            return _decided(queue, Verdict(edge.id, "rejected", proposed, notes, by))
         elif key == "u":
             face.say("There is nothing to undo.")
         else:
             face.say(f"Press {key_help()}.")
 
 
-def _accepted(row: ReviewRow, anchor: str) -> Status:
-    return "accepted" if anchor == row.anchor else "edited"
+def _accepted(proposed: str, anchor: str) -> Status:
+    return "accepted" if anchor == proposed else "edited"
 
 
 def _decided(queue: EdgeQueue, verdict: Verdict) -> str:

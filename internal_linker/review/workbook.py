@@ -11,34 +11,36 @@ from typing import Any, BinaryIO
 
 import xlsxwriter
 
-from internal_linker.model.edges import TIER_NAMES, ReviewRow, Verdict
-from internal_linker.model.errors import InputError, OutputError
-from internal_linker.model.version import __version__
-from internal_linker.review.merge import (
+from internal_linker.model.columns import (
     ANCHOR,
-    COLOURS,
-    COLUMNS,
-    EXPLAINED,
+    ENGLISH,
     HIDDEN,
     LINK_ID,
     NOTES,
+    REVIEW,
+    REVIEW_KEYS,
     SCORE,
     SENTENCE,
     SOURCE,
-    SOURCE_TITLE,
     STATUS,
-    STATUSES,
     TARGET,
-    TARGET_TITLE,
     TIER,
     WHO,
-    WHY,
+    Language,
+    LinkView,
+)
+from internal_linker.model.edges import TIER_NAMES, Verdict
+from internal_linker.model.errors import InputError, OutputError
+from internal_linker.model.version import __version__
+from internal_linker.review.merge import (
+    COLOURS,
     Board,
     Merge,
     clean,
     insertions,
     merge,
     remarks,
+    translation,
     verdicts,
 )
 from internal_linker.review.rows import anchor_span
@@ -48,9 +50,6 @@ from internal_linker.sources.tables.xlsx_writer import Marked, put_marked, put_t
 from internal_linker.store.files.atomic import PAUSES_S, copy_aside, dated_name, remarks_on, replace_binary
 
 _SHEET = "Review"
-# In characters, Excel's unit.
-_WIDTHS = dict(zip(COLUMNS, (12, 28, 64, 30, 30, 16, 7, 12, 40, 28, 40, 40, 20, 30, 12, 12), strict=True))
-_WRAPPED = (ANCHOR, SENTENCE, SOURCE_TITLE, TARGET_TITLE, WHY, NOTES)
 # The document property that holds a digest of the rows' order as the tool wrote it.
 _ORDER = "Order of the links"
 # The document property that names the version whose formats the workbook has.
@@ -91,12 +90,13 @@ class ReviewWorkbook:
     def __init__(
         self,
         path: Path,
+        language: Language = ENGLISH,
         *,
         replace: Callable[[Path, Path], None] = os.replace,
         pauses: Sequence[float] = PAUSES_S,
     ) -> None:
         self.path, self.name = path, path.name
-        self._replace, self._pauses = replace, pauses
+        self._language, self._replace, self._pauses = language, replace, pauses
         self._last_read: tuple[bytes, list[list[list[Any]]]] | None = None
         self._written: tuple[str, Board] | None = None
         self._remarks: Sequence[str] = ()
@@ -115,14 +115,14 @@ class ReviewWorkbook:
         if not self.path.exists():
             return []
         board = self._board()
-        self._remarks = remarks(board, self.name)
+        self._remarks = remarks(board, self.name, self._language)
         return verdicts(board, self.name)
 
     def remarks(self) -> Sequence[str]:
         """Return what the last `read` couldn't take as a decision, one sentence each."""
         return self._remarks
 
-    def write(self, items: Iterable[ReviewRow]) -> list[str]:
+    def write(self, items: Iterable[LinkView]) -> list[str]:
         """Rebuild the file; return sentences on what was unusual.
 
         A file that has all the rows already stays as it is. Compares the file right before replacing it: what somebody
@@ -133,16 +133,17 @@ class ReviewWorkbook:
             OutputError: the existing file can't be read, so it stays unchanged, or the new one can't be written.
         """
         wanted, told = list(items), list[str]()
-        board, ours, self._written = Board(COLUMNS, []), True, None
+        board = Board([self._language.headers[key] for key in REVIEW_KEYS], [])
+        ours, self._written = True, None
         for attempt in range(_ATTEMPTS):
             seen = self._digest()
             try:
                 # A file that is gone now may be one that an editor's program is about to replace.
                 if seen is not None:
                     before = self._board()
-                    board, ours = _completed(before), self._in_our_order(before)
+                    board, ours = self._completed(before), self._in_our_order(before)
                     lines = _merged(board, wanted, ours=ours)
-                    if lines == board.rows and not before.missing and self._is_as_written:
+                    if lines == board.rows and board.header == before.header and self._is_as_written:
                         self._written = seen.hex(), board
                         return told
                     told += self._set_aside(before.unread)
@@ -234,7 +235,7 @@ class ReviewWorkbook:
         board = next((each for each in boards if LINK_ID in each.columns), None)
         if board is None:
             raise InputError(
-                f"{self.path} has no sheet with the column '{LINK_ID}' in row 1, so its rows can't be "
+                f"{self.path} has no sheet with the column '{ENGLISH.headers[LINK_ID]}' in row 1, so its rows can't be "
                 f"identified. {_REMEDY}"
             )
         return board
@@ -249,6 +250,27 @@ class ReviewWorkbook:
         # Somebody may have saved it while it was being read.
         self._last_read = (digest, tables) if digest and digest == self._digest() else None
         return tables
+
+    def _completed(self, found: Board) -> Board:
+        """Return the board in the desk's language, with the columns that it lacks, empty, each in its place."""
+        header = [*found.header]
+        for at, text in translation(found, self._language).items():
+            header[at] = text
+        board = Board(header, found.rows)
+        if not board.missing and all(len(line) == len(header) for line in board.rows):
+            return board
+        places: list[int | None] = [*range(len(header))]
+        for at, name in insertions(board):
+            places.insert(at, None)
+            header.insert(at, board.language.headers[name])
+        width = len(board.header)
+        rows = [[*line, *[""] * (width - len(line))] for line in board.rows]
+        # Cells beyond the header stay beyond it.
+        return Board(
+            header,
+            [["" if at is None else line[at] for at in places] + line[width:] for line in rows],
+            board.missing,
+        )
 
     def _set_aside(self, unread: Sequence[str]) -> list[str]:
         """Copy a file with content that the new one can't contain, or whose columns of editors are `unread`."""
@@ -271,25 +293,6 @@ class ReviewWorkbook:
 def _from_the_corner(sheet: Sheet) -> list[list[Any]]:
     """Return the cells from A1 on; nothing of an empty sheet."""
     return [[*[""] * sheet.column, *cells] for cells in sheet.rows]
-
-
-def _completed(board: Board) -> Board:
-    """Return the board with the columns that it lacks, empty, each in its place."""
-    if not board.missing and all(len(line) == len(board.header) for line in board.rows):
-        return board
-    places: list[int | None] = [*range(len(board.header))]
-    header = [*board.header]
-    for at, name in insertions(board):
-        places.insert(at, None)
-        header.insert(at, name)
-    width = len(board.header)
-    rows = [[*line, *[""] * (width - len(line))] for line in board.rows]
-    # Cells beyond the header stay beyond it.
-    return Board(
-        header,
-        [["" if at is None else line[at] for at in places] + line[width:] for line in rows],
-        board.missing,
-    )
 
 
 def _fill(file: BinaryIO, board: Board, lines: Sequence[Sequence[Any]], *, ours: bool) -> None:
@@ -335,10 +338,10 @@ def _order(ids: Sequence[str]) -> str:
     return blake2b("\n".join(ids).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _ordered(lines: Sequence[list[Any]], board: Board, wanted: Sequence[ReviewRow]) -> list[list[Any]]:
+def _ordered(lines: Sequence[list[Any]], board: Board, wanted: Sequence[LinkView]) -> list[list[Any]]:
     """Return rows in the order of the links; rows of other links follow those of their page, else come last."""
-    place = {row.id: at for at, row in enumerate(wanted)}
-    last = {clean(row.source): at for at, row in enumerate(wanted)}
+    place = {link.edge.id: at for at, link in enumerate(wanted)}
+    last = {clean(link.edge.source_url): at for at, link in enumerate(wanted)}
 
     def key(line: Sequence[Any]) -> tuple[int, bool]:
         at = place.get(text_of(line[board.columns[LINK_ID]]).strip())
@@ -348,7 +351,7 @@ def _ordered(lines: Sequence[list[Any]], board: Board, wanted: Sequence[ReviewRo
     return sorted(lines, key=key)
 
 
-def _merged(board: Board, wanted: Sequence[ReviewRow], *, ours: bool) -> Sequence[list[Any]]:
+def _merged(board: Board, wanted: Sequence[LinkView], *, ours: bool) -> Sequence[list[Any]]:
     """Return the rows of a board with all its columns, as they become; `ours` says that the links' order counts."""
     lines = [*_lines(board, merge(board, wanted))]
     return _ordered(lines, board, wanted) if ours else lines
@@ -376,15 +379,16 @@ def _format_columns(book: Any, sheet: Any, board: Board) -> dict[int, Any]:
         NOTES: {"num_format": "@"},
         SCORE: {"num_format": "0"},
     }
-    for name in _WRAPPED:
-        formats[name] = {**formats.get(name, {}), "text_wrap": True}
-    looks = {name: book.add_format({"valign": "top", **formats.get(name, {})}) for name in board.columns}
-    for name, column in board.columns.items():
-        sheet.set_column(column, column, _WIDTHS[name], looks.get(name), {"hidden": name in HIDDEN})
-        if text := EXPLAINED.get(name):
-            message = {"validate": "any", "input_title": name, "input_message": text}
-            sheet.data_validation(0, column, 0, column, message)
-    return {column: looks[name] for name, column in board.columns.items() if name in looks}
+    looks = dict[int, Any]()
+    for column in REVIEW:
+        at, key = board.columns[column.key], column.key
+        wrap = {"text_wrap": True} if column.look == "text" else {}
+        looks[at] = book.add_format({"valign": "top", **formats.get(key, {}), **wrap})
+        sheet.set_column(at, at, column.width, looks[at], {"hidden": key in HIDDEN})
+        if text := board.language.notes.get(key):
+            message = {"validate": "any", "input_title": board.header[at], "input_message": text}
+            sheet.data_validation(0, at, 0, at, message)
+    return looks
 
 
 def _format_rows(book: Any, sheet: Any, board: Board, last: int) -> None:
@@ -392,7 +396,7 @@ def _format_rows(book: Any, sheet: Any, board: Board, last: int) -> None:
     sheet.freeze_panes(1, 2)
     sheet.autofilter(0, 0, last, len(board.header) - 1)
     status = board.columns[STATUS]
-    listed = {"validate": "list", "source": list(STATUSES)}
+    listed = {"validate": "list", "source": [*board.language.statuses.values()]}
     sheet.data_validation(1, status, last, status, listed)
     tier = board.columns[TIER]
     for name, colour in COLOURS.items():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from internal_linker.model.columns import REJECTED_ROWS
 from internal_linker.model.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.model.ports import Progress, StreamSource
 from internal_linker.model.records import Asides
@@ -19,7 +20,7 @@ from internal_linker.sources.sites.wordpress import Account
 from internal_linker.sources.tables.columns import names_columns
 from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.sources.tables.csv_writer import write_rows
-from internal_linker.sources.tables.lists_csv import RejectedCsv
+from internal_linker.sources.tables.lists_csv import ListCsv
 from internal_linker.sources.tables.xlsx_reader import XlsxTable
 from internal_linker.sources.web.client import NOT_ALLOWED, PROTECTED, SiteClient
 from internal_linker.sources.web.fetch import (
@@ -208,7 +209,9 @@ def import_places(files: Path) -> Iterator[tuple[ImportPaths, KeepingOld]]:
     )
     try:
         yield (
-            ImportPaths(spool.keep, pages, links, vectors, RejectedCsv(files / "rejected_rows.csv")),
+            ImportPaths(
+                spool.keep, pages, links, vectors, ListCsv(files / "rejected_rows.csv", REJECTED_ROWS)
+            ),
             keeping,
         )
     finally:

@@ -102,7 +102,9 @@ def apply_links(folder: Path) -> None:
     git(folder / "website", "config", "user.email", "anna@slowkettle.example")
     git(folder / "website", "add", ".")
     git(folder / "website", "commit", "-q", "-m", "Pages")
-    links = {link.source: link.id for link in reversed(waiting_links(folder).links) if link.tier == "inline"}
+    links = {
+        link.source_url: link.id for link in reversed(waiting_links(folder).links) if link.tier == "inline"
+    }
     decide([LinkDecision(link, "accepted") for link in links.values()], folder)
     assert apply(folder / "website", folder, write=True, only=[APPLIED]).application
     git(folder / "website", "commit", "-q", "-a", "-m", "Links")

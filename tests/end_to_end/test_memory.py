@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from internal_linker.model.columns import REJECTED_ROWS
 from internal_linker.model.records import Candidate, Link, Recommendation, Reject
 from internal_linker.model.sequences import Lazy
 from internal_linker.sources.tables.links_csv import LinksCsv, OutputCsv
-from internal_linker.sources.tables.lists_csv import RejectedCsv
+from internal_linker.sources.tables.lists_csv import ListCsv
 from tests.support.builders import source, url
 from tests.support.small_project import start
 
@@ -92,7 +93,7 @@ def test_results_are_written_as_a_stream(tmp_path: Path) -> None:
         OutputCsv(files[0], 5, keeps=None).deliver(found, "run")
         LinksCsv(files[1], "model", keeps=None).deliver(found, "run")
         rejects = Lazy(count, lambda number: Reject("pages.csv", number, url(number), "the URL is empty"))
-        RejectedCsv(files[2]).write(rejects)
+        ListCsv(files[2], REJECTED_ROWS).write(rejects)
 
     write(1)  # what is imported on the way is no part of it
     tracemalloc.start()

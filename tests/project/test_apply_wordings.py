@@ -9,6 +9,7 @@ import pytest
 
 from internal_linker.model.edges import Edge
 from internal_linker.model.progress import Tracker as Notes
+from internal_linker.model.wordings import shown_wording
 from internal_linker.project.apply import AppliedLink, ApplyOutcome, apply
 from internal_linker.project.link_decisions import Decisions, RequestedDecision
 from internal_linker.project.link_lists import LinkFilter
@@ -97,7 +98,7 @@ def test_an_emptied_sentence_accepts_the_link_for_a_related_box(folders: Folders
 def test_a_program_accepts_the_wording_that_it_saw(folders: Folders, wording: str | None, kept: bool) -> None:
     project = open_project(folders[0])
     [row] = [row for row in waiting_links(project).links if row.id == the_link(folders[0]).id]
-    assert row.wording == SHOWN
+    assert shown_wording(row) == SHOWN
     decide(project, [LinkDecision(row.id, "accepted", wording=wording)])
     assert bool(the_link(folders[0]).wording) is kept
     decide(project, [LinkDecision(row.id, "rejected")])

@@ -31,7 +31,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     write_csv(tmp_path / "files/existing_links.csv", [header, *links])
     assert command("run", "--project", str(tmp_path)) == 0
     opened = open_project(tmp_path)
-    row = next(one for one in waiting_links(opened).links if one.target == URLS[5])
+    row = next(one for one in waiting_links(opened).links if one.target_url == URLS[5])
     decide(opened, [LinkDecision(row.id, "accepted")])
     return opened
 

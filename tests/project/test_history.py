@@ -299,10 +299,10 @@ def _filled(targets: list[str]) -> list[str]:
 
 def test_a_preview_leaves_out_what_was_rejected_since(twice: Path) -> None:
     first, opened = links(twice, "first.csv"), open_project(twice)
-    both = next(row for row in waiting_links(opened).links if row.target in first.get(row.source, []))
+    both = next(row for row in waiting_links(opened).links if row.target_url in first.get(row.source_url, []))
     decide(opened, [LinkDecision(both.id, "rejected")])
     told = preview_rollback(opened, RollbackOptions(run="last-1"))
     assert told.rejected == 1 and told.links == 11
     gone = {(one.source, one.target): str(one.why) for one in told.differences if one.change == "gone"}
-    assert gone[both.source, both.target] == "rejected by an editor"
+    assert gone[both.source_url, both.target_url] == "rejected by an editor"
     assert rollback(opened, RollbackOptions(run="last-1"), Told()).rejected == 1

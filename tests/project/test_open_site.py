@@ -87,7 +87,7 @@ def test_decisions_of_editors_count_at_once(folder: Path, site: OpenSite) -> Non
     (row,) = (
         link
         for link in internal_linker.waiting_links(folder).links
-        if (link.source, link.target) == (first.source, first.target)
+        if (link.source_url, link.target_url) == (first.source, first.target)
     )
     decide(open_project(folder), [LinkDecision(row.id, "rejected")], by="test")
     after = site.lookup(PAGES[3]).links

@@ -40,7 +40,7 @@ def test_three_decisions_move_at_most_ten_other_links(tmp_path: Path) -> None:
         decide(project, [LinkDecision(one.id, word) for one, word in zip(chosen, words, strict=True)])
         assert not run(project, RunOptions(), Told()).failure
         found = diff(project, DiffOptions(before="last-1", after="last"), write=False).differences
-        decided = {(one.source, one.target) for one in chosen}
+        decided = {(one.source_url, one.target_url) for one in chosen}
         others = [one for one in found if (one.source, one.target) not in decided]
         elsewhere = [one for one in others if one.source not in {source for source, _ in decided}]
         print(f"{len(others)} other links moved, {len(elsewhere)} of them on other pages")

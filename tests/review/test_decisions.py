@@ -11,7 +11,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from internal_linker.model.edges import ReviewRow
+from internal_linker.model.columns import LinkView
 from internal_linker.model.errors import InputError
 from internal_linker.project.history import rollback
 from internal_linker.project.options.decisions import ReviewOptions, RollbackOptions
@@ -22,7 +22,7 @@ from internal_linker.project.run import PageLinks, run
 from internal_linker.review.workbook import ReviewWorkbook
 from tests.support.builders import Told
 from tests.support.sites import read_csv
-from tests.support.small_project import HEADER, TOPICS, URLS, make_project, write_csv
+from tests.support.small_project import HEADER, TOPICS, URLS, make_project, write_csv, write_settings
 
 SETTINGS = {"links_per_page": 2, "min_inlinks": 0, "max_inlinks": 0}
 
@@ -31,10 +31,10 @@ class Typist:
     """A ReviewFace that types these keys and lines."""
 
     def __init__(self, *keys: str) -> None:
-        self.keys, self.shown, self.told = [*keys], list[ReviewRow](), list[str]()
+        self.keys, self.shown, self.told = [*keys], list[LinkView](), list[str]()
 
-    def show(self, row: ReviewRow, left: int) -> None:
-        self.shown.append(row)
+    def show(self, link: LinkView, left: int) -> None:
+        self.shown.append(link)
 
     def key(self) -> str:
         return self.keys.pop(0) if self.keys else ""
@@ -216,7 +216,7 @@ def test_two_caches_share_a_workbook(project: Path, tmp_path: Path) -> None:
 
 def test_words_of_the_terminal_reach_the_workbook_and_stay(project: Path) -> None:
     typist = typed(project, "n", "ask Bob", "e", "fresh words", "a", "q")
-    link = typist.shown[0].id
+    link = typist.shown[0].edge.id
     for _ in range(2):
         do(project)
         row = rows(project)[link]
@@ -335,7 +335,9 @@ def test_the_terminal_shows_titles_and_warns(project: Path) -> None:
     typist = typed(project, "e", "fresh words", "a", "u", "q")
     first = typist.shown[0]
     assert first.source_title == next(
-        page["Title"] for page in read_csv(project / "files/urls_rawdata.csv") if page["URL"] == first.source
+        page["Title"]
+        for page in read_csv(project / "files/urls_rawdata.csv")
+        if page["URL"] == first.edge.source_url
     )
     assert typist.told == [
         "Links that wait for a decision: 12 links of all runs.",
@@ -378,3 +380,44 @@ def test_a_workbook_whose_hidden_columns_are_gone(project: Path, tmp_path: Path)
     edit(other, decide)
     do(other)
     assert decided(other) == {links[0]: ("edited", "my own words")}
+
+
+def test_no_decision_is_lost_when_the_review_changes_its_language(project: Path) -> None:
+    """A workbook is translated by the next run, and decisions are read in both languages at all times."""
+    links = [*rows(project)]
+    at = {link: place for place, link in enumerate(links)}
+
+    def in_english(cells: dict[str, Any]) -> None:
+        place = at.get(cells["Link ID"].value, -1)
+        cells["Status"].value = {0: "accepted", 1: "rejected"}.get(place, cells["Status"].value)
+        cells["Anchor"].value = "my words" if place == 2 else cells["Anchor"].value
+
+    def in_german(cells: dict[str, Any]) -> None:
+        place = at.get(cells["Link ID"].value, -1)
+        cells["Status"].value = {1: "Angenommen", 3: "abgelehnt"}.get(place, cells["Status"].value)
+        cells["Notizen"].value = "Anna fragen" if place == 4 else None
+
+    edit(project, in_english)
+    write_settings(project, {**SETTINGS, "review_language": "de"})
+    do(project)
+    shown = rows(project)
+    assert [shown[link]["Status"] for link in links[:4]] == [
+        "accepted",
+        "rejected",
+        "geändert",
+        "vorgeschlagen",
+    ]
+    assert shown[links[2]]["Ankertext"] == "my words"
+    assert {link: verdict for link, (verdict, _) in decided(project).items()} == dict(
+        zip(links, ("accepted", "rejected", "edited"), strict=False)
+    )
+    edit(project, in_german)
+    write_settings(project, {**SETTINGS, "review_language": "en"})
+    do(project)
+    shown = rows(project)
+    # Decisions stay in the language in which they were written.
+    assert [shown[link]["Status"] for link in links[:5]] == [
+        *("accepted", "Angenommen", "geändert", "abgelehnt", "proposed"),
+    ]
+    assert (shown[links[2]]["Anchor"], shown[links[4]]["Notes"]) == ("my words", "Anna fragen")
+    assert [decided(project)[link][0] for link in links[:4]] == ["accepted", "accepted", "edited", "rejected"]

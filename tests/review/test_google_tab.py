@@ -4,13 +4,25 @@ from typing import Any
 
 import pytest
 
-from internal_linker.model.edges import TIER_NAMES, ReviewRow
+from internal_linker.model.columns import GERMAN, REVIEW_KEYS
+from internal_linker.model.edges import TIER_NAMES
 from internal_linker.model.errors import CredentialsRefused, InputError, OutputError, ServiceError
 from internal_linker.model.ports import ReviewDesk
-from internal_linker.review.merge import COLUMNS
 from tests.standins import GoogleStandIn, Reply, Reset
 from tests.standins.google_token import EMAIL
-from tests.support.reviews import APPEND, cells, ids, put, rearrange, review_tab, row, shown, verdict
+from tests.support.reviews import (
+    APPEND,
+    HEADERS,
+    Row,
+    cells,
+    ids,
+    put,
+    rearrange,
+    review_tab,
+    row,
+    shown,
+    verdict,
+)
 
 A, B, C, D = (row(name) for name in "abcd")
 
@@ -33,7 +45,7 @@ def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> No
     assert desk.read() == []
     assert [tab.title for tab in google.spreadsheets[google.spreadsheet_id].tabs] == ["Main"]
     assert review_tab(google).write([A, B]) == []
-    assert shown(google) == [list(COLUMNS), cells(A), cells(B)]
+    assert shown(google) == [HEADERS, cells(A), cells(B)]
     kinds = [[next(iter(each)) for each in call.body["requests"]] for call in google.calls(APPEND)]
     assert [len(each) for each in kinds[:2]] == [len(kinds[0]), 6] and kinds[2:] == [["addFilterView"]]
     tab = google.tab("Review")
@@ -45,18 +57,18 @@ def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> No
     assert colours(google) == [(7, "in the text"), (7, "related box"), (7, "needs a look")]
     assert all(each["warningOnly"] for each in tab.looks.protected)
     guarded = {each["range"]["startColumnIndex"] for each in tab.looks.protected[1:]}
-    assert [COLUMNS[at] for at in range(len(COLUMNS)) if at not in guarded] == ["Status", "Anchor", "Notes"]
+    assert [HEADERS[at] for at in range(len(HEADERS)) if at not in guarded] == ["Status", "Anchor", "Notes"]
     assert tab.looks.filter is not None
     notes = google.cell_notes("Review")
     assert "0 to 100" in notes["G1"] and "in the text" in notes["H1"]
 
 
 def test_the_score_is_a_number_and_all_else_is_text(google: GoogleStandIn) -> None:
-    odd = row("odd", anchor="=1+1", sentence="a\x00b\nc", why="x" * 60_000, score=float("nan"))
+    odd = row("odd", anchor="=1+1", sentence="a\x00b\nc", notes="x" * 60_000, score=float("nan"))
     assert review_tab(google).write([A, odd]) == []
     assert google.tab("Review").at(1, 6).value == 75
     found = shown(google)[2]
-    assert (found[1], found[2], found[6], len(found[8])) == ("=1+1", "a b c", "", 32_767)
+    assert (found[1], found[2], found[6], len(found[9])) == ("=1+1", "a b c", "", 32_767)
     google.forget()
     assert review_tab(google).write([A, odd]) == []
     assert google.calls("^POST /v4") == []
@@ -98,7 +110,7 @@ def test_editors_words_stay_and_the_tools_are_renewed(google: GoogleStandIn) -> 
     put(google, B, "Anchor", "my anchor")
     put(google, C, "Notes", "later")
     new = [
-        row(each.id[-1], status="live", anchor="new", sentence="New.", score=0.9, notes="n")
+        row(each.source[-1], status="live", anchor="new", sentence="New.", score=0.9, notes="n")
         for each in (A, B, C, D)
     ]
     assert review_tab(google).write(new) == []
@@ -162,7 +174,7 @@ def test_a_column_of_ours_that_was_deleted_comes_back(google: GoogleStandIn) -> 
     rearrange(google, lambda grid: [line[:8] + line[9:13] + ["own"] for line in grid])()
     google.tab("Review").looks.hidden = {11}
     assert review_tab(google).write([A]) == []
-    assert shown(google)[0] == [*COLUMNS, "own"]
+    assert shown(google)[0] == [*HEADERS, "own"]
     assert shown(google)[1][:-1] == cells(A)
     assert google.tab("Review").looks.hidden == {12, 13, 14, 15}
 
@@ -215,7 +227,7 @@ def test_a_view_begins_with_the_links_in_the_text(google: GoogleStandIn) -> None
     review_tab(google).write([A, B])
     tab = google.tab("Review")
     (view,) = tab.looks.views
-    order = [COLUMNS[each["dimensionIndex"]] + each["sortOrder"] for each in view["sortSpecs"]]
+    order = [HEADERS[each["dimensionIndex"]] + each["sortOrder"] for each in view["sortSpecs"]]
     assert order == ["TierASCENDING", "ScoreDESCENDING"] and min(TIER_NAMES.values()) == TIER_NAMES["inline"]
     tab.looks.views.clear()
     google.script(Reset(after_work=True), on=APPEND)
@@ -244,7 +256,7 @@ def test_visible_columns_that_were_sorted_alone(google: GoogleStandIn) -> None:
         each.id: ("accepted" if each == B else "proposed", "mine" if each == C else each.anchor)
         for each in links
     }
-    assert review_tab(google).write([*links[:5], row("y", why="new")]) == []
+    assert review_tab(google).write([*links[:5], row("y", found_by="new")]) == []
     assert shown(google)[1:-1] == before[5:0:-1]
     assert ids(shown(google))[-1] == row("y").id
 
@@ -261,7 +273,7 @@ def test_a_sort_apart_that_is_too_large_to_mend(
     assert shown(google) == before
 
 
-def bold(google: GoogleStandIn, link: ReviewRow) -> list[str]:
+def bold(google: GoogleStandIn, link: Row) -> list[str]:
     """Return the parts of a link's sentence that are in bold."""
     grid, tab = google.grid("Review"), google.tab("Review")
     at = next(at for at, line in enumerate(grid) if link.id in line)
@@ -340,9 +352,9 @@ def test_an_older_tab_gets_the_new_columns(google: GoogleStandIn, bounds: list[t
         "booleanRule": {"condition": {"type": "NUMBER_EQ", "values": [{"userEnteredValue": "80"}]}},
     }
     looks.rules.insert(1, own)
-    assert review_tab(google).write([row("a", source_title="All teas"), C]) == []
+    assert review_tab(google).write([row("a", titles=("All teas", "")), C]) == []
     grid = shown(google)
-    assert grid[0] == [*COLUMNS[:6], "Source", "Target", *COLUMNS[6:10], *COLUMNS[12:], "Due"]
+    assert grid[0] == [*HEADERS[:6], "Source", "Target", *HEADERS[6:10], *HEADERS[12:], "Due"]
     assert [line[:1] + line[3:6] + line[8:10] + line[11:12] + line[16:] for line in grid[1:]] == [
         ["accepted", "All teas", "", "/", "75", "related box", "", "7"],
         ["proposed", "", "", "", "87", "related box", "mine", "7"],
@@ -369,3 +381,44 @@ def test_a_viewer_is_told_to_become_editor(google: GoogleStandIn) -> None:
     with pytest.raises(ServiceError, match=r"the tab Review are protected\. Allow .*Data > Protect sheets"):
         review_tab(google).write([A, B])
     assert ids(shown(google)) == [A.id]
+
+
+def test_a_tab_is_translated_where_it_stands(google: GoogleStandIn) -> None:
+    """Headings, notes, choices and the program's statuses change; what editors wrote stays and is read."""
+    review_tab(google).write([A, B, C])
+    put(google, A, "Status", "accepted")
+    put(google, B, "Notes", "ask Ann")
+    said = review_tab(google, GERMAN).read()
+    assert said == review_tab(google).read()
+    assert review_tab(google, GERMAN).write([A, B, C]) == []
+    grid = shown(google)
+    assert grid[0][:3] == ["Status", "Ankertext", "Satz"] and grid[0][9:12] == ["Notizen", "Quelle", "Ziel"]
+    assert [line[0] for line in grid[1:]] == ["accepted", "vorgeschlagen", "vorgeschlagen"]
+    choices = google.tab("Review").looks.validations[-1][1]["condition"]["values"]
+    assert {"userEnteredValue": "abgelehnt"} in choices
+    assert "Notizen" in google.cell_notes("Review")["J1"]
+    put(google, C, "Status", "Abgelehnt")
+    read = review_tab(google).read()
+    assert [each.status for each in read] == ["accepted", "proposed", "rejected"]
+    assert (read[0], read[1].notes) == (said[0], "ask Ann")
+    google.forget()
+    assert review_tab(google, GERMAN).write([A, B, C]) == []
+    assert google.calls("^POST /v4") == []
+
+
+def test_a_new_tab_is_german_at_once(google: GoogleStandIn) -> None:
+    assert review_tab(google, GERMAN).write([A]) == []
+    assert shown(google)[:2] == [[*map(GERMAN.headers.get, REVIEW_KEYS)], ["vorgeschlagen", *cells(A)[1:]]]
+
+
+def test_a_column_of_an_editors_own_is_never_taken_for_ours(google: GoogleStandIn) -> None:
+    """A heading that one of ours would get in another language keeps all of ours as they are; a sentence says so."""
+    review_tab(google).write([A])
+    rearrange(google, lambda grid: [["Notizen", *grid[0]], ["own", *grid[1]]])()
+    desk = review_tab(google, GERMAN)
+    assert desk.write([A, B]) == []
+    assert [line[0] for line in shown(google)] == ["Notizen", "own", ""]
+    assert shown(google)[0][1:] == HEADERS
+    assert desk.read()[0].notes == ""
+    (remark,) = desk.remarks()
+    assert "a column of yours is called 'Notizen'" in remark

@@ -1,36 +1,31 @@
 """Merging links into a review desk loses and changes no editor's input, whatever editors did to the desk."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.model.edges import VERDICTS, Cells, ReviewRow
-from internal_linker.review.merge import (
+from internal_linker.model.columns import (
     ANCHOR,
-    COLUMNS,
-    EXPLAINED,
+    LANGUAGES,
     LINK_ID,
-    LONGEST_CELL,
     NOTES,
     PROPOSED,
+    REVIEW_KEYS,
+    SCORE,
     STATUS,
-    STATUSES,
-    Board,
-    clean,
-    merge,
-    same,
-    verdicts,
 )
+from internal_linker.model.edges import VERDICTS, Cells, Status
+from internal_linker.review.merge import LONGEST_CELL, Board, clean, merge, same, verdicts
 from internal_linker.sources.tables.columns import text_of
-from tests.support.reviews import row, verdict
+from tests.support.reviews import HEADERS, Row, row, verdict
 
 WORDS = st.sampled_from(["", "mine", " ", "2024", "a anchor", "b anchor"])
 LINKS = st.builds(
     row,
     st.sampled_from("abcde"),
-    status=st.sampled_from(STATUSES),
+    status=st.sampled_from(get_args(Status)),
     anchor=st.sampled_from(["a anchor", "b anchor", "mine", ""]),
     score=st.sampled_from([0.5, 0.87654, float("nan")]),
     notes=st.sampled_from(["", "kept"]),
@@ -38,12 +33,18 @@ LINKS = st.builds(
 EDITS = st.lists(
     st.one_of(
         st.tuples(
-            st.just("type"), st.integers(0, 9), st.sampled_from([STATUS, ANCHOR, NOTES]), st.text(max_size=3)
+            st.just("type"),
+            st.integers(0, 9),
+            st.sampled_from(["Status", "Anchor", "Notes"]),
+            st.text(max_size=3),
         ),
         st.tuples(
-            st.just("type"), st.integers(0, 9), st.just(STATUS), st.sampled_from([*STATUSES, "Accepted "])
+            st.just("type"),
+            st.integers(0, 9),
+            st.just("Status"),
+            st.sampled_from([*get_args(Status), "Accepted ", "geändert"]),
         ),
-        st.tuples(st.just("type"), st.integers(0, 9), st.just(ANCHOR), WORDS),
+        st.tuples(st.just("type"), st.integers(0, 9), st.just("Anchor"), WORDS),
         st.tuples(st.sampled_from(["delete", "copy", "up"]), st.integers(0, 9), st.just(""), st.just("")),
         st.tuples(st.sampled_from(["foreign", "column"]), st.integers(0, 9), st.just(""), WORDS),
     ),
@@ -51,7 +52,7 @@ EDITS = st.lists(
 )
 
 
-def apply(board: Board, wanted: list[ReviewRow]) -> Board:
+def apply(board: Board, wanted: list[Row]) -> Board:
     """Return the board as a desk would be after the merge."""
     found = merge(board, wanted)
     rows: list[list[Any]] = []
@@ -72,7 +73,7 @@ def edited(board: Board, edits: list[tuple[str, int, str, str]]) -> Board:
     for kind, at, column, text in edits:
         if kind == "foreign":
             rows.insert(at, [text] * len(header))
-            rows[min(at, len(rows) - 1)][header.index(LINK_ID)] = ""
+            rows[min(at, len(rows) - 1)][header.index("Link ID")] = ""
         elif kind == "column":
             header.insert(at % len(header), "own")
             for line in rows:
@@ -102,10 +103,8 @@ def words(board: Board) -> list[tuple[str, str, str, str]]:
 
 
 @given(st.lists(LINKS), EDITS, st.lists(LINKS))
-def test_no_word_is_lost(
-    first: list[ReviewRow], edits: list[tuple[str, int, str, str]], then: list[ReviewRow]
-) -> None:
-    before = edited(apply(Board(COLUMNS, []), first), edits)
+def test_no_word_is_lost(first: list[Row], edits: list[tuple[str, int, str, str]], then: list[Row]) -> None:
+    before = edited(apply(Board(HEADERS, []), first), edits)
     after = apply(before, then)
     said = words(before)
     # The new rows may add a decision from elsewhere or a first note, but never remove one.
@@ -134,8 +133,8 @@ def _kept(word: tuple[str, ...], now: tuple[str, ...]) -> bool:
 
 
 @given(st.lists(LINKS), EDITS)
-def test_every_word_is_read(first: list[ReviewRow], edits: list[tuple[str, int, str, str]]) -> None:
-    board = edited(apply(Board(COLUMNS, []), first), edits)
+def test_every_word_is_read(first: list[Row], edits: list[tuple[str, int, str, str]]) -> None:
+    board = edited(apply(Board(HEADERS, []), first), edits)
     read = verdicts(board, "tab")
     for link, status, anchor, notes in words(board):
         if link:
@@ -150,23 +149,23 @@ def test_every_word_is_read(first: list[ReviewRow], edits: list[tuple[str, int, 
 
 
 def test_an_anchor_that_editors_accepted_is_theirs() -> None:
-    board = apply(Board(COLUMNS, []), [row("a"), row("b")])
+    board = apply(Board(HEADERS, []), [row("a"), row("b")])
     rows = [list(line) for line in board.rows]
     rows[0][0] = "accepted"
-    after = apply(Board(COLUMNS, rows), [row("a", anchor="new"), row("b", anchor="new")])
+    after = apply(Board(HEADERS, rows), [row("a", anchor="new"), row("b", anchor="new")])
     assert [after.text(at, ANCHOR) for at in range(2)] == ["a anchor", "new"]
 
 
 def test_an_anchor_of_an_editors_that_the_tool_proposes_later_stays_the_editors() -> None:
-    rows = [list(line) for line in apply(Board(COLUMNS, []), [row("a")]).rows]
+    rows = [list(line) for line in apply(Board(HEADERS, []), [row("a")]).rows]
     rows[0][1] = "mine"
-    agreed = apply(Board(COLUMNS, rows), [row("a", anchor="mine")])
+    agreed = apply(Board(HEADERS, rows), [row("a", anchor="mine")])
     assert apply(agreed, [row("a", anchor="new")]).text(0, ANCHOR) == "mine"
 
 
 def test_what_was_decided_elsewhere_reaches_the_row() -> None:
     """An anchor and a note from the terminal replace cells that nobody changed since they were read, and no others."""
-    board = apply(Board(COLUMNS, []), [row(name) for name in "abcd"])
+    board = apply(Board(HEADERS, []), [row(name) for name in "abcd"])
     typed, late = Cells("proposed", "a anchor", ""), Cells("proposed", "old", "old note")
     rows = [list(line) for line in board.rows]
     rows[1][1], rows[1][9] = "old", "old note"
@@ -174,12 +173,12 @@ def test_what_was_decided_elsewhere_reaches_the_row() -> None:
     rows[3][0] = "accepted"
     said = {"anchor": "typed", "notes": "ask Ann", "status": "edited"}
     wanted = [
-        row("a", **said, proposed="a anchor", read=typed),
-        row("b", **said, proposed="b anchor", read=late),
+        row("a", **said, proposed="a anchor", cells=typed),
+        row("b", **said, proposed="b anchor", cells=late),
     ]
-    wanted += [row("c", **said, proposed="c anchor", read=late)]
-    wanted += [row("d", **said, proposed="new", read=Cells("accepted", "d anchor", ""))]
-    after = apply(Board(COLUMNS, rows), wanted)
+    wanted += [row("c", **said, proposed="c anchor", cells=late)]
+    wanted += [row("d", **said, proposed="new", cells=Cells("accepted", "d anchor", ""))]
+    after = apply(Board(HEADERS, rows), wanted)
     assert [[after.text(at, name) for name in (STATUS, ANCHOR, NOTES, PROPOSED)] for at in range(4)] == [
         ["edited", "typed", "ask Ann", "a anchor"],
         ["edited", "typed", "ask Ann", "b anchor"],
@@ -190,15 +189,15 @@ def test_what_was_decided_elsewhere_reaches_the_row() -> None:
 
 
 def test_rows_whose_visible_columns_were_sorted_alone() -> None:
-    first = apply(Board(COLUMNS, []), [row(name) for name in "abc"])
+    first = apply(Board(HEADERS, []), [row(name) for name in "abc"])
     rows = [list(line) for line in first.rows]
     rows[0][:2], rows[1][9] = ["accepted", "a anchor"], "b note"
     rows.append(["an editor's own line", *[""] * 15])
-    wanted = [row(name, anchor="new", read=Cells("proposed", f"{name} anchor")) for name in "abc"]
-    by_id = {line[12]: [*line[:12], *line[13:]] for line in apply(Board(COLUMNS, rows), wanted).rows}
+    wanted = [row(name, anchor="new", cells=Cells("proposed", f"{name} anchor")) for name in "abc"]
+    by_id = {line[12]: [*line[:12], *line[13:]] for line in apply(Board(HEADERS, rows), wanted).rows}
     for order in ([1, 2, 0, 3], [3, 0, 1, 2], [2, 3, 1, 0]):
         sorted_apart = [[*rows[at][:12], *rows[to][12:]] for to, at in enumerate(order)]
-        board = Board(COLUMNS, sorted_apart)
+        board = Board(HEADERS, sorted_apart)
         said = {
             each.id: (each.status, each.anchor, each.notes, each.proposed) for each in verdicts(board, "tab")
         }
@@ -209,21 +208,21 @@ def test_rows_whose_visible_columns_were_sorted_alone() -> None:
         }
         after = apply(board, wanted)
         assert {line[12]: [*line[:12], *line[13:]] for line in after.rows} == by_id
-        again = merge(Board(COLUMNS, after.rows), wanted)
+        again = merge(Board(HEADERS, after.rows), wanted)
         assert (again.changes, again.removed, again.new) == ({}, [], [])
 
 
 def test_a_source_that_somebody_rewrote_does_not_part_a_row_from_its_link() -> None:
-    rows = [list(line) for line in apply(Board(COLUMNS, []), [row("a"), row("b")]).rows]
+    rows = [list(line) for line in apply(Board(HEADERS, []), [row("a"), row("b")]).rows]
     rows[0][10], rows[1][10] = "https://shop.com/other", "x"
-    board = Board(COLUMNS, rows)
+    board = Board(HEADERS, rows)
     assert [board.link_id(at) for at in range(2)] == [row("a").id, row("b").id]
 
 
 def test_columns_are_known_by_name() -> None:
     board = Board(["LINK_ID", " status ", None, "Own", "score"], [["x", "Live", 3]])
-    assert (board.link_id(0), board.status(0), board.text(0, "Score")) == ("x", "live", "")
-    assert board.missing == [name for name in COLUMNS if name not in (LINK_ID, STATUS, "Score")]
+    assert (board.link_id(0), board.status(0), board.text(0, SCORE)) == ("x", "live", "")
+    assert board.missing == [name for name in REVIEW_KEYS if name not in (LINK_ID, STATUS, SCORE)]
     told = {"proposed": None, "written": None, "unread": ("anchor", "notes")}
     assert verdicts(board, "tab") == [verdict(row("x", status="live", anchor=""), by="tab", id="x", **told)]
 
@@ -255,4 +254,6 @@ def test_clean_texts_fit_any_cell(text: str) -> None:
 
 def test_explanations_fit_excels_boxes() -> None:
     """Explanations fit Excel's limits: 255 characters and a title of 32."""
-    assert all(len(text) <= 255 and len(name) <= 32 for name, text in EXPLAINED.items())
+    for language in LANGUAGES.values():
+        assert all(len(text) <= 255 for text in language.notes.values())
+        assert all(len(text) <= 32 for text in language.headers.values())

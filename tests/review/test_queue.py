@@ -10,8 +10,9 @@ from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.model.edges import Anchor, Cells, Edge, Verdict
 from internal_linker.model.evidence import Evidence
+from internal_linker.model.records import Page
 from internal_linker.model.sections import Sections
-from internal_linker.review.rows import review_row
+from internal_linker.model.wordings import warning
 from internal_linker.review.session import EdgeQueue, ReviewFilter
 from internal_linker.review.transitions import heard
 from internal_linker.store.edges import EdgeStore
@@ -41,7 +42,7 @@ def test_what_waits_for_approval_comes_first_then_the_strongest(store: EdgeStore
     store.put([replace(LINK, target=name, **more) for name, more in {**names, **others}.items()])  # type: ignore[arg-type]
     store.put([LINK])
     ids = {replace(LINK, target=name).id: name for name in [*names, *others, "t"]}
-    assert [ids[row.id] for row in EdgeQueue(store).pending()] == [
+    assert [ids[link.edge.id] for link in EdgeQueue(store).pending()] == [
         *("held", "in text", "in late text", "strong", "t", "none", "late"),
     ]
 
@@ -73,8 +74,8 @@ class Texts(Anchoring):
     def __init__(self) -> None:
         super().__init__(CountedSite(collected(())))
 
-    def title(self, page: str) -> str:
-        return {"s": "A source"}.get(page, "")
+    def page(self, key: str) -> Page | None:
+        return Page(key, key, "A source") if key == "s" else None
 
     def placed(self, source: str, text: str, near: int = 0) -> Anchor:
         return Anchor(text, "" if text == "absent" else f"{source}: {text}.", verbatim=text == "fits")
@@ -84,14 +85,14 @@ def test_a_queue_with_the_pages_knows_titles_and_places(store: EdgeStore) -> Non
     store.put([LINK])
     queue = EdgeQueue(store, Texts())
     (shown,) = queue.pending()
-    assert (shown.source_title, shown.target_title, shown.warning) == ("A source", "", "")
+    assert (shown.source_title, shown.target_title, warning(shown.edge)) == ("A source", "", "")
     assert [queue.warning(LINK.id, text) for text in ("fits", "linked", "absent")] == [
         *("", "anchor only in a link or heading", "anchor not in the text"),
     ]
     queue.decide(Verdict(LINK.id, "edited", "linked", "", "Ann"))
     (edge,) = store.each()
-    assert review_row(edge).warning == "anchor only in a link or heading"
-    assert review_row(edge).sentence == "s: linked."
+    assert warning(edge) == "anchor only in a link or heading"
+    assert edge.chosen.sentence == "s: linked."
 
 
 def test_undo_restores_what_was_decided_and_nothing_else(store: EdgeStore) -> None:
@@ -115,7 +116,7 @@ def test_only_some_links_are_reviewed(store: EdgeStore) -> None:
 
     def taken(**only: Any) -> set[tuple[str, str]]:
         found = EdgeQueue(store, only=ReviewFilter(**only)).pending()
-        known = store.by_id(row.id for row in found)
+        known = store.by_id(link.edge.id for link in found)
         return {(edge.source, edge.target) for edge in known.values()}
 
     assert taken(sections=Sections(["/milk"])) == {(a, "t"), (a, "u")}

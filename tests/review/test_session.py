@@ -16,6 +16,7 @@ from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.faces.cli.history import TerminalFace, isolated
 from internal_linker.model.edges import Anchor, Edge
+from internal_linker.model.records import Page
 from internal_linker.project.console import open_console
 from internal_linker.review.session import EdgeQueue, ReviewCounts, review
 from internal_linker.store.edges import EdgeStore
@@ -43,8 +44,8 @@ class Pages(Anchoring):
     def __init__(self) -> None:
         super().__init__(CountedSite(collected(())))
 
-    def title(self, page: str) -> str:
-        return "A page" if page == A.source else ""
+    def page(self, key: str) -> Page | None:
+        return Page(key, key, "A page") if key == A.source else None
 
     def placed(self, source: str, text: str, near: int = 0) -> Anchor:
         return Anchor(text, verbatim=not text.startswith("absent"))
@@ -120,7 +121,7 @@ def test_texts_from_right_to_left_keep_to_themselves() -> None:
 def test_a_noted_link_still_waits_and_an_unchanged_anchor_is_accepted(tmp_path: Path, typed: Typed) -> None:
     queue = opened(tmp_path, A, B, C)
     typed(queue, "n\nask Ann\nq\n")
-    assert next((row.status, row.notes) for row in queue.pending()) == ("proposed", "ask Ann")
+    assert next((link.edge.status, link.edge.notes) for link in queue.pending()) == ("proposed", "ask Ann")
     typed(queue, "a\ne\n\nr\ne\nc anchor\n")
     assert said(queue) == ["accepted a anchor", "rejected b anchor", "accepted c anchor"]
     assert sorted(edge.notes for edge in queue.store.each()) == ["", "", "ask Ann"]

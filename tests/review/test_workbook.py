@@ -4,9 +4,8 @@ import datetime
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import openpyxl
 import pytest
@@ -14,12 +13,14 @@ import xlsxwriter
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from python_calamine import CalamineWorkbook
 
+from internal_linker.model.columns import ENGLISH, GERMAN
+from internal_linker.model.edges import Status
 from internal_linker.model.errors import InputError, OutputError
 from internal_linker.model.ports import ReviewDesk
 from internal_linker.review import workbook
-from internal_linker.review.merge import COLUMNS, STATUSES, row_key
+from internal_linker.review.merge import row_key
 from internal_linker.review.workbook import ReviewWorkbook
-from tests.support.reviews import cells, row, verdict
+from tests.support.reviews import HEADERS, cells, row, verdict
 
 A, B, C, D = (row(name) for name in "abcd")
 
@@ -55,12 +56,12 @@ def test_a_new_workbook_has_all_that_an_editor_needs(path: Path) -> None:
     desk: ReviewDesk = ReviewWorkbook(path)
     assert (desk.name, desk.read()) == ("review.xlsx", [])
     assert desk.write([A, odd]) == []
-    assert shown(path) == [list(COLUMNS), cells(A), [*cells(odd)[:2], "a b", *cells(odd)[3:]]]
+    assert shown(path) == [HEADERS, cells(A), [*cells(odd)[:2], "a b", *cells(odd)[3:]]]
     sheet = openpyxl.load_workbook(path)["Review"]
     assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("C2", "A1:P3")
     assert {name for name, at in sheet.column_dimensions.items() if at.hidden} == {"M", "N", "O", "P"}
     rules = {str(each.sqref): each for each in sheet.data_validations.dataValidation}
-    assert rules["A2:A3"].formula1 == '"' + ",".join(STATUSES) + '"'
+    assert rules["A2:A3"].formula1 == '"' + ",".join(get_args(Status)) + '"'
     assert "0 to 100" in str(rules["G1"].prompt)
     (coloured,) = sheet.conditional_formatting
     assert str(coloured.sqref) == "H2:H3"
@@ -76,14 +77,14 @@ def test_a_new_workbook_has_all_that_an_editor_needs(path: Path) -> None:
 def test_a_run_foresees_what_the_next_one_reads(path: Path) -> None:
     desk = ReviewWorkbook(path)
     assert desk.written() is None
-    for rows in ([A, B, C], [B, replace(C, score=0.9), D]):
+    for rows in ([A, B, C], [B, row("c", score=0.9), D]):
         desk.write(rows)
         again = ReviewWorkbook(path)
         assert desk.written() == (again.state(), again.read())
         edit(path, A2="accepted", B3="mine", J4="ask Ann")
         desk = ReviewWorkbook(path)
     edit(path, J3=7)
-    desk.write([B, replace(C, score=0.9), D])
+    desk.write([B, row("c", score=0.9), D])
     assert desk.written() is None, "a number may be read as another text"
 
 
@@ -141,7 +142,7 @@ def test_a_workbook_that_editors_made_their_own(path: Path) -> None:
     book.save(path)
     assert ReviewWorkbook(path).write([row("c", score=0.9), B, D]) == []
     found = grid(path)
-    assert found[0] == ["Status", "Anchor", "Due", *COLUMNS[2:]]
+    assert found[0] == ["Status", "Anchor", "Due", *HEADERS[2:]]
     assert [line[13] for line in found[1:]] == [B.id, "", C.id, D.id]
     assert (found[1][2], found[2][1], found[3][7]) == (7, "a line of my own", 90)
     ReviewWorkbook(path).write([A, B])
@@ -233,7 +234,7 @@ def saving_while_written(monkeypatch: pytest.MonkeyPatch, *saves: Callable[[], o
 def test_what_an_editor_saves_during_the_write_is_merged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ReviewWorkbook(path).write([A, B])
     saving_while_written(monkeypatch, lambda: edit(path, A2="accepted"), lambda: edit(path, J3="ask Ann"))
-    assert ReviewWorkbook(path).write([A, replace(B, score=0.9), C]) == []
+    assert ReviewWorkbook(path).write([A, row("b", score=0.9), C]) == []
     assert [(line[0], line[6], line[9]) for line in shown(path)[1:]] == [
         ("accepted", "75", ""),
         ("proposed", "90", "ask Ann"),
@@ -313,7 +314,7 @@ OLDER = ("Status", "Anchor", "Sentence", "Source", "Target", "Score", "Tier", "W
 
 def test_an_older_workbook_gets_the_new_columns(path: Path) -> None:
     """Titles, section, whole scores and tiers in words come to a workbook of an earlier version; all else stays."""
-    hidden = COLUMNS[-4:]
+    hidden = HEADERS[-4:]
     path.parent.mkdir()
     with xlsxwriter.Workbook(path) as book:
         sheet = book.add_worksheet("Review")
@@ -322,9 +323,9 @@ def test_an_older_workbook_gets_the_new_columns(path: Path) -> None:
             texts = ["accepted", 7, link.anchor, link.sentence, link.source, link.target, 0.876, "inline"]
             key = row_key(link.source, link.target)
             sheet.write_row(at, 0, [*texts, "old", "mine", link.id, link.anchor, "proposed", key])
-    titled = replace(A, source_title="All teas", target_title="=Kettles", score=0.9)
+    titled = row("a", titles=("All teas", "=Kettles"), score=0.9)
     assert ReviewWorkbook(path).write([titled]) == []
-    new = COLUMNS[3:6]
+    new = HEADERS[3:6]
     found = grid(path)
     assert found[0] == ["Status", "Due", "Anchor", "Sentence", *new, "Source", "Target", *OLDER[5:], *hidden]
     assert [line[:2] + line[4:7] + line[9:13] for line in found[1:]] == [
@@ -339,8 +340,9 @@ def test_rows_stand_in_the_order_of_the_links_until_somebody_sorts_them(path: Pa
     """Later links come where they belong, rows of other links after their page's; a sort of an editor's stays."""
     ReviewWorkbook(path).write([B, A])
     edit(path, A3="accepted", J2="a note")
-    assert ReviewWorkbook(path).write([C, A, row("d", source=A.source)]) == []
-    ids = [C.id, A.id, D.id, B.id]
+    other = row("d", source=A.source)
+    assert ReviewWorkbook(path).write([C, A, other]) == []
+    ids = [C.id, A.id, other.id, B.id]
     assert [line[12] for line in grid(path)[1:]] == ids
     book = openpyxl.load_workbook(path)
     rows = [[cell.value for cell in line] for line in book["Review"].iter_rows(min_row=2)]
@@ -349,17 +351,26 @@ def test_rows_stand_in_the_order_of_the_links_until_somebody_sorts_them(path: Pa
             book["Review"].cell(at, column).value = value
     book.save(path)
     for _ in range(2):
-        ReviewWorkbook(path).write([C, A, row("d", source=A.source), row("e")])
+        ReviewWorkbook(path).write([C, A, other, row("e")])
         assert [line[12] for line in grid(path)[1:]] == [*reversed(ids), row("e").id]
 
 
 @pytest.mark.parametrize("count", [200, pytest.param(20_000, marks=pytest.mark.long)])
 def test_thousands_of_rows(count: int, path: Path) -> None:
     links = [row(f"{number:x}") for number in range(count)]
-    ReviewWorkbook(path).write([*links[:-1], replace(links[-1], status="rejected")])
+    ReviewWorkbook(path).write([*links[:-1], row(f"{count - 1:x}", status="rejected")])
     ReviewWorkbook(path).write(links)
     assert path.stat().st_size < 250 * count
     read = ReviewWorkbook(path).read()
     assert (len(read), read[-1].status) == (count, "rejected")
     with zipfile.ZipFile(path) as parts:
         assert not [name for name in parts.namelist() if "comments" in name]
+
+
+def test_a_column_that_says_who_decided(path: Path) -> None:
+    ReviewWorkbook(path).write([A])
+    edit(path, Q1="Who", Q2="Ann", A2="accepted")
+    for language in (ENGLISH, GERMAN):
+        assert ReviewWorkbook(path, language).write([A, B]) == []
+        assert grid(path)[0][16] == language.headers["who"]
+        assert [each.by for each in ReviewWorkbook(path).read()] == ["Ann", "review.xlsx"]

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from internal_linker.model.edges import ReviewRow
+    from internal_linker.model.columns import LinkView
+    from internal_linker.model.edges import Anchor
     from internal_linker.project.history import DiffResult, HistoryResult, RollbackResult
 
 # Differences that are printed; all are in the file.
@@ -132,20 +133,23 @@ class TerminalFace:
     def __init__(self, console: "Console") -> None:
         self._console = console
 
-    def show(self, row: "ReviewRow", left: int) -> None:
+    def show(self, link: "LinkView", left: int) -> None:
         """One link, its anchor marked in its sentence."""
         from internal_linker.model.edges import TIER_NAMES, score_of
+        from internal_linker.model.wordings import full_reason, shown_wording, warning
         from internal_linker.review.session import key_help
 
         print_ = self._console.print
         print_(f"\n{left} left")
         print_("  Sentence  ", end="")
-        print_(self._marked(row), soft_wrap=True)
-        score = "unknown" if (known := score_of(row.score)) is None else str(known)
-        rows = [("Wording", row.wording), ("Anchor", row.anchor), ("Warning", row.warning)]
-        rows += [("Source", row.source_title), ("" if row.source_title else "Source", row.source)]
-        rows += [("Target", row.target_title), ("" if row.target_title else "Target", row.target)]
-        rows += [("Score", f"{score}, {TIER_NAMES[row.tier]}"), ("Why", row.why), ("Notes", row.notes)]
+        edge = link.edge
+        print_(self._marked(edge.chosen), soft_wrap=True)
+        score = "unknown" if (known := score_of(edge.strength)) is None else str(known)
+        rows = [("Wording", shown_wording(edge)), ("Anchor", edge.chosen.text), ("Warning", warning(edge))]
+        rows += [("Source", link.source_title), ("" if link.source_title else "Source", edge.source_url)]
+        rows += [("Target", link.target_title), ("" if link.target_title else "Target", edge.target_url)]
+        rows += [("Score", f"{score}, {TIER_NAMES[edge.tier]}")]
+        rows += [("Why", full_reason(edge)), ("Notes", edge.notes)]
         for name, text in rows:
             if text:
                 print_(f"  {name:<9} {isolated(_plain(text))}", soft_wrap=True)
@@ -172,10 +176,10 @@ class TerminalFace:
         """Print a sentence."""
         self._console.print(text)
 
-    def _marked(self, row: "ReviewRow") -> "Text":
+    def _marked(self, chosen: "Anchor") -> "Text":
         from rich.text import Text
 
-        sentence, anchor = _plain(row.sentence), _plain(row.anchor)
+        sentence, anchor = _plain(chosen.sentence), _plain(chosen.text)
         start = sentence.find(anchor) if anchor else -1
         if start < 0:
             return Text(isolated(sentence))

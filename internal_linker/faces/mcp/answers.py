@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from internal_linker.insight.audit.states import AuditStates
 from internal_linker.model.briefs import BriefLink, BriefLinks
-from internal_linker.model.edges import TIER_NAMES, ReviewRow, score_of
+from internal_linker.model.edges import TIER_NAMES, Edge, score_of
+from internal_linker.model.wordings import full_reason, shown_wording, warning
 from internal_linker.project.run import PageLink, PageLinks
 
 # Without slots: the schema of an answer would have their descriptors for defaults.
@@ -200,20 +201,20 @@ def of_audit(found: AuditStates) -> AuditSummary:
     )
 
 
-def queued(row: ReviewRow) -> QueuedLink:
+def queued(edge: Edge) -> QueuedLink:
     """Return a link that waits."""
     return QueuedLink(
-        row.id,
-        row.source,
-        row.target,
-        score_of(row.score),
-        TIER_NAMES[row.tier],
-        row.anchor,
-        row.sentence,
-        row.wording,
-        row.why,
-        row.warning,
-        row.notes,
+        edge.id,
+        edge.source_url,
+        edge.target_url,
+        score_of(edge.strength),
+        TIER_NAMES[edge.tier],
+        edge.chosen.text,
+        edge.chosen.sentence,
+        shown_wording(edge),
+        full_reason(edge),
+        warning(edge),
+        edge.notes,
     )
 
 

@@ -215,11 +215,11 @@ class Tools:
     ) -> ReviewQueue:
         """List proposed links that wait for an editor's decision, with their ids."""
         waiting = [
-            row
-            for row in waiting_links(open_project(self._root)).links
-            if text in row.source or text in row.target
+            edge
+            for edge in waiting_links(open_project(self._root)).links
+            if text in edge.source_url or text in edge.target_url
         ]
-        return ReviewQueue(len(waiting), [queued(row) for row in waiting[first : first + limit]])
+        return ReviewQueue(len(waiting), [queued(edge) for edge in waiting[first : first + limit]])
 
     def decide_link(
         self,

@@ -16,7 +16,7 @@ from internal_linker.model.edges import TIER_NAMES, Edge, is_link, score_of, tie
 from internal_linker.model.needs import QueryGain
 from internal_linker.model.results import Column, ResultTable, table_of
 from internal_linker.model.sequences import counted
-from internal_linker.review.rows import reason, warning
+from internal_linker.model.wordings import warning, with_warning
 
 # As many links as the review shows: writing them takes seconds. links.csv has all.
 MOST_LINKS = 20_000
@@ -70,7 +70,7 @@ class ProposedLinks:
             tier=edge.tier,
             anchor=chosen.text,
             sentence=chosen.sentence,
-            why=reason(warning(edge), why(edge)),
+            why=with_warning(warning(edge), why(edge)),
             status=edge.status,
         )
         return shown if np.isnan(edge.strength) else replace(shown, strength=edge.strength)

@@ -224,8 +224,8 @@ class Publication:
             lists.append((context.duplicates, report.listed.duplicates.values()))
             lists.append((context.orphans, report.listed.orphans or ()))
         if memory and memory.heard and context.desk and not held:
-            titles = {page.key: page.title or page.h1 for page in report.collected.pages}
-            lists.append((context.desk, memory.review_rows(titles)))
+            pages = {page.key: page for page in report.collected.pages}
+            lists.append((context.desk, memory.review_rows(pages)))
         sinks = [*context.sinks, *([context.sheet] if context.sheet and not held else [])]
         edge_of = memory.edge_of if memory else None
         delivered = deliver(

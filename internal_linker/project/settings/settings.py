@@ -329,6 +329,10 @@ class Settings(BaseSettings):
         description="Where editors accept and reject links. auto: the tab Review of the Sheet, or "
         "files/review.xlsx without a Sheet; none: nowhere.",
     )
+    review_language: Literal["en", "de"] = Field(
+        "en",
+        description="The language of headings and choices in the review: en or de. Both are read at all times.",
+    )
     anchors: Literal["strict", "balanced", "broad"] = Field(
         "balanced",
         title="Links in the text",

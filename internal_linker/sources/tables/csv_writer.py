@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from internal_linker.model.results import ResultTable
 from internal_linker.sources.tables.csv_reader import CsvBody, CsvRecords
@@ -79,11 +79,14 @@ def write_csv(path: Path, table: ResultTable, advance: Callable[[int], None] = l
         OutputError: the file can't be written; the earlier file stays as it was.
     """
     header = [column.header for column in table.columns]
-    rows = (
-        [decimal(cell) if isinstance(cell, float) else cell for cell in cells]
-        for cells in table.rows(advance)
-    )
-    return write_rows(path, header, rows, replace_whole)
+    return write_rows(path, header, map(plain_cells, table.rows(advance)), replace_whole)
+
+
+def plain_cells(values: Iterable[Any]) -> Row:
+    """Return the cells of values: four decimal places per figure, "" for None and NaN."""
+    return [
+        value if isinstance(value, str | int) else "" if value is None else decimal(value) for value in values
+    ]
 
 
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)?\Z")

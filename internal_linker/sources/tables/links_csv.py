@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from internal_linker.model.canonical_hosts import CanonicalHosts
-from internal_linker.model.edges import Edge, score_of, why
+from internal_linker.model.columns import FIGURES, LINKS_CSV, RunLink, output_columns
 from internal_linker.model.errors import InputError
 from internal_linker.model.ports import EdgeOf
 from internal_linker.model.records import Recommendation, fold_query
-from internal_linker.model.wordings import shown_wording
+from internal_linker.model.results import Column
 from internal_linker.sources.tables.csv_reader import CsvRecords
-from internal_linker.sources.tables.csv_writer import Row, decimal, defuse, write_rows
+from internal_linker.sources.tables.csv_writer import Row, defuse, plain_cells, write_rows
 from internal_linker.store.files.atomic import ReplaceWhole, copy_aside, replace_whole
 
 Identity = tuple[str, str]
@@ -56,9 +56,9 @@ class _LinkCsv:
     def _replace(
         self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None
     ) -> list[str]:
-        header = self._header(recommendations, ())
-        rows = (row for item in recommendations for row in self._rows(item, header, run_id, edge_of))
-        return write_rows(self.path, header, rows, self._write_whole)
+        columns = self._columns(recommendations, ())
+        rows = (row for item in recommendations for row in self._rows(item, columns, run_id, edge_of))
+        return write_rows(self.path, [column.header for column in columns], rows, self._write_whole)
 
     def _merge(
         self,
@@ -73,7 +73,8 @@ class _LinkCsv:
             _, earlier = next(records)
             if missing := {*self.required} - set(earlier):
                 raise InputError(f"{name} is not an earlier result: it has no column '{min(missing)}'.")
-            header = self._header(recommendations, earlier)
+            columns = self._columns(recommendations, earlier)
+            header = [column.header for column in columns]
             places: dict[Identity, list[int]] = {}
             for place, item in enumerate(recommendations):
                 places.setdefault(self._identity(self._url(item), item.source.query), []).append(place)
@@ -89,7 +90,7 @@ class _LinkCsv:
                 """Yield earlier rows unchanged, and our rows at their positions."""
                 for part in self._merged(named, header, places, keeps):
                     if isinstance(part, int):
-                        yield from self._rows(recommendations[part], header, run_id, edge_of)
+                        yield from self._rows(recommendations[part], columns, run_id, edge_of)
                     else:
                         yield part
 
@@ -131,16 +132,22 @@ class _LinkCsv:
             key = ""
         return key, fold_query(defuse(query))
 
-    def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
-        raise NotImplementedError
-
     def _url(self, item: Recommendation) -> str:
         """Return what the URL column has for an item."""
         return item.source.url
 
     def _rows(
-        self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
-    ) -> Iterable[Row]:
+        self, item: Recommendation, columns: Sequence[Column], run_id: str, edge_of: EdgeOf | None
+    ) -> Iterator[Row]:
+        for one in self._items(item, run_id, edge_of):
+            yield plain_cells(column.read(one) for column in columns)
+
+    def _columns(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> Sequence[Column]:
+        """Return the columns of the file; `earlier` is the header that it has."""
+        raise NotImplementedError
+
+    def _items(self, item: Recommendation, run_id: str, edge_of: EdgeOf | None) -> Iterable[Any]:
+        """Return what has a row of its own."""
         raise NotImplementedError
 
 
@@ -171,44 +178,18 @@ class OutputCsv(_LinkCsv):
         super().__init__(path, keeps, write_whole, hosts)
         self._links_per_page = links_per_page
 
-    def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
+    def _columns(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> Sequence[Column]:
         # At least as many columns as earlier rows or our rows have links.
         numbers = [int(column[5:]) for column in earlier if re.fullmatch(r"Link [1-9][0-9]?", column)]
-        width = max([self._links_per_page, *numbers, *(len(item.links) for item in recommendations)])
-        return [self.url_column, _QUERY, *(f"Link {number}" for number in range(1, width + 1)), "Note"]
+        return output_columns(
+            max([self._links_per_page, *numbers, *(len(item.links) for item in recommendations)])
+        )
 
     def _url(self, item: Recommendation) -> str:
         return item.source.row_url or item.source.url
 
-    def _rows(
-        self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
-    ) -> Iterable[Row]:
-        urls = [link.target.url for link in item.links]
-        gap = [""] * (len(header) - 3 - len(urls))
-        yield [self._url(item), item.source.query, *urls, *gap, item.note]
-
-
-_COLUMNS = (
-    *(
-        "Source",
-        "Target",
-        "Rank",
-        "Score",
-        "Tier",
-        "Anchor",
-        "Sentence",
-        "Suggested Wording",
-        "Why",
-        "Status",
-        "Type",
-        "Origin",
-    ),
-    *(_QUERY, "Model", "Run", "Link Id"),
-)
-_FIGURES = (
-    *("Serp Rank", "Embedding Similarity", "Lexical Score", "Probability", "Blend"),
-    *("Anchor Model", "Anchor Confidence"),
-)
+    def _items(self, item: Recommendation, run_id: str, edge_of: EdgeOf | None) -> Iterable[Any]:
+        return (item,)
 
 
 class LinksCsv(_LinkCsv):
@@ -240,35 +221,13 @@ class LinksCsv(_LinkCsv):
         super().__init__(path, keeps, write_whole, hosts)
         self._model_name, self._figures = model_name, figures
 
-    def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
-        return [*_COLUMNS, *_FIGURES] if self._figures or {*_FIGURES} & {*earlier} else [*_COLUMNS]
+    def _columns(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> Sequence[Column]:
+        has_figures = self._figures or {column.header for column in FIGURES} & {*earlier}
+        return (*LINKS_CSV, *FIGURES) if has_figures else LINKS_CSV
 
-    def _rows(
-        self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
-    ) -> Iterable[Row]:
+    def _items(self, item: Recommendation, run_id: str, edge_of: EdgeOf | None) -> Iterable[Any]:
+        source = item.source
         # No page can carry what is suggested for a query without one.
-        for link in item.links if item.source.is_page else ():
-            target, edge = link.target, edge_of(item.source, link) if edge_of else None
-            cells = {
-                **{"Source": item.source.url, "Target": target.url, "Rank": link.rank, "Origin": link.origin},
-                **(_remembered(edge) if edge else {}),
-                **{_QUERY: item.source.query, "Model": self._model_name, "Run": run_id},
-                **{"Serp Rank": target.serp_rank or "", "Embedding Similarity": decimal(target.similarity)},
-                **{"Lexical Score": decimal(target.lexical), "Probability": decimal(target.probability)},
-                "Blend": decimal(target.score),
-            }
-            yield [cells.get(name, "") for name in header]
-
-
-def _remembered(edge: Edge) -> dict[str, Any]:
-    anchor, score = edge.chosen, score_of(edge.strength)
-    return {
-        **{"Score": "" if score is None else score, "Tier": edge.tier, "Type": edge.kind},
-        **{"Status": edge.status, "Anchor": anchor.text, "Sentence": anchor.sentence},
-        "Suggested Wording": shown_wording(edge),
-        **{
-            "Anchor Model": anchor.model,
-            "Anchor Confidence": "" if anchor.confidence is None else decimal(anchor.confidence),
-        },
-        **{"Link Id": edge.id, "Why": why(edge)},
-    }
+        for link in item.links if source.is_page else ():
+            edge = edge_of(source, link) if edge_of else None
+            yield RunLink(source, link, edge, self._model_name, run_id)

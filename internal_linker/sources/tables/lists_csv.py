@@ -1,99 +1,40 @@
-"""The lists that commands write, one CSV file each: rejected rows, orphans, vectors, pages' source files and others."""
+"""The lists that commands write, one CSV file each, and the tables of vectors and of pages' source files."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.errors import InputError
-from internal_linker.model.records import AddedLink, Duplicate, ExcludedTarget, Orphan, Reject
-from internal_linker.model.runs import Difference
+from internal_linker.model.results import Column
 from internal_linker.model.urls import normal_form
 from internal_linker.sources.tables.columns import find_named
 from internal_linker.sources.tables.csv_reader import CsvTable
-from internal_linker.sources.tables.csv_writer import Row, decimal, write_rows
+from internal_linker.sources.tables.csv_writer import plain_cells, write_rows
 from internal_linker.store.files.atomic import ReplaceWhole, replace_whole
-
-Item = TypeVar("Item")
 
 # Digits that restore a float16 and a float32 exactly, by bytes per number; a float64 needs 17.
 _DIGITS = {2: 5, 4: 9}
 
 
-class _ListCsv(Generic[Item]):
-    """A `ListSink`: one row per item, only the header if there are none."""
+class ListCsv:
+    """A `ListSink` in a file: one row per item, only the header if there are none."""
 
-    header: tuple[str, ...]
+    def __init__(
+        self, path: Path, columns: Sequence[Column], write_whole: ReplaceWhole = replace_whole
+    ) -> None:
+        self.path, self.name = path, path.name
+        self._columns, self._write_whole = columns, write_whole
 
-    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
-        self.path, self.name, self._write_whole = path, path.name, write_whole
-
-    def write(self, items: Iterable[Item]) -> Sequence[str]:
+    def write(self, items: Iterable[Any]) -> Sequence[str]:
         """Replace the list of the last run, item by item; return what was unusual, one sentence each.
 
         Raises:
             OutputError: the file can't be written; the earlier file stays as it was.
         """
-        return write_rows(self.path, self.header, map(self._row, items), self._write_whole)
-
-    def _row(self, item: Item) -> Row:
-        raise NotImplementedError
-
-
-class RejectedCsv(_ListCsv[Reject]):
-    """rejected_rows.csv: rows of the input that could not be used."""
-
-    header = ("Table", "Row", "URL", "Reason")
-
-    def _row(self, item: Reject) -> Row:
-        return item.table, item.row, item.url, item.reason
-
-
-class ExcludedCsv(_ListCsv[ExcludedTarget]):
-    """excluded_targets.csv; Source is empty if a row applies to every page, or to all pages of a language."""
-
-    header = ("Source", "Target", "Reason")
-
-    def _row(self, item: ExcludedTarget) -> Row:
-        return item.source, item.target, str(item.reason)
-
-
-class DuplicatesCsv(_ListCsv[Duplicate]):
-    """duplicates.csv: each pair of near-duplicates once, with the page to keep and four decimal places per figure."""
-
-    header = ("Page", "Canonical Candidate", "Embedding Similarity", "Lexical Score", "Shingle Overlap")
-
-    def _row(self, item: Duplicate) -> Row:
-        figures = map(decimal, (item.similarity, item.lexical, item.overlap))
-        return item.page, item.canonical, *figures
-
-
-class OrphansCsv(_ListCsv[Orphan]):
-    """orphans.csv: each page without inlinks, and the pages to link from, best first."""
-
-    header = ("Orphan", *(f"Source {number}" for number in range(1, 6)))
-
-    def _row(self, item: Orphan) -> Row:
-        return item.page, *item.sources, *[""] * (len(self.header) - 1 - len(item.sources))
-
-
-class BacktestCsv(_ListCsv[AddedLink]):
-    """backtest.csv: added links; Place is empty if the target was not among the candidates."""
-
-    header = ("Source", "Target", "Anchor", "Place")
-
-    def _row(self, item: AddedLink) -> Row:
-        return item.source, item.target, item.anchor, item.place or ""
-
-
-class DiffCsv(_ListCsv[Difference]):
-    """diff.csv: links that differ between two runs; a rank is empty in a run without the link."""
-
-    header = ("Source", "Target", "Change", "Place Before", "Place After", "Why", "Other Link")
-
-    def _row(self, item: Difference) -> Row:
-        places = item.before or "", item.after or ""
-        return item.source, item.target, item.change, *places, str(item.why), item.other
+        header = [column.header for column in self._columns]
+        rows = (plain_cells(column.read(item) for column in self._columns) for item in items)
+        return write_rows(self.path, header, rows, self._write_whole)
 
 
 class VectorsCsv:

@@ -13,7 +13,6 @@ import pytest
 from internal_linker.model.edges import edge_id
 from internal_linker.model.records import Collected, ExistingLink
 from internal_linker.project.project import open_project
-from internal_linker.review.merge import LINK_ID
 from internal_linker.sources.collect import collect
 from tests.support.builders import GONE, MOVED, page, queries_table, url
 from tests.support.sites import read_csv
@@ -147,7 +146,7 @@ def test_a_page_that_died_leaves_the_review(tmp_path: Path) -> None:
     assert sheet is not None
     header = [cell.value for cell in sheet[1]]
     for line in sheet.iter_rows(min_row=2):
-        if line[header.index(LINK_ID)].value == key:
+        if line[header.index("Link ID")].value == key:
             line[header.index("Status")].value = "accepted"
     workbook.save(folder / "files/review.xlsx")
     healthy = rows()

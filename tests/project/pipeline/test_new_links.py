@@ -32,7 +32,7 @@ def test_only_accepted_links_make_room_for_more(tmp_path: Path) -> None:
     found = links(tmp_path)
     assert found[hub[0]] == max(found.values()) == MOST
     project = open_project(tmp_path)
-    to_hub = [link.id for link in waiting_links(project).links if link.target == hub[0]]
+    to_hub = [link.id for link in waiting_links(project).links if link.target_url == hub[0]]
     decide(project, [LinkDecision(each, "accepted") for each in to_hub])
     found = links(tmp_path)
     assert found.pop(hub[0]) == 2 * MOST

@@ -12,7 +12,6 @@ import openpyxl
 import pytest
 
 from internal_linker.project.project import open_project
-from internal_linker.review.merge import LINK_ID
 from tests.standins import GoogleStandIn, OpenAIStandIn
 from tests.support.sites import make_project, read_csv, sample_pages, sample_queries, use_standins
 from tests.support.small_project import command, environment, summary, write_csv
@@ -219,7 +218,7 @@ def test_a_link_that_stands_on_the_site_turns_live(project: Path, capsys: pytest
     )
     assert do(project, "run") == 0
     assert link["Target"] not in shown(project)[link["Source"]]
-    assert {row[LINK_ID]: row["Status"] for row in review(project)}[link["Link Id"]] == "live"
+    assert {row["Link ID"]: row["Status"] for row in review(project)}[link["Link Id"]] == "live"
     assert "100% (1 of 1 decided)" in capsys.readouterr().out
 
 

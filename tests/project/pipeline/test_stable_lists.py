@@ -87,9 +87,9 @@ def test_decisions_change_lists_only_near_them(project: Project) -> None:
     words = ("accepted", "rejected", "rejected")
     decide(project, [LinkDecision(one.id, word) for one, word in zip(chosen, words, strict=True)])
     found = changes(project)
-    decided = {(one.source, one.target) for one in chosen}
+    decided = {(one.source_url, one.target_url) for one in chosen}
     gone = {(one.source, one.target) for one in found if one.change == "gone"}
-    assert decided & gone == {(one.source, one.target) for one in chosen[1:]}
+    assert decided & gone == {(one.source_url, one.target_url) for one in chosen[1:]}
     assert len([one for one in found if (one.source, one.target) not in decided]) <= 10
     assert all(one.other for one in found)
 
@@ -117,7 +117,7 @@ def test_a_change_of_a_page_changes_only_lists_near_it(
 def test_a_new_link_of_a_page_changes_only_lists_near_it(project: Project) -> None:
     """A link that was placed leaves its list; only lists of similar pages change."""
     link = waiting_links(project).links[30]
-    write(project.root, site(), [*LINKS, (link.source, link.target, "here")])
+    write(project.root, site(), [*LINKS, (link.source_url, link.target_url, "here")])
     found = changes(project)
     assert {one.source.split("/")[3] for one in found} <= {
         link.source.split("/")[3],

@@ -3,19 +3,18 @@
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import gspread
 from gspread.utils import rowcol_to_a1
 
-from internal_linker.model.edges import ReviewRow
 from internal_linker.model.errors import ServiceError
-from internal_linker.review.merge import EDITORS, LINK_ID, PROPOSED, SOURCE, STATUS, Board, merge
+from internal_linker.review.merge import Board, merge
 from tests.research.endurance.desks import at_work
 from tests.research.endurance.editors import Edited
 from tests.standins import GoogleStandIn
 from tests.standins.gspread_client import gspread_client
-from tests.support.reviews import put, review_tab, row, shown
+from tests.support.reviews import Row, put, review_tab, row, shown
 from tests.support.sheets import SITE, insert
 
 # Links of the first run; the second run keeps the first of them, withdraws the rest, and has some new ones.
@@ -23,6 +22,7 @@ OLD, KEPT = [f"old{number:02}" for number in range(12)], 8
 NEW = ["newx", "newy", "newz"]
 # The tool's columns that an editor may rename.
 FREE = ["Sentence", "Score", "Tier", "Why"]
+EDITORS = ("Status", "Anchor", "Notes")
 WORDS = {"Status": ("accepted", "rejected"), "Anchor": ("own anchor",), "Notes": ("own note",)}
 
 
@@ -58,7 +58,7 @@ class Reviewer:
         rows = [self._sort, self._sort, self._insert_row, self._own_row, self._delete_row]
         columns = [self._insert_column, self._fill_column, self._delete_column, self._rename]
         act = self.dice.choice([*rows, *columns, self._decide, self._decide, self._decide])
-        if LINK_ID in grid[0]:
+        if "Link ID" in grid[0]:
             act(grid)
             self.done.append(act.__name__.strip("_"))
 
@@ -123,16 +123,16 @@ class Reviewer:
         columns = [name for name in grid[0] if name in EDITORS or self._is_own(name)]
         if rows and columns:
             link, column = self.dice.choice([*rows]), self.dice.choice(columns)
-            if column in (STATUS, "Anchor") and link not in self.steady:
+            if column in ("Status", "Anchor") and link not in self.steady:
                 column = "Notes"
             text = self.dice.choice(WORDS.get(column, ("own text",)))
-            text = text if column == STATUS else self._name(text)
+            text = text if column == "Status" else self._name(text)
             self.tab.update_cell(rows[link] + 1, grid[0].index(column) + 1, text)
             self.words.setdefault(link, {})[column] = text
 
     def _links(self, grid: list[list[str]]) -> dict[str, int]:
         """Return the positions from 0 of rows that both the tool (by id) and people (by source) recognise."""
-        link, source = (grid[0].index(name) for name in (LINK_ID, SOURCE))
+        link, source = (grid[0].index(name) for name in ("Link ID", "Source"))
         known = {row(name).id: row(name).source for name in (*OLD, *NEW)}
         return {line[link]: at for at, line in enumerate(grid) if line[source] == known.get(line[link])}
 
@@ -163,7 +163,7 @@ def _schedule(google: GoogleStandIn, when: str, dice: random.Random) -> Edited:
         column = dice.choice(EDITORS)
         words[link.id] = {column: dice.choice(WORDS[column])}
         put(google, link, column, words[link.id][column])
-    wanted = [_changed(link, dice) for link in links[:KEPT]] + [row(name) for name in NEW]
+    wanted = [_changed(name, dice) for name in OLD[:KEPT]] + [row(name) for name in NEW]
     tab = gspread_client(google).open_by_key(google.spreadsheet_id).worksheet("Review")
     steady = {new.id for old, new in zip(links, wanted, strict=False) if _steady(old) == _steady(new)}
     reviewer = Reviewer(tab, dice, {link.id for link in wanted}, steady, words)
@@ -181,7 +181,7 @@ def _schedule(google: GoogleStandIn, when: str, dice: random.Random) -> Edited:
     return Edited(when, reviewer.done, len(gaps))
 
 
-def _write(google: GoogleStandIn, wanted: Sequence[ReviewRow]) -> list[str]:
+def _write(google: GoogleStandIn, wanted: Sequence[Row]) -> list[str]:
     """Return what could not be done; the Sheet rejects a write whose columns were just deleted."""
     try:
         return review_tab(google).write(wanted)
@@ -191,24 +191,25 @@ def _write(google: GoogleStandIn, wanted: Sequence[ReviewRow]) -> list[str]:
         return [str(error)]
 
 
-def _changed(link: ReviewRow, dice: random.Random) -> ReviewRow:
+def _changed(name: str, dice: random.Random) -> Row:
     """Return a link as the second run has it, partly changed."""
-    return replace(
-        link,
+    return row(
+        name,
+        target=SITE + name,
         score=dice.choice([0.75, 0.9, 0.8]),
-        why=dice.choice([link.why, f"better {link.why}"]),
-        status="live" if dice.random() < 0.5 else link.status,
-        anchor=dice.choice([link.anchor, f"new {link.anchor}"]),
+        found_by=dice.choice(["", "better"]),
+        status="live" if dice.random() < 0.5 else "proposed",
+        anchor=dice.choice([f"{name} anchor", f"new {name} anchor"]),
     )
 
 
-def _steady(link: ReviewRow) -> tuple[str, str]:
-    return link.status, link.anchor
+def _steady(link: Row) -> tuple[str, str]:
+    return link.edge.status, link.anchor
 
 
 def _check(grid: list[list[str]], reviewer: Reviewer, when: str) -> None:
     """Assert that each text is beside its link, which has one row, and that other rows have only editors' texts."""
-    header, place = grid[0], grid[0].index(LINK_ID)
+    header, place = grid[0], grid[0].index("Link ID")
     rows = Counter(line[place] for line in grid[1:] if line[place])
     assert not rows - Counter({*rows}), f"{when}: two rows of {rows - Counter({*rows})}"
     assert {*rows} <= {row(name).id for name in (*OLD, *NEW)}, f"{when}: ids {[*rows]}"
@@ -225,23 +226,23 @@ def _check(grid: list[list[str]], reviewer: Reviewer, when: str) -> None:
 
 def _check_silence(grid: list[list[str]], reviewer: Reviewer, when: str) -> None:
     """Assert that no cell looks edited that no editor wrote."""
-    at = {name: grid[0].index(name) for name in (*EDITORS, LINK_ID, PROPOSED)}
+    at = {name: grid[0].index(name) for name in (*EDITORS, "Link ID", "Proposed Anchor")}
     for line in grid[1:]:
-        said = reviewer.words.get(line[at[LINK_ID]], {})
-        if line[at[LINK_ID]] in reviewer.deleted:
+        said = reviewer.words.get(line[at["Link ID"]], {})
+        if line[at["Link ID"]] in reviewer.deleted:
             continue
-        if line[at[LINK_ID]] and not said.keys() & {*EDITORS}:
-            assert line[at[STATUS]] in {"proposed", "live"}, f"{when}: status {line}"
-            assert line[at["Anchor"]] == line[at[PROPOSED]], f"{when}: anchor {line}"
+        if line[at["Link ID"]] and not said.keys() & {*EDITORS}:
+            assert line[at["Status"]] in {"proposed", "live"}, f"{when}: status {line}"
+            assert line[at["Anchor"]] == line[at["Proposed Anchor"]], f"{when}: anchor {line}"
             assert not line[at["Notes"]], f"{when}: notes {line}"
         for column, name in enumerate(grid[0]):
             own = not name or name.startswith("Own ")
-            assert not (own and line[at[LINK_ID]]) or line[column] == said.get(name, ""), (
+            assert not (own and line[at["Link ID"]]) or line[column] == said.get(name, ""), (
                 f"{when}: {name} {line}"
             )
 
 
-def _left(google: GoogleStandIn, wanted: Sequence[ReviewRow]) -> str:
+def _left(google: GoogleStandIn, wanted: Sequence[Row]) -> str:
     """Return what the tab lacks, "" for nothing."""
     grid = shown(google)
     board = Board(grid[0], grid[1:])

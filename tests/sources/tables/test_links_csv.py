@@ -13,6 +13,7 @@ import pytest
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.canonical_hosts import CanonicalHosts, host_map
+from internal_linker.model.columns import BACKTEST, EXCLUDED_TARGETS, REJECTED_ROWS
 from internal_linker.model.edges import Anchor, Edge, edge_id
 from internal_linker.model.errors import OutputError
 from internal_linker.model.evidence import Evidence
@@ -29,7 +30,7 @@ from internal_linker.model.records import (
 from internal_linker.model.urls import normal_form
 from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.sources.tables.links_csv import LinksCsv, OutputCsv
-from internal_linker.sources.tables.lists_csv import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
+from internal_linker.sources.tables.lists_csv import ListCsv, VectorsCsv
 from internal_linker.store.files.atomic import replace_whole
 from tests.support.builders import anything, whole
 
@@ -95,7 +96,7 @@ def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
         ["https://a.example/", '\'=HYPERLINK("x")', "", "'@SUM(A1)"],
         ["https://b.example/", "-5", "", ""],
     ]
-    RejectedCsv(path).write([Reject("+t", 2, "-u", "=r")])
+    ListCsv(path, REJECTED_ROWS).write([Reject("+t", 2, "-u", "=r")])
     assert rows(path)[1] == ["'+t", "2", "'-u", "'=r"]
     VectorsCsv(path).write([("=u", np.array([-1.0], np.float32))])
     assert rows(path)[1] == ["'=u", "[-1]"]
@@ -178,7 +179,7 @@ def test_a_result_that_is_open_elsewhere_or_cant_be_written_is_told(path: Path) 
     (sentence,) = OutputCsv(path, 1, keeps=None, write_whole=keep).deliver([links_of("a", "x")], "run")
     (landed,) = path.parent.iterdir()
     assert sentence.startswith("Output.csv is open in another program") and landed.name in sentence
-    assert "the result is in" in RejectedCsv(path, keep).write([])[0]
+    assert "the result is in" in ListCsv(path, REJECTED_ROWS, keep).write([])[0]
     path.mkdir()
     for keeps in (None, anything):
         with pytest.raises(OutputError):
@@ -282,9 +283,17 @@ def test_lists_are_replaced_whole(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     links, written = [link, replace(link, anchor="", place=0)], ["a,b,'=1+1,3", "a,b,,"]
     cases: list[tuple[Any, list[Any], list[str]]] = [
-        (RejectedCsv(path), [reject], ["Table,Row,URL,Reason", "main_queries.csv,7,nonsense,not a full URL"]),
-        (BacktestCsv(path), links, ["Source,Target,Anchor,Place", *written]),
-        (ExcludedCsv(path), [rule], ["Source,Target,Reason", ",https://a.example/,excluded by =x"]),
+        (
+            ListCsv(path, REJECTED_ROWS),
+            [reject],
+            ["Table,Row,URL,Reason", "main_queries.csv,7,nonsense,not a full URL"],
+        ),
+        (ListCsv(path, BACKTEST), links, ["Source,Target,Anchor,Place", *written]),
+        (
+            ListCsv(path, EXCLUDED_TARGETS),
+            [rule],
+            ["Source,Target,Reason", ",https://a.example/,excluded by =x"],
+        ),
     ]
     for sink, items, lines in cases:
         for some in (items, []):
