@@ -32,6 +32,10 @@ class Column:
     look: Literal["plain", "link", "text", "bar", "score"] = "plain"
     decimals: int | None = None  # decimal places that people see; None: all
     note: str = ""  # a note on the header; "": none
+    # the JSON type of its values, of numbers that may be unknown "number or null"
+    kind: Literal["string", "integer", "number", "boolean", "integer or null", "number or null", "array"] = (
+        "string"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,17 @@ class ResultTable:
         """Return the cells of the first rows by the keys of their columns."""
         keys = [column.key for column in self.columns]
         return [dict(zip(keys, row, strict=True)) for row in islice(self.rows(), most)]
+
+
+def row_schema(columns: Sequence[Column]) -> dict[str, Any]:
+    """Return the JSON schema of a table's rows."""
+    return {
+        "type": "object",
+        "properties": {
+            column.key: {"title": column.header, "type": column.kind.split(" or ")} for column in columns
+        },
+        "required": [column.key for column in columns],
+    }
 
 
 def table_of(name: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> ResultTable:
@@ -114,13 +129,7 @@ class Result:
 
     def records(self) -> dict[str, list[dict[str, Any]]]:
         """Return all tables row by row as JSON has them, by name: unknown numbers are None, dates are texts."""
-        return {
-            name: [
-                dict(zip(columns, map(_plain, row), strict=True))
-                for row in zip(*columns.values(), strict=True)
-            ]
-            for name, columns in self.tables().items()
-        }
+        return {name: json_rows(columns) for name, columns in self.tables().items()}
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {_length(columns)} rows" for name, columns in self.tables().items())
@@ -131,6 +140,11 @@ class Result:
             f"<p><b>{name}</b> ({len(frame)} rows)</p>{frame.head(_SHOWN).to_html(escape=True, index=False)}"
             for name, frame in self.frames.items()
         )
+
+
+def json_rows(columns: Columns) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON has them: unknown numbers are None, dates are texts."""
+    return [dict(zip(columns, map(_plain, row), strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _plain(value: Any) -> Any:

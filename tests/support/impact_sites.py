@@ -1,13 +1,15 @@
 """Simulated sites whose search data have all that misleads comparisons, and editors who link to sinking pages."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from internal_linker.insight.impact.analysis import Experiment, impact
 from internal_linker.insight.impact.matching import drawn_at_random
 from internal_linker.insight.impact.panel import Panel
-from internal_linker.insight.impact.records import Findings, Treated
+from internal_linker.insight.impact.records import Findings
 from internal_linker.model.arrays import Ints, Vectors
 
 _FIRST = 738_000
@@ -76,13 +78,13 @@ class Simulated:
 
     Attributes:
         panel: its search data.
-        treated: the targets that editors chose.
+        treated: the targets that editors chose, as `treated_pages` has them.
         strata: the section of each page.
         experiment: the targets that were held back, if the kind wants any.
     """
 
     panel: Panel
-    treated: list[Treated]
+    treated: pd.DataFrame
     strata: dict[str, str]
     experiment: Experiment | None = None
 
@@ -120,9 +122,7 @@ def simulated(seed: int, kind: Kind, effect: float) -> Simulated:
             clicks[chosen, day:] = rng.poisson(mean[chosen, day:] * np.exp(each)[:, None])
     names = [f"https://simulated.example/{section}/{page}" for page, section in enumerate(sections.tolist())]
     counts = clicks.astype(np.float64)
-    targets = [
-        Treated(page=names[at], day=_FIRST + int(live[at])) for at in np.flatnonzero(live >= 0).tolist()
-    ]
+    targets = treated_on({names[at]: _FIRST + int(live[at]) for at in np.flatnonzero(live >= 0).tolist()})
     panel = Panel(tuple(names), _FIRST, counts, counts * 20, counts * 160)
     strata = dict(zip(names, map(str, sections.tolist()), strict=True))
     if not kind.experiment:
@@ -130,19 +130,26 @@ def simulated(seed: int, kind: Kind, effect: float) -> Simulated:
     first = int(live.max())
     drawn = Experiment(
         held=frozenset(names[at] for at in held.tolist()),
-        released=frozenset(one.page for one in targets),
+        released=frozenset(targets["page"]),
         first=_FIRST + first,
         until=_FIRST + first + 28,
     )
     return Simulated(panel, targets, strata, drawn)
 
 
+def treated_on(days: Mapping[str, int]) -> pd.DataFrame:
+    """Return targets by the days of their only links."""
+    return pd.DataFrame({"page": [*days], "day": [*days.values()], "links": 1, "tier": "", "anchor": ""})
+
+
 def nearest_controls_moved(site: Simulated, times: float) -> Panel:
     """Return the search data with so many times the clicks of each target's most similar control after the link."""
     rows = {page: row for row, page in enumerate(site.panel.pages)}
-    clicks = site.panel.clicks.copy()
-    for row, day in {rows[one.controls[0]]: one.day for one in site.findings().pairs}.items():
-        clicks[row, day - site.panel.first :] *= times
+    clicks, pairs = site.panel.clicks.copy(), site.findings().pairs
+    for row, day in {
+        rows[some[0]]: day for some, day in zip(pairs["controls"], pairs["live"], strict=True)
+    }.items():
+        clicks[row, day.toordinal() - site.panel.first :] *= times
     return replace(site.panel, clicks=np.round(clicks))
 
 

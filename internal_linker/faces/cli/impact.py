@@ -83,16 +83,14 @@ def _plan(context: typer.Context, project: "Project", *, as_json: bool, release:
         from internal_linker.faces.cli.output import json_of
 
         told = {"status": str(result.status), "sentence": result.sentence}
-        links = {"held_back": _links(result.links), "put_live": _links(result.released)}
-        typer.echo(neutralised(json_of({**told, **links})))
+        links = result.records()
+        typer.echo(
+            neutralised(json_of({**told, **{name: links[name] for name in ("held_back", "put_live")}}))
+        )
     else:
         _show_plan(context, result)
     if result.status is PlanStatus.REFUSED:
         raise typer.Exit(ExitCode.GAPS)
-
-
-def _links(links: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    return [{"source": source, "target": target} for source, target in links]
 
 
 def _show_plan(context: typer.Context, result: "PlanResult") -> None:
