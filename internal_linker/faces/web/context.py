@@ -3,7 +3,7 @@
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
@@ -76,8 +76,17 @@ def download(name: str, write: Callable[[Path], object]) -> FileResponse:
     return FileResponse(path, filename=name, media_type=_XLSX, background=BackgroundTask(path.unlink))
 
 
+Rows = Sequence[Mapping[str, Any]]
+"""Rows of a table, which `rows_schema` describes."""
+
+
+def rows_schema(columns: Sequence[Column]) -> WithJsonSchema:
+    """Return how the API describes rows of these columns."""
+    return WithJsonSchema({"type": "array", "items": row_schema(columns)})
+
+
 def rows_model(columns: Sequence[Column]) -> Any:
-    """Return how the API describes an answer of `rows_answer` with rows of these columns."""
+    """Return how the API describes an answer of `rows_answer` with these columns."""
     fields = {"total": {"type": "integer"}, "rows": {"type": "array", "items": row_schema(columns)}}
     return Annotated[
         dict[str, Any],
@@ -85,10 +94,10 @@ def rows_model(columns: Sequence[Column]) -> Any:
     ]
 
 
-def rows_answer(values: Columns, first: int, count: int) -> dict[str, Any]:
+def rows_answer(columns: Sequence[Column], values: Columns, first: int, count: int) -> dict[str, Any]:
     """Return some rows of a table, and how many there are in all."""
-    some = {key: column[first : first + count] for key, column in values.items()}
-    return {"total": len(next(iter(values.values()))), "rows": json_rows(some)}
+    some = {column.key: values[column.key][first : first + count] for column in columns}
+    return {"total": len(values[columns[0].key]), "rows": json_rows(some)}
 
 
 @dataclass(frozen=True)
