@@ -32,10 +32,8 @@ class Column:
     look: Literal["plain", "link", "text", "bar", "score"] = "plain"
     decimals: int | None = None  # decimal places that people see; None: all
     note: str = ""  # a note on the header; "": none
-    # the JSON type of its values, of numbers that may be unknown "number or null"
-    kind: Literal["string", "integer", "number", "boolean", "integer or null", "number or null", "array"] = (
-        "string"
-    )
+    # the JSON type of its values, "number or null" if they may be unknown, or the JSON schema of other values
+    kind: str | Mapping[str, Any] = "string"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +66,13 @@ class ResultTable:
 
 def row_schema(columns: Sequence[Column]) -> dict[str, Any]:
     """Return the JSON schema of a table's rows."""
+
+    def schema(kind: str | Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"type": kind.split(" or ")} if isinstance(kind, str) else kind
+
     return {
         "type": "object",
-        "properties": {
-            column.key: {"title": column.header, "type": column.kind.split(" or ")} for column in columns
-        },
+        "properties": {column.key: {"title": column.header, **schema(column.kind)} for column in columns},
         "required": [column.key for column in columns],
     }
 
@@ -144,14 +144,15 @@ class Result:
 
 def json_rows(columns: Columns) -> list[dict[str, Any]]:
     """Return the rows of a table as JSON has them: unknown numbers are None, dates are texts."""
-    return [dict(zip(columns, map(_plain, row), strict=True)) for row in zip(*columns.values(), strict=True)]
+    rows = zip(*(columns[name] for name in columns), strict=True)
+    return [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
 
 
 def _plain(value: Any) -> Any:
     value = value.item() if hasattr(value, "item") else value  # numpy's scalars
     if isinstance(value, float) and isnan(value):
         return None
-    return value if value is None or isinstance(value, str | int | float) else str(value)
+    return value if value is None or isinstance(value, str | int | float | list) else str(value)
 
 
 def _length(columns: Columns) -> int:

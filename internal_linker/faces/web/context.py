@@ -94,10 +94,9 @@ def rows_model(columns: Sequence[Column]) -> Any:
     ]
 
 
-def rows_answer(columns: Sequence[Column], values: Columns, first: int, count: int) -> dict[str, Any]:
-    """Return some rows of a table, and how many there are in all."""
-    some = {column.key: values[column.key][first : first + count] for column in columns}
-    return {"total": len(values[columns[0].key]), "rows": json_rows(some)}
+def rows_answer(total: int, shown: Columns) -> dict[str, Any]:
+    """Return how many rows a table has, and those that are shown."""
+    return {"total": total, "rows": json_rows(shown)}
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,8 @@ def list_held_links(
 ) -> dict[str, Any]:
     """List the accepted links that wait for the end of an experiment."""
     one = last_experiment(project)
-    return rows_answer(ENDS, link_ends(one.waiting if one else ()), first, rows)
+    waiting = one.waiting if one else ()
+    return rows_answer(len(waiting), link_ends(waiting[first : first + rows]))
 
 
 @router.post("/experiment", status_code=201)

@@ -124,7 +124,8 @@ def list_pages(
     found = done.chosen.queries
     if kept is not None:
         found = found[(found["fate"] == KEPT) == kept]
-    return rows_answer(PROPOSED_QUERIES, found, first, rows)
+    keys = [column.key for column in PROPOSED_QUERIES]
+    return rows_answer(len(found), found[keys][first : first + rows])
 
 
 def _done(folder: Folder, state: SharedState) -> FilledQueries | None:
