@@ -1,11 +1,14 @@
 """Results of use cases: tables that pandas, a notebook, JSON, CSV files and workbooks take."""
 
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
+
+from internal_linker.model.sequences import Lazy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -148,8 +151,18 @@ def json_rows(columns: Columns) -> list[dict[str, Any]]:
     return [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
 
 
+def named_rows(columns: Columns) -> Sequence[Any]:
+    """Return the rows of a table, made on access, with the columns as attributes."""
+    row = namedtuple("Row", columns)  # type: ignore[misc]
+    return Lazy(_length(columns), lambda at: row(*(_unboxed(values[at]) for values in columns.values())))
+
+
+def _unboxed(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value  # numpy's scalars
+
+
 def _plain(value: Any) -> Any:
-    value = value.item() if hasattr(value, "item") else value  # numpy's scalars
+    value = _unboxed(value)
     if isinstance(value, float) and isnan(value):
         return None
     return value if value is None or isinstance(value, str | int | float | list) else str(value)
