@@ -79,6 +79,21 @@ class ImpactResult(Result):
         """What can be said of the effect on clicks."""
         return self.findings.verdict
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What programs get beside tables and remarks; unknown numbers are None."""
+        found = self.findings
+        return {
+            "verdict": str(found.verdict),
+            "sentence": found.sentence,
+            "days": found.days,
+            "links": self.links,
+            "pre_trend": _known(found.pre_trend),
+            "detectable": _known(found.detectable),
+            "pages_needed": found.pages_needed,
+            "before_after": _known(found.before_after_share),
+        }
+
     def tables(self) -> dict[str, Columns]:
         """Return `effects`, `weeks` and `pairs`.
 
@@ -355,20 +370,13 @@ def _view(result: ImpactResult) -> ImpactView:
     # Otherwise the remarks say it.
     dropped = [f"{counted(count, 'target')} left out: {one.value}." for one, count in found.dropped.items()]
     return ImpactView(
+        **result.facts,
         made=datetime.now().astimezone().isoformat(timespec="seconds"),
-        days=found.days,
         experiment=found.randomised,
-        links=result.links,
-        verdict=str(found.verdict),
         thin=thin,
-        sentence=found.sentence,
         estimates=json_rows(effects_table(found.estimates).values),
         placebo=json_rows(effects_table([found.placebo]).values)[0] if found.placebo else None,
         weeks=found.weeks.to_dict("records"),
-        pre_trend=_known(found.pre_trend),
-        detectable=_known(found.detectable),
-        pages_needed=found.pages_needed,
-        before_after=_known(found.before_after_share),
         compared=len(found.pairs),
         pairs=json_rows(shown_pairs(found).values),
         remarks=[*result.remarks, *found.remarks, *(dropped if thin else ())],

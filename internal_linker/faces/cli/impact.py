@@ -140,19 +140,11 @@ def _as_json(result: "ImpactResult") -> str:
     from internal_linker.faces.cli.output import json_of
 
     found = result.findings
-    told = {
-        "verdict": str(found.verdict),
-        "sentence": found.sentence,
-        "days": found.days,
-        "links": result.links,
-        "pre_trend": found.pre_trend,
-        "detectable": found.detectable,
-        "pages_needed": found.pages_needed,
-        "before_after": found.before_after_share,
+    more = {
         "placebo": found.placebo and dict(zip(("effect", "low", "high"), found.placebo.shown, strict=True)),
         "remarks": [*result.remarks, *found.remarks],
     }
-    return neutralised(json_of({**told, **result.records()}))
+    return neutralised(json_of({**result.facts, **more, **result.records()}))
 
 
 # Queries of each kind that the terminal shows; --json has all, of the URLs of no page the most clicked.

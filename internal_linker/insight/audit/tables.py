@@ -59,15 +59,6 @@ _LINKS = (
     *_ENDS,
 )
 _FINDINGS = *PLACE, Column("standing", "After adoption", 28), SEVERITY
-_CLUSTERS = (
-    Column("name", "Cluster", 40),
-    Column("pages", "Pages", 10),
-    Column("hub", "Strongest page", 60, "link"),
-    Column("inner", "Links inside", 14),
-    Column("inner_after", "... after", 14),
-    Column("outer", "Links out and in", 16),
-    Column("outer_after", "... after", 14),
-)
 _PAGES = (
     Column("url", "URL", 60, "link"),
     Column("title", "Title", 45),
@@ -139,12 +130,6 @@ def findings_table(rule: Rule, findings: Sequence[Finding]) -> ResultTable:
         (one.page, one.other, one.detail, _STANDINGS[one.standing], str(one.severity)) for one in findings
     )
     return table_of(rule, _FINDINGS, rows)
-
-
-def clusters_table(audit: Audit) -> ResultTable:
-    """Return the clusters, largest first."""
-    rows = ((one.name, one.pages, audit.urls[one.hub], *one.inner, *one.outer) for one in audit.cluster_links)
-    return table_of("Clusters", _CLUSTERS, rows)
 
 
 def page_columns(audit: Audit) -> Columns:

@@ -157,15 +157,15 @@ _MISSING_LINKS = (
     Column("cluster", "Cluster"),
     Column("name", "Name", 35),
 )
-_CLUSTERS = (
-    Column("number", "Cluster"),
+CLUSTERS = (
+    Column("number", "Cluster", kind="integer"),
     Column("name", "Name", 35),
-    Column("pages", "Pages", 12, "bar"),
+    Column("pages", "Pages", 12, "bar", kind="integer"),
     Column("hub", "Hub", 55, "link"),
-    Column("links", "Inner Links"),
-    Column("density", "Density", 12, "score"),
-    Column("missing", "Missing Links"),
-    Column("distance", "Mean Distance", 14, "score"),
+    Column("links", "Inner Links", kind="integer"),
+    Column("density", "Density", 12, "score", kind="number or null"),
+    Column("missing", "Missing Links", kind="integer"),
+    Column("distance", "Mean Distance", 14, "score", kind="number"),
 )
 
 
@@ -182,7 +182,7 @@ def cluster_tables(found: SiteClusters) -> list[ResultTable]:
         "name": [found.clusters[label].name for label in found.labels[found.missing.sources].tolist()],
     }
     return [
-        ResultTable("Clusters", _CLUSTERS, columns["clusters"]),
+        ResultTable("Clusters", CLUSTERS, columns["clusters"]),
         ResultTable("Pages", _PAGES, pages),
         ResultTable("Missing links", _MISSING_LINKS, links),
     ]
