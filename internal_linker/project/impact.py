@@ -14,16 +14,15 @@ from internal_linker.insight.html.document import ReportFile
 from internal_linker.insight.impact.analysis import Experiment, treated_pages
 from internal_linker.insight.impact.analysis import impact as analysed
 from internal_linker.insight.impact.panel import panel_of
-from internal_linker.insight.impact.records import (
+from internal_linker.insight.impact.records import Conclusion, Findings
+from internal_linker.insight.impact.report.html import (
     EFFECTS,
     SHOWN_PAIRS,
     WEEKS,
-    Conclusion,
-    Findings,
     effects_table,
     shown_pairs,
+    write_impact,
 )
-from internal_linker.insight.impact.report.html import write_impact
 from internal_linker.insight.page_keys import match_pages
 from internal_linker.model.applied_links import PageWrite
 from internal_linker.model.canonical_hosts import CanonicalHosts

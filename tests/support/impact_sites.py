@@ -1,6 +1,5 @@
 """Simulated sites whose search data have all that misleads comparisons, and editors who link to sinking pages."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -122,7 +121,8 @@ def simulated(seed: int, kind: Kind, effect: float) -> Simulated:
             clicks[chosen, day:] = rng.poisson(mean[chosen, day:] * np.exp(each)[:, None])
     names = [f"https://simulated.example/{section}/{page}" for page, section in enumerate(sections.tolist())]
     counts = clicks.astype(np.float64)
-    targets = treated_on({names[at]: _FIRST + int(live[at]) for at in np.flatnonzero(live >= 0).tolist()})
+    days = {"page": np.array(names)[live >= 0], "day": _FIRST + live[live >= 0]}
+    targets = pd.DataFrame({**days, "links": 1, "tier": "", "anchor": ""})
     panel = Panel(tuple(names), _FIRST, counts, counts * 20, counts * 160)
     strata = dict(zip(names, map(str, sections.tolist()), strict=True))
     if not kind.experiment:
@@ -137,18 +137,12 @@ def simulated(seed: int, kind: Kind, effect: float) -> Simulated:
     return Simulated(panel, targets, strata, drawn)
 
 
-def treated_on(days: Mapping[str, int]) -> pd.DataFrame:
-    """Return targets by the days of their only links."""
-    return pd.DataFrame({"page": [*days], "day": [*days.values()], "links": 1, "tier": "", "anchor": ""})
-
-
 def nearest_controls_moved(site: Simulated, times: float) -> Panel:
     """Return the search data with so many times the clicks of each target's most similar control after the link."""
     rows = {page: row for row, page in enumerate(site.panel.pages)}
     clicks, pairs = site.panel.clicks.copy(), site.findings().pairs
-    for row, day in {
-        rows[some[0]]: day for some, day in zip(pairs["controls"], pairs["live"], strict=True)
-    }.items():
+    moved = dict(zip(pairs["controls"].str[0].map(rows), pairs["live"], strict=True))
+    for row, day in moved.items():
         clicks[row, day.toordinal() - site.panel.first :] *= times
     return replace(site.panel, clicks=np.round(clicks))
 

@@ -1,4 +1,4 @@
-"""The impact of links: what is known of targets, what was found, and the tables that show it."""
+"""The records of the impact of links: what is known of targets, and what was found."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,6 @@ from math import expm1
 from typing import TYPE_CHECKING
 
 from internal_linker.model.arrays import Bools, Ints
-from internal_linker.model.results import Column, ResultTable, table_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -142,52 +141,6 @@ def _empty(*names: str) -> "DataFrame":
     from pandas import DataFrame
 
     return DataFrame(columns=[*names])
-
-
-EFFECTS = (
-    Column("outcome", "What"),
-    Column("group", "Targets"),
-    Column("effect", "Effect", kind="number"),
-    Column("low", "From", kind="number"),
-    Column("high", "To", kind="number"),
-    Column("verdict", "Verdict"),
-    Column("pages", "Pages", kind="integer"),
-    Column("controls", "Controls", kind="integer"),
-)
-WEEKS = (
-    Column("week", "Week", kind="integer"),
-    Column("effect", "Difference", kind="number"),
-    Column("low", "From", kind="number"),
-    Column("high", "To", kind="number"),
-)
-SHOWN_PAIRS = (
-    Column("page", "Target"),
-    Column("live", "Live since"),
-    Column("tier", "Tier"),
-    Column("anchor", "Anchor"),
-    Column("links", "Links", kind="integer"),
-    Column("before", "Before", kind="number"),
-    Column("after", "After", kind="number"),
-    Column("expected", "Expected", kind="number"),
-    Column("control", "Most similar control"),
-)
-# Pairs that are shown: those with the most clicks.
-_MOST_PAIRS = 1_000
-
-
-def effects_table(effects: Sequence[Effect]) -> ResultTable:
-    """Return effects as people read them: shares, 0.06 for 6% more, or differences of positions."""
-    rows = (
-        (str(one.outcome), one.group, *one.shown, one.judgement, one.pages, one.controls) for one in effects
-    )
-    return table_of("Effects", EFFECTS, rows)
-
-
-def shown_pairs(found: Findings) -> ResultTable:
-    """Return the pairs with the most expected clicks, each with its most similar control."""
-    pairs = found.pairs.sort_values("expected_after", ascending=False, kind="stable").head(_MOST_PAIRS)
-    shown = pairs.assign(expected=pairs["expected_after"], control=pairs["controls"].str[0])
-    return ResultTable("Pairs", SHOWN_PAIRS, shown[[column.key for column in SHOWN_PAIRS]].to_dict("list"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
