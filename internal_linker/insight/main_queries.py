@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from internal_linker.model.canonical_hosts import bare_host, origin_of
 from internal_linker.model.records import fold_query
-from internal_linker.model.results import Columns, Result, columns_of
+from internal_linker.model.results import Column
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -255,71 +255,43 @@ _SHARE = 0.2
 _CALLED_BY, _CALLING_CLICKS = 5, 3
 
 
-@dataclass(frozen=True, slots=True)
-class MainQuery:
-    """The query that a page earns most from."""
-
-    page: str  # the page's key
-    query: str  # the query
-    clicks: int  # clicks on the page from this query
-    impressions: int  # how often the page was shown for it
-    position: float  # the mean position, from 1
-    others: int  # how many other queries brought clicks to the page
-
-
-@dataclass(frozen=True, slots=True)
-class SharedQuery:
-    """A page that earns from a query together with another page of the site.
-
-    Attributes:
-        query: the query.
-        page: the page's key.
-        clicks: its clicks from this query.
-        share: its share of the query's clicks, 0 to 1.
-        position: its mean position, from 1.
-    """
-
-    query: str
-    page: str
-    clicks: int
-    share: float
-    position: float
+# The queries that pages earn most from, the most clicked first: figures of the page for this query, and how many other
+# queries brought clicks to the page.
+_CHOSEN = (
+    Column("page", "Page"),
+    Column("query", "Query"),
+    Column("clicks", "Clicks", kind="integer"),
+    Column("impressions", "Impressions", kind="integer"),
+    Column("position", "Mean position", kind="number"),
+)
+MAIN_QUERIES = (*_CHOSEN, Column("others", "Other queries", kind="integer"))
+# Which of them fill an empty main query.
+PROPOSED_QUERIES = (*_CHOSEN, Column("fate", "Fate"), Column("note", "Note"))
+# Pages that earn from a query together with other pages: their share of the query's clicks, 0 to 1.
+SHARED_QUERIES = (
+    Column("query", "Query"),
+    Column("page", "Page"),
+    Column("clicks", "Clicks", kind="integer"),
+    Column("share", "Share", kind="number"),
+    Column("position", "Mean position", kind="number"),
+)
+# Queries for the site's name, the most clicked first: their clicks on all pages, and how they were recognised.
+BRAND_QUERIES = (
+    Column("query", "Query"),
+    Column("clicks", "Clicks", kind="integer"),
+    Column("why", "Recognised by"),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class BrandQuery:
-    """A query for the site's name.
+@dataclass(frozen=True)
+class MainQueries:
+    """The main queries of a site's pages; pages are keys."""
 
-    Attributes:
-        query: the query.
-        clicks: its clicks on all pages.
-        why: how it was recognised.
-    """
-
-    query: str
-    clicks: int
-    why: str
-
-
-@dataclass(frozen=True, repr=False)
-class MainQueries(Result):
-    """The main queries of a site's pages."""
-
-    found: Sequence[MainQuery]  # one for each page that has one, the most clicked first
-    shared: Sequence[SharedQuery] = ()  # cannibalised queries, one item for each of their pages
-    brands: Sequence[BrandQuery] = ()  # queries for the site's name, the most clicked first
-    # pages with search data but without a main query, and why
-    without: Mapping[str, str] = field(default_factory=dict)
+    queries: "DataFrame"  # `MAIN_QUERIES`: one row for each page that has one
+    shared: "DataFrame"  # `SHARED_QUERIES`: cannibalised queries, one row for each of their pages
+    brands: "DataFrame"  # `BRAND_QUERIES`
+    without: Mapping[str, str]  # pages with search data but without a main query, and why
     topics: Sequence[str] = ()  # names of the site that are what it is about, so that queries with them count
-
-    def tables(self) -> dict[str, Columns]:
-        """Return the main `queries`, and the tables `cannibalised`, `brands` and `without`."""
-        return {
-            "queries": columns_of(self.found, "page", "query", "clicks", "impressions", "position", "others"),
-            "cannibalised": columns_of(self.shared, "query", "page", "clicks", "share", "position"),
-            "brands": columns_of(self.brands, "query", "clicks", "why"),
-            "without": {"page": [*self.without], "why": [*self.without.values()]},
-        }
 
 
 def main_queries(
@@ -344,7 +316,7 @@ def main_queries(
         others = of_pages = sums[~branded]
         branded_pages = sums[branded]
     found = _best(of_pages)
-    chosen = {each.page for each in found}
+    chosen = {*found["page"]}
     without = {
         page: "only queries for the site's name"
         for page in branded_pages["page"].drop_duplicates()
@@ -379,43 +351,32 @@ def page_queries(rows: "DataFrame", names: Sequence[str]) -> dict[str, list[str]
     return {str(page): [*queries.head(_CALLED_BY)] for page, queries in found}
 
 
-def _best(sums: "DataFrame") -> list[MainQuery]:
+def _best(sums: "DataFrame") -> "DataFrame":
     enough = sums[(sums["clicks"] > 0) | (sums["impressions"] >= _LEAST_IMPRESSIONS)]
     weight = enough["impressions"] / enough["position"]
-    ordered = (
-        enough.assign(weight=weight, text=enough["query"].astype(str))
-        .sort_values(["clicks", "weight", "text"], ascending=[False, False, True])
-        .drop(columns="text")
-    )
-    clicked = ordered[ordered["clicks"] > 0].groupby("page", observed=True).size()
-    first = ordered.drop_duplicates("page")
-    return [
-        MainQuery(
-            str(row.page),
-            str(row.query),
-            int(row.clicks),
-            int(row.impressions),
-            float(row.position),
-            int(clicked.get(row.page, 0)) - (row.clicks > 0),
-        )
-        for row in first.itertuples()
-    ]
+    ordered = enough.assign(weight=weight).astype({"page": str, "query": str})
+    ordered = ordered.sort_values(["clicks", "weight", "query"], ascending=[False, False, True])
+    clicked = (ordered["clicks"] > 0).astype(np.int64)
+    others = clicked.groupby(ordered["page"]).transform("sum") - clicked
+    return _columns(ordered.assign(others=others).drop_duplicates("page"), MAIN_QUERIES)
 
 
-def _shared(sums: "DataFrame") -> list[SharedQuery]:
+def _shared(sums: "DataFrame") -> "DataFrame":
     totals = sums.groupby("query", observed=True)["clicks"].transform("sum")
     parts = sums.assign(total=totals, share=sums["clicks"] / totals.clip(lower=1))
     parts = parts[(parts["total"] >= _LEAST_CLICKS) & (parts["share"] >= _SHARE)]
     parts = parts[parts.groupby("query", observed=True)["page"].transform("size") > 1]
-    parts = parts.assign(text=parts["query"].astype(str)).sort_values(
-        ["total", "text", "clicks"], ascending=[False, True, False]
+    parts = parts.astype({"page": str, "query": str})
+    return _columns(
+        parts.sort_values(["total", "query", "clicks"], ascending=[False, True, False]), SHARED_QUERIES
     )
-    return [
-        SharedQuery(str(row.query), str(row.page), int(row.clicks), float(row.share), float(row.position))
-        for row in parts.itertuples()
-    ]
 
 
-def _brands(sums: "DataFrame", why: Mapping[str, str]) -> list[BrandQuery]:
-    clicks = sums.groupby("query", observed=True)["clicks"].sum().sort_values(ascending=False, kind="stable")
-    return [BrandQuery(str(query), int(count), why[query]) for query, count in clicks.items()]
+def _brands(sums: "DataFrame", why: Mapping[str, str]) -> "DataFrame":
+    clicks = sums.astype({"query": str}).groupby("query")["clicks"].sum()
+    clicks = clicks.sort_values(ascending=False, kind="stable").reset_index()
+    return _columns(clicks.assign(why=clicks["query"].map(why)), BRAND_QUERIES)
+
+
+def _columns(frame: "DataFrame", columns: Sequence[Column]) -> "DataFrame":
+    return frame[[column.key for column in columns]].reset_index(drop=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from internal_linker.model.arrays import Ints, Vectors
-from internal_linker.model.needs import LEVELS, PageNeeds, QueryGain
+from internal_linker.model.needs import LEVELS, PageNeeds
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -112,11 +112,9 @@ def clicks_to_gain(rows: "DataFrame", curve: ClickCurve) -> "DataFrame":
     return found.sort_values(["gain", "page", "query"], ascending=[False, True, True], ignore_index=True)
 
 
-def gains(found: "DataFrame", most: int) -> list[QueryGain]:
-    """Return the first rows of `clicks_to_gain` as records, those that would gain at least half a click."""
-    some = found[found["gain"] >= 0.5].head(most)
-    names = "page", "query", "clicks", "impressions", "position", "gain"
-    return [QueryGain(*values) for values in zip(*(some[name].tolist() for name in names), strict=True)]
+def gains(found: "DataFrame", most: int) -> "DataFrame":
+    """Return the first rows of `clicks_to_gain` that would gain at least half a click."""
+    return found[found["gain"] >= 0.5].head(most)
 
 
 def last_day(rows: "DataFrame") -> date | None:

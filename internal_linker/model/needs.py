@@ -33,16 +33,3 @@ class PageNeeds:
         """(n,) the values as whole numbers from 0 to `LEVELS`."""
         found: Ints = np.rint(self.values * LEVELS).astype(np.int64)
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class QueryGain:
-    """What a page would earn from a query at a better position."""
-
-    page: str  # the page's key
-    query: str  # the query; "" if the search data have none
-    # clicks, impressions: what it earns in 28 days
-    clicks: float
-    impressions: float
-    position: float  # its mean position, weighted by impressions
-    gain: float  # clicks in 28 days that a better position would add

@@ -1,11 +1,14 @@
 """Results of use cases: tables that pandas, a notebook, JSON, CSV files and workbooks take."""
 
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
+
+from internal_linker.model.sequences import Lazy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +35,8 @@ class Column:
     look: Literal["plain", "link", "text", "bar", "score", "hidden"] = "plain"
     decimals: int | None = None  # decimal places that people see; None: all
     note: str = ""  # a note on the header; "": none
+    # the JSON type of its values, "number or null" if they may be unknown, or the JSON schema of other values
+    kind: str | Mapping[str, Any] = "string"
     value: Callable[[Any], Any] | None = None  # its value of an item; None: the item's attribute `key`
 
     def read(self, item: Any) -> Any:
@@ -65,6 +70,19 @@ class ResultTable:
         """Return the cells of the first rows by the keys of their columns."""
         keys = [column.key for column in self.columns]
         return [dict(zip(keys, row, strict=True)) for row in islice(self.rows(), most)]
+
+
+def row_schema(columns: Sequence[Column]) -> dict[str, Any]:
+    """Return the JSON schema of a table's rows."""
+
+    def schema(kind: str | Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"type": kind.split(" or ")} if isinstance(kind, str) else kind
+
+    return {
+        "type": "object",
+        "properties": {column.key: {"title": column.header, **schema(column.kind)} for column in columns},
+        "required": [column.key for column in columns],
+    }
 
 
 def table_of(name: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> ResultTable:
@@ -119,13 +137,7 @@ class Result:
 
     def records(self) -> dict[str, list[dict[str, Any]]]:
         """Return all tables row by row as JSON has them, by name: unknown numbers are None, dates are texts."""
-        return {
-            name: [
-                dict(zip(columns, map(_plain, row), strict=True))
-                for row in zip(*columns.values(), strict=True)
-            ]
-            for name, columns in self.tables().items()
-        }
+        return {name: json_rows(columns) for name, columns in self.tables().items()}
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {_length(columns)} rows" for name, columns in self.tables().items())
@@ -138,11 +150,27 @@ class Result:
         )
 
 
+def json_rows(columns: Columns) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON has them: unknown numbers are None, dates are texts."""
+    rows = zip(*(columns[name] for name in columns), strict=True)
+    return [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
+
+
+def named_rows(columns: Columns) -> Sequence[Any]:
+    """Return the rows of a table, made on access, with the columns as attributes."""
+    row = namedtuple("Row", columns)  # type: ignore[misc]
+    return Lazy(_length(columns), lambda at: row(*(_unboxed(values[at]) for values in columns.values())))
+
+
+def _unboxed(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value  # numpy's scalars
+
+
 def _plain(value: Any) -> Any:
-    value = value.item() if hasattr(value, "item") else value  # numpy's scalars
+    value = _unboxed(value)
     if isinstance(value, float) and isnan(value):
         return None
-    return value if value is None or isinstance(value, str | int | float) else str(value)
+    return value if value is None or isinstance(value, str | int | float | list) else str(value)
 
 
 def _length(columns: Columns) -> int:

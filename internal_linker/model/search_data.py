@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 # Google keeps sixteen months, too; more would only make files larger.
 KEPT_MONTHS = 16
+# Search Console has the data of a day after two to three days, and corrects them for about a week more.
+SEARCH_CONSOLE_DELAY = timedelta(days=3)
+FINAL_AFTER = SEARCH_CONSOLE_DELAY + timedelta(days=7)
 _COUNTS, _POSITION = ("clicks", "impressions"), ("position",)
 
 

@@ -199,7 +199,7 @@ def audits_of_states(project: Project, progress: Progress, *, home: str = "") ->
         progress.start("All proposed links", 0, "")
         every = inspect(replace(material, proposals=_proposals(edges, runs, collected, "all")))
         progress.finish(f"{len(every.proposed.sources)} new links")
-        places = {each.name: at for at, each in enumerate(every.cluster_links)}
+        places = {name: at for at, name in enumerate(every.cluster_links.values["name"])}
         labels = np.array([places.get(name, -1) for name in every.clusters], np.int64)
         progress.start("Accepted links", 0, "")
         accepted = inspect(

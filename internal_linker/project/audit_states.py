@@ -1,6 +1,5 @@
 """Audit a project in three states of its links, and keep the result so that each number can lead to its rows."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -10,12 +9,13 @@ from numpy.typing import NDArray
 
 from internal_linker.insight.audit.records import Action, ActionLink, GraphFigures
 from internal_linker.insight.audit.states import (
+    STATE_FINDINGS,
+    STATE_MEASURES,
+    STATE_OPPORTUNITIES,
     STATES,
     AuditStates,
-    ShownOpportunity,
     State,
-    StateFinding,
-    StateMeasure,
+    state_frame,
     states_of,
 )
 from internal_linker.insight.audit.tables import state_tables
@@ -31,6 +31,11 @@ _FACTS = ("made", "site", "home", "links_known", "run", "urls", "titles", "secti
 _LIMITS = ("min_inlinks", "clicks")
 _FIGURES = ("inlinks", "outlinks", "depth", "pagerank", "orphans")
 _LINKS = ("sources", "targets", "weights")
+_TABLES = {
+    "measures": STATE_MEASURES,
+    "findings": STATE_FINDINGS,
+    "opportunities": STATE_OPPORTUNITIES,
+}
 
 
 def states_file(project: Project) -> Path:
@@ -65,10 +70,8 @@ def audit_in_states(
         clicks=settings.max_clicks,
     )
     facts: dict[str, Any] = {name: getattr(found, name) for name in (*_FACTS, *_LIMITS)}
-    facts |= {
-        name: [asdict(each) for each in getattr(found, name)]
-        for name in ("measures", "findings", "actions", "opportunities")
-    }
+    facts["actions"] = [asdict(each) for each in found.actions]
+    facts |= {name: getattr(found, name).to_dict("records") for name in _TABLES}
     arrays: dict[str, NDArray[Any]] = {}
     for state in STATES:
         arrays |= {f"{state}_{name}": getattr(found.figures[state], name) for name in _FIGURES}
@@ -91,10 +94,8 @@ def last_audit(project: Project) -> AuditStates | None:
             **{name: facts[name] for name in (*_FACTS, *_LIMITS)},
             figures=figures,
             graphs=graphs,
-            measures=[_made(StateMeasure, each, "values") for each in facts["measures"]],
-            findings=[_made(StateFinding, each, "holds") for each in facts["findings"]],
             actions=[_action(each) for each in facts["actions"]],
-            opportunities=[_made(ShownOpportunity, each, "sources") for each in facts["opportunities"]],
+            **{name: state_frame(columns, facts[name]) for name, columns in _TABLES.items()},
         )
     except (KeyError, TypeError):  # a file of another version
         return None
@@ -107,11 +108,6 @@ def write_state(found: AuditStates, state: State, path: Path) -> list[str]:
         OutputError: the file can't be written.
     """
     return write_xlsx(path, state_tables(found, state))
-
-
-def _made(record: Callable[..., Any], told: dict[str, Any], tuple_field: str) -> Any:
-    """Return a record from JSON, which has no tuples."""
-    return record(**{**told, tuple_field: tuple(told[tuple_field])})
 
 
 def _action(told: dict[str, Any]) -> Action:

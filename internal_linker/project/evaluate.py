@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from internal_linker.insight.evaluation.backtest import LinkChanges, as_it_was, 
 from internal_linker.insight.evaluation.backtest import backtest as backtest_site
 from internal_linker.insight.evaluation.holdout import (
     HIDINGS,
-    Expected,
     Hidden,
     Row,
     arrivals,
@@ -25,7 +25,7 @@ from internal_linker.insight.evaluation.holdout import (
 )
 from internal_linker.insight.evaluation.holdout import evaluate as evaluate_site
 from internal_linker.match.embed import embed, encodable
-from internal_linker.model.arrays import Vectors, unit_rows
+from internal_linker.model.arrays import Bools, Vectors, unit_rows
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.ports import Progress
 from internal_linker.model.records import AddedLink, Collected, ExistingLink, Targets, Text
@@ -106,49 +106,37 @@ class AnchorEvaluation(Result):
 
     def tables(self) -> dict[str, Columns]:
         """`shares`, 0 to 1, with 95% intervals; `lengths` of anchors; `hygiene` counts with `examples`."""
-        measured = list(_by_language(self.agreement))
+        measured = {"": self.agreement, **self.agreement.by_language} if self.agreement else {}
         names = "f1", "exact", "found", "verbatim"
-        shares = [(language, name, getattr(one, name)) for language, one in measured for name in names]
-        shares.append(("", "proposed", self.proposals.found))
+        shares = [
+            (language, name, getattr(one, name)) for language, one in measured.items() for name in names
+        ]
         lengths = [
             (language, whose, words, share)
-            for language, one in measured
+            for language, one in measured.items()
             for whose, each in (("proposed", one.lengths), ("editors", one.editors_lengths))
             for words, share in zip(LENGTHS, each, strict=True)
         ]
-        lengths += [
-            ("", "run", words, share) for words, share in zip(LENGTHS, self.proposals.lengths, strict=True)
-        ]
+        of_run = zip(LENGTHS, self.proposals.lengths, strict=True)
+        lengths += [("", "run", words, share) for words, share in of_run]
         found = self.proposals.hygiene
-        examples = [(flaw.value, one) for flaw, some in found.examples.items() for one in some]
+        flaws = [(flaw.value, count, flaw.message) for flaw, count in found.counts.items()]
+        examples = [(flaw.value, *one) for flaw, some in found.examples.items() for one in some]
         return {
-            "shares": {
-                "language": [language for language, _, _ in shares],
-                "measure": [name for _, name, _ in shares],
-                **intervals("share", [share for _, _, share in shares]),
-            },
-            "lengths": {
-                "language": [language for language, _, _, _ in lengths],
-                "anchors": [whose for _, whose, _, _ in lengths],
-                "words": [words for _, _, words, _ in lengths],
-                **intervals("share", [share for _, _, _, share in lengths]),
-            },
-            "hygiene": {
-                "flaw": [flaw.value for flaw in found.counts],
-                "anchors": list(found.counts.values()),
-                "meaning": [flaw.message for flaw in found.counts],
-            },
-            "examples": {
-                "flaw": [label for label, _ in examples],
-                **columns_of([one for _, one in examples], "page", "anchor", "target"),
-            },
+            "shares": _shares(("language", "measure"), [*shares, ("", "proposed", self.proposals.found)]),
+            "lengths": _shares(("language", "anchors", "words"), lengths),
+            "hygiene": _columns(("flaw", "anchors", "meaning"), flaws),
+            "examples": _columns(("flaw", "page", "anchor", "target"), examples),
         }
 
 
-def _by_language(measured: Agreement | None) -> Iterator[tuple[str, Agreement]]:
-    if measured:
-        yield "", measured
-        yield from measured.by_language.items()
+def _columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, Sequence[object]]:
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def _shares(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
+    """Return rows as columns; their last value is an estimate."""
+    return _columns(names, rows) | intervals("share", [row[-1] for row in rows])
 
 
 @capability()
@@ -186,7 +174,7 @@ def _measurement(
 ) -> Measurement:
     """Measure every way of ranking on the hidden links of a site, or of several groups of its pages."""
     found, adaptations = list[tuple[Hidden, Sequence[Row]]](), list[Adaptation | None]()
-    expected, rules = list[Expected](), project.rules()
+    expected, rules = list[tuple[Vectors, Bools]](), project.rules()
     for site in sites:
         targets = targets_of(project, collected, site.visible)
         searched = search_cached(
@@ -201,13 +189,8 @@ def _measurement(
         expected.append(pairs)
     sources = {source for site in sites for source in site.truth}
     count = sum(site.pairs for site in sites)
-    ranges = _reliability(expected) if expected else ()
+    ranges = reliability(*map(np.concatenate, zip(*expected, strict=True))) if expected else ()
     return Measurement(links, count, len(sources), together(found), adaptations, ranges)
-
-
-def _reliability(expected: Sequence[Expected]) -> Sequence[Range]:
-    probabilities = np.concatenate([each.probability for each in expected])
-    return reliability(probabilities, np.concatenate([each.is_link for each in expected]))
 
 
 @capability()

@@ -13,7 +13,7 @@ from internal_linker.insight.impact.matching import BLOCK, drawn_at_random
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.edges import Edge
 from internal_linker.model.experiments import DrawnTarget, held_targets
-from internal_linker.model.results import Columns, Result, columns_of
+from internal_linker.model.results import Column, Columns, Result, columns_of
 from internal_linker.model.sections import section_of
 from internal_linker.model.sequences import counted
 from internal_linker.project.apply import accepted_links
@@ -26,6 +26,7 @@ from internal_linker.project.project import Project
 HELD_DAYS = 28
 FEWEST_TARGETS = BLOCK * FEWEST_HELD
 """With fewer targets, too few are held back to measure anything."""
+ENDS = Column("source", "Source"), Column("target", "Target")
 _UNREAD = "Decisions in review.xlsx or the Sheet count after the next run."
 
 
@@ -54,8 +55,8 @@ class PlanResult(Result):
     def tables(self) -> dict[str, Columns]:
         """Return `held_back`, the links that wait, `put_live`, the others, and `targets`, all that were drawn."""
         return {
-            "held_back": _ends(self.links),
-            "put_live": _ends(self.released),
+            "held_back": link_ends(self.links),
+            "put_live": link_ends(self.released),
             "targets": columns_of(self.drawn, "target", "held", "links", "first", "until"),
         }
 
@@ -187,7 +188,8 @@ def _to(links: Iterable[Edge], targets: Collection[str]) -> list[tuple[str, str]
     return [(edge.source_url, edge.target_url) for edge in links if edge.target in targets]
 
 
-def _ends(links: Sequence[tuple[str, str]]) -> Columns:
+def link_ends(links: Sequence[tuple[str, str]]) -> Columns:
+    """Return sources and targets of links as columns."""
     return {"source": [source for source, _ in links], "target": [target for _, target in links]}
 
 

@@ -1,25 +1,28 @@
 """Measure what links that went live did to their targets; for the app, keep the result."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import WithJsonSchema
 
 from internal_linker.insight.html.document import ReportFile
 from internal_linker.insight.impact.analysis import Experiment, treated_pages
 from internal_linker.insight.impact.analysis import impact as analysed
 from internal_linker.insight.impact.panel import panel_of
-from internal_linker.insight.impact.records import (
-    Conclusion,
-    Effect,
-    EventWeek,
-    Findings,
-    MatchedPair,
-    NewLink,
+from internal_linker.insight.impact.records import Conclusion, Findings
+from internal_linker.insight.impact.report.html import (
+    EFFECTS,
+    SHOWN_PAIRS,
+    WEEKS,
+    effects_table,
+    shown_pairs,
+    write_impact,
 )
-from internal_linker.insight.impact.report.html import write_impact
 from internal_linker.insight.page_keys import match_pages
 from internal_linker.model.applied_links import PageWrite
 from internal_linker.model.canonical_hosts import CanonicalHosts
@@ -29,7 +32,7 @@ from internal_linker.model.experiments import DrawnTarget
 from internal_linker.model.ports import Progress
 from internal_linker.model.progress import Stop, Tracker
 from internal_linker.model.records import Collected
-from internal_linker.model.results import Columns, Result, columns_of
+from internal_linker.model.results import Columns, Result, json_rows, row_schema
 from internal_linker.model.search_data import SearchTable
 from internal_linker.model.sections import section_of
 from internal_linker.model.sequences import counted
@@ -75,6 +78,21 @@ class ImpactResult(Result):
         """What can be said of the effect on clicks."""
         return self.findings.verdict
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What programs get beside tables and remarks; unknown numbers are None."""
+        found = self.findings
+        return {
+            "verdict": str(found.verdict),
+            "sentence": found.sentence,
+            "days": found.days,
+            "links": self.links,
+            "pre_trend": _known(found.pre_trend),
+            "detectable": _known(found.detectable),
+            "pages_needed": found.pages_needed,
+            "before_after": _known(found.before_after_share),
+        }
+
     def tables(self) -> dict[str, Columns]:
         """Return `effects`, `weeks` and `pairs`.
 
@@ -82,20 +100,11 @@ class ImpactResult(Result):
         a better position. `weeks` are clicks relative to the controls', as shares; `pairs` has clicks a week.
         """
         found = self.findings
-        shown = [one.shown for one in found.estimates]
-        effects: dict[str, list[object]] = {
-            "outcome": [str(one.outcome) for one in found.estimates],
-            "group": [one.group for one in found.estimates],
-            **{name: [three[at] for three in shown] for at, name in enumerate(("effect", "low", "high"))},
-            "verdict": [str(one.verdict) for one in found.estimates],
-            **columns_of(found.estimates, "pages", "controls"),
+        return {
+            "effects": effects_table(found.estimates).values,
+            "weeks": found.weeks.to_dict("list"),
+            "pairs": found.pairs.assign(controls=found.pairs["controls"].str.join(" ")).to_dict("list"),
         }
-        weeks: dict[str, list[object]] = columns_of(found.events, "week", "effect", "low", "high")
-        names = ("page", "tier", "anchor", "links", "before", "after", "expected_before", "expected_after")
-        pairs: dict[str, list[object]] = columns_of(found.pairs, *names)
-        pairs["live"] = [date.fromordinal(one.day) for one in found.pairs]
-        pairs["controls"] = [" ".join(one.controls) for one in found.pairs]
-        return {"effects": effects, "weeks": weeks, "pairs": pairs}
 
 
 @capability(defaults={"report": False})
@@ -191,29 +200,32 @@ def _rows(project: Project, keys: Collection[str], hosts: CanonicalHosts) -> "tu
     return matched.rows, remarks
 
 
-def new_links(project: Project, hosts: CanonicalHosts) -> list[NewLink]:
-    """Return the links that a run found on the site after they had been proposed, with the day they went live.
+def new_links(project: Project, hosts: CanonicalHosts) -> "DataFrame":
+    """Return the links that a run found on the site after they had been proposed, as `treated_pages` takes them.
 
-    It is the day on which `apply` wrote the link, or else that of the first run that found it.
+    Their day is that on which `apply` wrote the link, or else that of the first run that found it.
     """
+    from pandas import DataFrame
+
     with project.applications() as (edges, applied):
         live = [edge for edge in todays(edges.each("live"), hosts) if is_link(edge)]
         written = _days_written(applied.writes())
-    found = []
-    for edge in live:
-        days = [written[one] for one in (edge.id, *edge.former_ids) if one in written]
-        if day := _day(edge.at):
-            days.append(day)
-        if days:
-            found.append(
-                NewLink(
-                    target=edge.target,
-                    day=min(days).toordinal(),
-                    tier=TIER_NAMES[edge.tier],
-                    anchor=_kind_of_anchor(edge),
-                )
-            )
-    return found
+    days = [min(_days_live(edge, written), default=date.max).toordinal() for edge in live]
+    links = DataFrame(
+        {
+            "target": [edge.target for edge in live],
+            "day": np.array(days, np.int64),
+            "tier": [TIER_NAMES[edge.tier] for edge in live],
+            "anchor": [_kind_of_anchor(edge) for edge in live],
+        }
+    )
+    return links[links["day"] < date.max.toordinal()]
+
+
+def _days_live(edge: Edge, written: Mapping[str, date]) -> Iterator[date]:
+    yield from (written[one] for one in (edge.id, *edge.former_ids) if one in written)
+    if day := _day(edge.at):
+        yield day
 
 
 def _days_written(writes: Sequence[PageWrite]) -> Mapping[str, date]:
@@ -270,46 +282,8 @@ def experiment_of(some: Sequence[DrawnTarget], hosts: CanonicalHosts) -> Experim
     )
 
 
-# Pairs that are kept: those with the most clicks.
-_MOST_PAIRS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class ShownEstimate:
-    """An effect with its 95% interval.
-
-    Attributes:
-        outcome: "clicks", "impressions" or "position".
-        group: the targets that it is about: "all", or the name of a tier or kind of anchor.
-        effect, low, high: of clicks and impressions a share, 0.06 for 6% more; of positions a difference, below 0 for
-            a better position.
-        verdict: what can be said of it.
-        pages, controls: how many there are.
-    """
-
-    outcome: str
-    group: str
-    effect: float
-    low: float
-    high: float
-    verdict: str
-    pages: int
-    controls: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPair:
-    """A target with its clicks a week before and after the link, and those that its controls let expect after it."""
-
-    page: str
-    live: str
-    tier: str
-    anchor: str
-    links: int
-    before: float
-    after: float
-    expected: float
-    control: str
+Rows = Sequence[Mapping[str, Any]]
+_EFFECT = row_schema(EFFECTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,15 +317,15 @@ class ImpactView:
     verdict: str
     thin: bool
     sentence: str
-    estimates: Sequence[ShownEstimate]
-    placebo: ShownEstimate | None
-    weeks: Sequence[EventWeek]
+    estimates: Annotated[Rows, WithJsonSchema({"type": "array", "items": _EFFECT})]
+    placebo: Annotated[Mapping[str, Any] | None, WithJsonSchema({"anyOf": [_EFFECT, {"type": "null"}]})]
+    weeks: Annotated[Rows, WithJsonSchema({"type": "array", "items": row_schema(WEEKS)})]
     pre_trend: float | None
     detectable: float | None
     pages_needed: int
     before_after: float | None
     compared: int
-    pairs: Sequence[ShownPair]
+    pairs: Annotated[Rows, WithJsonSchema({"type": "array", "items": row_schema(SHOWN_PAIRS)})]
     remarks: Sequence[str]
 
 
@@ -383,61 +357,28 @@ def last_impact(project: Project) -> ImpactView | None:
     stored = read_arrays(impact_file(project))
     if stored is None:
         return None
-    facts: dict[str, Any] = stored[0]
     try:
-        placebo = facts["placebo"] and ShownEstimate(**facts["placebo"])
-        made = {
-            "estimates": [ShownEstimate(**each) for each in facts["estimates"]],
-            "weeks": [EventWeek(**each) for each in facts["weeks"]],
-            "pairs": [ShownPair(**each) for each in facts["pairs"]],
-        }
-        return ImpactView(**{**facts, **made, "placebo": placebo})
-    except (KeyError, TypeError):  # a file of another version
+        return ImpactView(**stored[0])
+    except TypeError:  # a file of another version
         return None
 
 
 def _view(result: ImpactResult) -> ImpactView:
     found = result.findings
     thin = found.verdict is Conclusion.THIN
-    pairs = sorted(found.pairs, key=lambda one: -one.expected_after)[:_MOST_PAIRS]
     # Otherwise the remarks say it.
     dropped = [f"{counted(count, 'target')} left out: {one.value}." for one, count in found.dropped.items()]
     return ImpactView(
+        **result.facts,
         made=datetime.now().astimezone().isoformat(timespec="seconds"),
-        days=found.days,
         experiment=found.randomised,
-        links=result.links,
-        verdict=str(found.verdict),
         thin=thin,
-        sentence=found.sentence,
-        estimates=[_estimate(one) for one in found.estimates],
-        placebo=_estimate(found.placebo) if found.placebo else None,
-        weeks=found.events,
-        pre_trend=_known(found.pre_trend),
-        detectable=_known(found.detectable),
-        pages_needed=found.pages_needed,
-        before_after=_known(found.before_after_share),
+        estimates=json_rows(effects_table(found.estimates).values),
+        placebo=json_rows(effects_table([found.placebo]).values)[0] if found.placebo else None,
+        weeks=found.weeks.to_dict("records"),
         compared=len(found.pairs),
-        pairs=[_pair(one) for one in pairs],
+        pairs=json_rows(shown_pairs(found).values),
         remarks=[*result.remarks, *found.remarks, *(dropped if thin else ())],
-    )
-
-
-def _estimate(one: Effect) -> ShownEstimate:
-    return ShownEstimate(str(one.outcome), one.group, *one.shown, one.judgement, one.pages, one.controls)
-
-
-def _pair(one: MatchedPair) -> ShownPair:
-    return ShownPair(
-        one.page,
-        date.fromordinal(one.day).isoformat(),
-        one.tier,
-        one.anchor,
-        one.links,
-        one.before,
-        one.after,
-        one.expected_after,
-        one.controls[0],
     )
 
 

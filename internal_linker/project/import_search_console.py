@@ -11,7 +11,14 @@ from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.errors import ConfigurationError, ServiceError
 from internal_linker.model.ports import Progress
 from internal_linker.model.results import Columns, Result
-from internal_linker.model.search_data import RowProblem, SearchTable, first_kept_day, sound_rows
+from internal_linker.model.search_data import (
+    FINAL_AFTER,
+    SEARCH_CONSOLE_DELAY,
+    RowProblem,
+    SearchTable,
+    first_kept_day,
+    sound_rows,
+)
 from internal_linker.model.sequences import counted
 from internal_linker.project.capabilities import capability
 from internal_linker.project.options.imports import SearchConsoleOptions
@@ -25,8 +32,6 @@ if TYPE_CHECKING:
 
 # Google's days are Pacific ones. An hour of summer time doesn't matter, and not every computer knows time zones.
 _PACIFIC = timezone(timedelta(hours=-8))
-# Google has final data after two to three days, and corrects them for some days more.
-_DELAY, _AGAIN = timedelta(days=3), timedelta(days=7)
 _DAY = timedelta(days=1)
 # Matching the pages of the last four weeks tells whether the crawl and the property are of one site.
 _MATCHED = timedelta(days=28)
@@ -114,7 +119,7 @@ class _Fetching:
         self, client: SearchConsole, store: SearchDays, property_: str, today: date, progress: Progress
     ) -> None:
         self._client, self._store, self._property = client, store, property_
-        self._newest, self._progress = today - _DELAY, progress
+        self._today, self._newest, self._progress = today, today - SEARCH_CONSOLE_DELAY, progress
         self._left_out: dict[str, int] = {}
         self._rows = dict.fromkeys((*_TABLES, SearchTable.TOTALS), 0)
         self._clicks = self._clicks_by_query = 0
@@ -154,7 +159,7 @@ class _Fetching:
 
     def _wanted(self, days: int) -> list[date]:
         """Return the days that are not stored for good, except those that were fetched today already."""
-        first = self._newest - (days - 1) * _DAY if days else first_kept_day(self._newest + _DELAY)
+        first = self._newest - (days - 1) * _DAY if days else first_kept_day(self._today)
         known, now = self._store.days(SearchTable.TOTALS), datetime.now(UTC).date()
         kept = {
             day
@@ -197,7 +202,7 @@ class _Fetching:
         self._clicks += int(totals["clicks"].sum())
 
     def _is_final(self, day: date) -> bool:
-        return day <= self._newest - _AGAIN
+        return day <= self._today - FINAL_AFTER
 
     def _sound(self, table: SearchTable, rows: "DataFrame") -> "DataFrame":
         """Leave out, and count, rows that can't be right; days without impressions are days without data."""

@@ -19,9 +19,9 @@ from internal_linker.insight.needs import (
 from internal_linker.insight.page_keys import MatchedPages, match_pages
 from internal_linker.match.url_dates import days
 from internal_linker.model.canonical_hosts import CanonicalHosts
-from internal_linker.model.needs import PageNeeds, QueryGain
+from internal_linker.model.needs import PageNeeds
 from internal_linker.model.records import Collected
-from internal_linker.model.search_data import SearchTable
+from internal_linker.model.search_data import SearchTable, empty
 from internal_linker.model.sequences import counted
 from internal_linker.store.search_days import SearchDays
 from internal_linker.text.brands import found_brands
@@ -54,10 +54,10 @@ def needs_of(store: SearchDays, collected: Collected) -> tuple[PageNeeds | None,
     return needs, _sentence(matched, f"{day}")
 
 
-def query_gains(store: SearchDays, collected: Collected, keys: Sequence[str], most: int) -> list[QueryGain]:
-    """Return the largest gains of pages from queries at better positions; none without search data."""
+def query_gains(store: SearchDays, collected: Collected, keys: Sequence[str], most: int) -> "DataFrame":
+    """Return the largest gains of pages from queries at better positions, by `gains`; none without search data."""
     matched = _matched(store, keys, collected.hosts)
-    return gains(_found(matched.rows, collected), most) if matched else []
+    return gains(_found(matched.rows if matched else empty(SearchTable.PAGES), collected), most)
 
 
 def queries_of(store: SearchDays, collected: Collected) -> Mapping[str, Sequence[str]]:

@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from internal_linker.insight.main_queries import MainQueries, main_queries, site_names
 from internal_linker.insight.page_keys import match_pages
@@ -29,7 +29,7 @@ from internal_linker.store.files.text_spool import TextSpool
 from internal_linker.text.brands import found_brands
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
     from internal_linker.sources.google_sheets.queries_tab import GoogleSheet
 
@@ -172,17 +172,21 @@ _DAYS = 365
 _EXAMPLES = 3
 
 
+# What becomes of a main query.
+TO_FILL, FILLED, KEPT, NO_ROW, NOT_FILLED = "to fill", "filled", "kept", "no row", "not filled"
+
+
 @dataclass(frozen=True, repr=False)
 class FilledQueries(Result):
-    """Main queries from search data, and which of them fill an empty one."""
+    """Main queries from search data, and which of them fill an empty one.
 
-    # The main queries, cannibalised queries and queries for the site's name. Here and below, pages are their
-    # URLs in files/urls_rawdata.csv, or else in the search data.
+    Pages are their URLs in files/urls_rawdata.csv, or else in the search data.
+    """
+
+    # The main queries, cannibalised queries and queries for the site's name. The main queries have two columns more:
+    # `fate`, and `note`, what is special about it, one clause.
     chosen: MainQueries
     place: str  # what they fill: files/main_queries.csv or the Sheet
-    filled: Sequence[str]  # the pages whose empty main query is filled, or would be
-    kept: Sequence[str]  # the pages that have a main query already, which stays
-    absent: Sequence[str]  # the pages that have no row in the Sheet
     source: str  # where the search data are from
     first: date  # the first day of the search data
     last: date  # the last day
@@ -190,25 +194,42 @@ class FilledQueries(Result):
     unknown_clicks: int  # the clicks on them
     unknown_examples: Sequence[str]  # the most clicked of them, up to three
     written: bool = False  # whether the main queries were written
-    # The pages whose main query can't be filled, as `notes` or, after `--write`, `problems` say.
-    unfilled: Sequence[str] = ()
-    # What is special about filling a page's main query, one clause each.
-    notes: Mapping[str, str] = field(default_factory=dict)
     problems: Sequence[str] = ()  # what could not be written, one sentence each
     copies: Sequence[str] = ()  # the names of the copies of files that changed
 
+    @property
+    def filled(self) -> Sequence[str]:
+        """The pages whose empty main query is filled, or would be."""
+        return self._pages(TO_FILL, FILLED)
+
+    @property
+    def kept(self) -> Sequence[str]:
+        """The pages that have a main query already, which stays."""
+        return self._pages(KEPT)
+
+    @property
+    def absent(self) -> Sequence[str]:
+        """The pages that have no row in the Sheet."""
+        return self._pages(NO_ROW)
+
+    @property
+    def unfilled(self) -> Sequence[str]:
+        """The pages whose main query can't be filled, as its note or, after `--write`, `problems` say."""
+        return self._pages(NOT_FILLED)
+
+    def _pages(self, *fates: str) -> Sequence[str]:
+        queries = self.chosen.queries
+        return [*queries["page"][queries["fate"].isin(fates)]]
+
     def tables(self) -> dict[str, Columns]:
         """Return the main `queries` with what becomes of each and why, `cannibalised`, `brands` and `without`."""
-        fates = dict.fromkeys(self.filled, "filled" if self.written else "to fill")
-        fates |= dict.fromkeys(self.kept, "kept") | dict.fromkeys(self.absent, "no row")
-        fates |= dict.fromkeys(self.unfilled, "not filled")
-        tables = self.chosen.tables()
-        queries = tables["queries"]
-        more = {
-            "fate": [fates[page] for page in queries["page"]],
-            "note": [self.notes.get(page, "") for page in queries["page"]],
+        found = self.chosen
+        return {
+            "queries": found.queries.to_dict("list"),
+            "cannibalised": found.shared.to_dict("list"),
+            "brands": found.brands.to_dict("list"),
+            "without": {"page": [*found.without], "why": [*found.without.values()]},
         }
-        return {**tables, "queries": {**queries, **more}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,20 +239,6 @@ class _Pages:
     urls: Mapping[str, str] = field(default_factory=dict)
     titles: Sequence[str] = ()
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
-
-
-@dataclass(frozen=True, slots=True)
-class _Searched:
-    """Search data by query of all pages of the property, and what is known of their source; `urls` is by key."""
-
-    rows: "DataFrame"
-    urls: Mapping[str, str]
-    source: str
-    first: date
-    last: date
-    unknown_urls: int
-    unknown_clicks: int
-    unknown_examples: Sequence[str]
 
 
 @capability()
@@ -255,99 +262,75 @@ def queries(project: Project, options: QueriesOptions, progress: Progress) -> Fi
         spool = TextSpool(project.file(""))
         stack.callback(spool.close)
         pages = _pages(project, spool, progress)
-        data = _searched(project, pages)
-        names = site_names(pages.urls or data.rows["page"].cat.categories, found_brands(pages.titles))
+        rows, urls, facts = _searched(project, pages)
+        names = site_names(pages.urls or rows["page"].cat.categories, found_brands(pages.titles))
         progress.start("Main queries", 0, "")
-        chosen = main_queries(data.rows, names=names, own=options.brand, pages=pages.urls or None)
-        progress.finish(counted(len(chosen.found), "page"))
+        chosen = main_queries(rows, names=names, own=options.brand, pages=pages.urls or None)
+        progress.finish(counted(len(chosen.queries), "page"))
         place = _place(project, pages, progress, stack)
-        done = _fates(chosen, place, pages, data)
+        identities = chosen.queries["page"].map(pages.hosts.identity)
+        found, problems = _with_fates(chosen.queries, identities, place), list[str]()
         if options.write:
-            done = _filled(done, place, pages, progress)
-        return _with_urls(done, data.urls)
+            found, problems = _filled(found, identities, place, progress)
+        chosen = replace(
+            chosen,
+            queries=found.assign(page=found["page"].map(urls)),
+            shared=chosen.shared.assign(page=chosen.shared["page"].map(urls)),
+            without={urls[page]: why for page, why in chosen.without.items()},
+        )
+        return FilledQueries(
+            chosen,
+            place.name,
+            **facts,
+            written=options.write,
+            problems=problems,
+            copies=place.copies if options.write else (),
+        )
 
 
-def _filled(done: FilledQueries, place: QueryPlace, pages: _Pages, progress: Progress) -> FilledQueries:
-    tried = [*done.filled, *done.unfilled]
-    wanted = {each.page: each.query for each in done.chosen.found}
-    problems = place.fill({pages.hosts.identity(page): wanted[page] for page in tried}) if tried else []
+def _filled(
+    found: "DataFrame", identities: "Series", place: QueryPlace, progress: Progress
+) -> "tuple[DataFrame, list[str]]":
+    """Fill empty main queries; return which queries the place has now, and what could not be filled.
+
+    Somebody else may have written a main query meanwhile.
+    """
+    tried = found["fate"].isin((TO_FILL, NOT_FILLED))
+    # Those that can't be filled come last: the place says why.
+    order = found["fate"][tried].sort_values(ascending=False, kind="stable").index
+    wanted = dict(zip(identities[order], found["query"][order], strict=True))
+    if not wanted:
+        return found, []
+    problems = place.fill(wanted)
     for problem in problems:
         progress.warn(problem)
-    written = replace(done, written=True, problems=problems, copies=place.copies)
-    return _as_it_is(written, wanted, place, pages) if tried else written
-
-
-def _with_urls(done: FilledQueries, urls: Mapping[str, str]) -> FilledQueries:
-    """Return the result with URLs as people know them in place of keys."""
-
-    def listed(pages: Sequence[str]) -> list[str]:
-        return [urls[page] for page in pages]
-
-    chosen = replace(
-        done.chosen,
-        found=[replace(each, page=urls[each.page]) for each in done.chosen.found],
-        shared=[replace(each, page=urls[each.page]) for each in done.chosen.shared],
-        without={urls[page]: why for page, why in done.chosen.without.items()},
-    )
-    return replace(
-        done,
-        chosen=chosen,
-        filled=listed(done.filled),
-        kept=listed(done.kept),
-        unfilled=listed(done.unfilled),
-        absent=listed(done.absent),
-        notes={urls[page]: note for page, note in done.notes.items()},
-    )
-
-
-def _as_it_is(
-    done: FilledQueries, wanted: Mapping[str, str], place: QueryPlace, pages: _Pages
-) -> FilledQueries:
-    """Return which main queries the place has now: somebody else may have written one meanwhile."""
     known = place.look().queries
-    filled, kept, unfilled = list[str](), [*done.kept], list[str]()
-    for page in (*done.filled, *done.unfilled):
-        texts = known.get(pages.hosts.identity(page), frozenset())
-        (filled if place.written(wanted[page]) in texts else kept if texts else unfilled).append(page)
-    notes = {page: note for page, note in done.notes.items() if page not in kept}
-    return replace(done, filled=filled, kept=kept, unfilled=unfilled, notes=notes)
+    for row, query in found["query"][tried].items():
+        texts = known.get(identities[row], frozenset())
+        found.loc[row, "fate"] = FILLED if place.written(query) in texts else KEPT if texts else NOT_FILLED
+    return found.assign(note=found["note"].mask(found["fate"] == KEPT, "")), problems
 
 
-def _fates(chosen: MainQueries, place: QueryPlace, pages: _Pages, data: _Searched) -> FilledQueries:
+def _with_fates(found: "DataFrame", identities: "Series", place: QueryPlace) -> "DataFrame":
     rows = place.look()
-    filled, kept, absent, unfilled = list[str](), list[str](), list[str](), list[str]()
-    notes = dict[str, str]()
-    for each in chosen.found:
-        page, written = pages.hosts.identity(each.page), place.written(each.query)
-        if page in rows.queries:
-            kept.append(each.page)
-        elif page in rows.blank:
-            unfilled.append(each.page)
-            notes[each.page] = "its cell has spaces: empty the cell to have it filled"
-        elif page not in rows.empty and not place.takes_new:
-            absent.append(each.page)
-        elif not written:
-            unfilled.append(each.page)
-            notes[each.page] = "Google would take it for a formula: type it after an apostrophe"
-        else:
-            filled.append(each.page)
-            if written != each.query:
-                notes[each.page] = f"spreadsheet programs would take it for a formula: written as {written}"
-    return FilledQueries(
-        chosen,
-        place.name,
-        filled,
-        kept,
-        absent,
-        data.source,
-        data.first,
-        data.last,
-        data.unknown_urls,
-        data.unknown_clicks,
-        data.unknown_examples,
-        unfilled=unfilled,
-        notes=notes,
-    )
+    fates = [_fate(page, query, rows, place) for page, query in zip(identities, found["query"], strict=True)]
+    return found.assign(fate=[fate for fate, _ in fates], note=[note for _, note in fates])
+
+
+def _fate(page: str, query: str, rows: QueryRows, place: QueryPlace) -> tuple[str, str]:
+    """Return what becomes of a page's main query, and what is special about it."""
+    if page in rows.queries:
+        return KEPT, ""
+    if page in rows.blank:
+        return NOT_FILLED, "its cell has spaces: empty the cell to have it filled"
+    if page not in rows.empty and not place.takes_new:
+        return NO_ROW, ""
+    written = place.written(query)
+    if not written:
+        return NOT_FILLED, "Google would take it for a formula: type it after an apostrophe"
+    if written != query:
+        return TO_FILL, f"spreadsheet programs would take it for a formula: written as {written}"
+    return TO_FILL, ""
 
 
 def _place(project: Project, pages: _Pages, progress: Progress, stack: ExitStack) -> QueryPlace:
@@ -370,8 +353,12 @@ def _pages(project: Project, spool: TextSpool, progress: Progress) -> _Pages:
     return _Pages({page.key: page.url for page in targets}, [page.title for page in targets], site.hosts)
 
 
-def _searched(project: Project, pages: _Pages) -> _Searched:
+def _searched(project: Project, pages: _Pages) -> "tuple[DataFrame, Mapping[str, str], dict[str, Any]]":
     """Read the search data of the last year, of the source with the most days.
+
+    Returns:
+        The rows by query of all pages of the property, the URLs of pages by key, and what `FilledQueries` says of the
+        data.
 
     Raises:
         InputError: there are none by query, or none of the project's pages.
@@ -397,9 +384,15 @@ def _searched(project: Project, pages: _Pages) -> _Searched:
             f"files/urls_rawdata.csv, such as {spellings[unknown[0]]}. Import the pages of the same site."
         )
     clicks = _clicks(rows[rows["page"].isin(unknown)])
-    examples = [spellings[page] for page in islice(clicks, _EXAMPLES)]
-    urls = spellings | dict(pages.urls)
-    return _Searched(rows, urls, source, first, last, len(unknown), sum(clicks.values()), examples)
+    facts = {
+        "source": source,
+        "first": first,
+        "last": last,
+        "unknown_urls": len(unknown),
+        "unknown_clicks": sum(clicks.values()),
+        "unknown_examples": [spellings[page] for page in islice(clicks, _EXAMPLES)],
+    }
+    return rows, spellings | dict(pages.urls), facts
 
 
 def _spellings(rows: "DataFrame", hosts: CanonicalHosts) -> dict[str, str]:

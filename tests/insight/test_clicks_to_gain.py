@@ -47,9 +47,9 @@ def test_figures_are_those_of_28_days() -> None:
 def test_rows_without_queries_count_as_well() -> None:
     """Rows by page, as exports have them, give gains without a query; no rows give none."""
     found = clicks_to_gain(rows(("2026-11-01", "a", "", 0, 1000, 8.0)).drop(columns="query"), CURVE)
-    assert [(one.page, one.query, round(one.gain)) for one in gains(found, 10)] == [("a", "", 30)]
+    assert gains(found, 10)[["page", "query", "gain"]].round().to_numpy().tolist() == [["a", "", 30]]
     for table in (SearchTable.QUERIES, SearchTable.PAGES):
-        assert gains(clicks_to_gain(empty(table), CURVE), 10) == []
+        assert gains(clicks_to_gain(empty(table), CURVE), 10).empty
 
 
 def test_only_the_last_twelve_weeks_count() -> None:
@@ -61,5 +61,5 @@ def test_only_the_last_twelve_weeks_count() -> None:
 
 def test_gains_of_less_than_half_a_click_are_nobodys_work() -> None:
     some = rows(*(("2026-11-01", f"p{n}", "x", 0, n, 8.0) for n in (10, 20, 400, 300)))
-    assert [one.page for one in gains(clicks_to_gain(some, CURVE), 10)] == ["p400", "p300", "p20"]
-    assert [one.page for one in gains(clicks_to_gain(some, CURVE), 1)] == ["p400"]
+    assert gains(clicks_to_gain(some, CURVE), 10)["page"].tolist() == ["p400", "p300", "p20"]
+    assert gains(clicks_to_gain(some, CURVE), 1)["page"].tolist() == ["p400"]

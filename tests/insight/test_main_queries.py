@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import pytest
 
-from internal_linker.insight.main_queries import is_home, main_queries, page_queries, site_names
+from internal_linker.insight.main_queries import MainQueries, is_home, main_queries, page_queries, site_names
 
 SITE = "https://www.slowkettle.example"
 HOME, TEA, POTS = f"{SITE}/", f"{SITE}/tea", f"{SITE}/pots"
@@ -19,7 +19,11 @@ def frame(*rows: Row) -> pd.DataFrame:
 
 def chosen(*rows: Row, names: Sequence[str] = ("slowkettle",), **more: object) -> dict[str, str]:
     found = main_queries(frame(*rows), names=names, **more)  # type: ignore[arg-type]
-    return {each.page: each.query for each in found.found}
+    return by_page(found)
+
+
+def by_page(found: MainQueries) -> dict[str, str]:
+    return dict(zip(found.queries["page"], found.queries["query"], strict=True))
 
 
 def test_most_clicks_win() -> None:
@@ -31,11 +35,10 @@ def test_most_clicks_win() -> None:
         (POTS, "tea pots", 1, 10, 3.0),
     ]
     found = main_queries(frame(*rows), names=[])
-    assert [(each.page, each.query, each.clicks, each.impressions) for each in found.found] == [
-        (TEA, "green tea", 6, 80),
-        (POTS, "tea pots", 1, 10),
+    assert found.queries.drop(columns="position").to_numpy().tolist() == [
+        [TEA, "green tea", 6, 80, 1],
+        [POTS, "tea pots", 1, 10, 0],
     ]
-    assert found.found[0].others == 1
 
 
 def test_without_clicks_impressions_count_by_position() -> None:
@@ -46,7 +49,7 @@ def test_without_clicks_impressions_count_by_position() -> None:
 def test_a_page_that_hardly_anybody_saw_has_none() -> None:
     """Without a click and with few impressions, a page has no main query, and the reason is reported."""
     found = main_queries(frame((TEA, "odd words", 0, 9, 2.0)), names=[])
-    assert found.found == [] and "fewer than 10 impressions" in found.without[TEA]
+    assert found.queries.empty and "fewer than 10 impressions" in found.without[TEA]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +97,7 @@ def test_names_of_each_shape_are_recognised(
     # Most clicks are of topics, or the name would be what the site is about.
     rows.append((f"{home}topic", "a long topic", 500, 9000, 3.0))
     found = main_queries(frame(*rows), names=site_names([home], [brand]))
-    assert {each.query for each in found.brands} == {*branded}
+    assert {*found.brands["query"]} == {*branded}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +107,7 @@ def test_names_of_each_shape_are_recognised(
 def test_misspelt_names_lead_home(query: str, is_name: bool) -> None:
     rows = [(HOME, query, 3, 5, 1.0), (TEA, "green tea", 30, 400, 2.0)]
     found = main_queries(frame(*rows), names=["slowkettle"])
-    assert ([each.query for each in found.brands] == [query]) is is_name
+    assert ([*found.brands["query"]] == [query]) is is_name
 
 
 def test_a_name_that_is_an_ordinary_word_counts_where_the_site_is_first() -> None:
@@ -117,7 +120,7 @@ def test_a_name_that_is_an_ordinary_word_counts_where_the_site_is_first() -> Non
         (TEA, "green tea", 300, 4000, 2.0),
     ]
     found = main_queries(frame(*rows), names=["ladder"])
-    assert {each.query for each in found.brands} == {"ladder", "ladder pricing"}
+    assert {*found.brands["query"]} == {"ladder", "ladder pricing"}
 
 
 @pytest.mark.parametrize(
@@ -138,8 +141,8 @@ def test_names_that_lead_to_the_home_page_are_learned() -> None:
         (TEA, "green tea", 1, 40, 2.0),
     ]
     found = main_queries(frame(*rows), names=[])
-    assert {each.page: each.query for each in found.found} == {HOME: "tea shop", TEA: "green tea"}
-    assert [(each.query, each.clicks) for each in found.brands] == [("the kettle people", 42)]
+    assert by_page(found) == {HOME: "tea shop", TEA: "green tea"}
+    assert found.brands[["query", "clicks"]].to_numpy().tolist() == [["the kettle people", 42]]
 
 
 def test_a_name_that_the_site_is_about_is_a_topic() -> None:
@@ -150,7 +153,7 @@ def test_a_name_that_the_site_is_about_is_a_topic() -> None:
         (POTS, "vue props", 7, 90, 2.0),
     ]
     found = main_queries(frame(*rows), names=["vue"])
-    assert {each.page: each.query for each in found.found} == {TEA: "vue computed", POTS: "vue props"}
+    assert by_page(found) == {TEA: "vue computed", POTS: "vue props"}
     assert found.topics == ["vue"]
     assert chosen(*rows, names=["vue"], own=["Vue"]) == {TEA: "computed"}
     both = main_queries(frame(*rows), names=["vue", "the vue"], own=["v ue"])
@@ -176,9 +179,9 @@ def test_queries_of_two_pages_are_listed() -> None:
         (POTS, "leaf", 4, 50, 2.0),
     ]
     found = main_queries(frame(*rows), names=[])
-    assert [(each.query, each.page, round(each.share, 2)) for each in found.shared] == [
-        ("tea pot", TEA, 0.57),
-        ("tea pot", POTS, 0.38),
+    assert found.shared[["query", "page", "share"]].round(2).to_numpy().tolist() == [
+        ["tea pot", TEA, 0.57],
+        ["tea pot", POTS, 0.38],
     ]
 
 
@@ -190,7 +193,7 @@ def test_only_wanted_pages_get_queries_but_all_count() -> None:
         (POTS, "tea pot", 6, 40, 2.0),
     ]
     found = main_queries(frame(*rows), names=[], pages=[TEA])
-    assert [(each.page, each.query) for each in found.found] == [(TEA, "tea pot")]
+    assert by_page(found) == {TEA: "tea pot"}
     assert len(found.shared) == 2 and found.without == {}
 
 

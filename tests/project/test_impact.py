@@ -92,12 +92,9 @@ def test_the_project_gives_what_the_arrays_give(made: Path, site: Simulated) -> 
     assert result.links == len(site.treated)
     assert result.verdict is Conclusion.GAIN
     assert result.sentence == expected.sentence
-    assert [one.week for one in result.findings.events] == [one.week for one in expected.events]
-    effects = [[one.effect for one in some.events] for some in (result.findings, expected)]
-    np.testing.assert_allclose(np.array(effects[0]), np.array(effects[1]))
-    assert {one.page: one.day for one in result.findings.pairs} == {
-        one.page: one.day for one in expected.pairs
-    }
+    pd.testing.assert_frame_equal(result.findings.weeks, expected.weeks)
+    lives = [some.pairs.set_index("page")["live"].to_dict() for some in (result.findings, expected)]
+    assert lives[0] == lives[1]
 
 
 def test_pages_that_are_known_are_not_read_again(made: Path, site: Simulated) -> None:
@@ -172,9 +169,8 @@ def test_the_day_of_writing_counts(tmp_path: Path, site: Simulated) -> None:
     from internal_linker.model.canonical_hosts import CanonicalHosts
     from internal_linker.project.impact import new_links
 
-    days = {
-        one.target: date.fromordinal(one.day) for one in new_links(open_project(folder), CanonicalHosts())
-    }
+    links = new_links(open_project(folder), CanonicalHosts())
+    days = dict(zip(links["target"], map(date.fromordinal, links["day"]), strict=True))
     assert days == {first: date(2021, 9, 1), second: date(2021, 10, 1)}
 
 
@@ -253,8 +249,8 @@ def test_held_back_targets_are_the_controls(planned: Planned) -> None:
     result = found(folder, experiment=True)
     assert not [each for each in result.findings.remarks if "anyway" in each]
     assert result.findings.randomised
-    assert {page for one in result.findings.pairs for page in one.controls} <= held
-    assert {one.page for one in result.findings.pairs} <= drawn - held
+    assert {page for some in result.findings.pairs["controls"] for page in some} <= held
+    assert {*result.findings.pairs["page"]} <= drawn - held
     assert result.findings.estimates[0].controls == len(held)
 
 

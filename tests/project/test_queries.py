@@ -138,7 +138,8 @@ def test_a_query_that_google_would_calculate_is_not_proposed(project: Path, goog
         _use_sheet(project, google)
         shown = internal_linker.queries(project)
         assert {*shown.unfilled} == {POTS, STORAGE} and shown.filled == [BLACK]
-        assert "type it after an apostrophe" in shown.notes[STORAGE] and "has spaces" in shown.notes[POTS]
+        notes = shown.to_frame().set_index("page")["note"]
+        assert "type it after an apostrophe" in notes[STORAGE] and "has spaces" in notes[POTS]
         done = internal_linker.queries(project, write=True)
         assert google.grid("Main") == [*grid[:1], [BLACK, "black tea taste"], *grid[2:]]
     assert {*done.unfilled} == {POTS, STORAGE} and len(done.problems) == 2

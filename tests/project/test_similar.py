@@ -43,25 +43,22 @@ def test_each_cut_off_answers_as_the_full_matrix() -> None:
     np.fill_diagonal(matrix, -1)
     steps = np.clip(matrix * np.float32(STEPS), 0, STEPS - 1).astype(int)
     for step in range(20, 100, 5):
-        found = view.at(step / STEPS)
-        assert found.pairs == int((np.triu(steps >= step, 1)).sum())
-        alone = np.flatnonzero(~(steps >= step).any(axis=1))
-        assert {page.url for page in found.alone} == {view.urls[int(row)] for row in alone}
-        assert found.off_topic == len(alone) and found.listed == len(found.shown) <= found.pairs
-        assert all(pair.similarity >= step / STEPS - 1e-6 for pair in found.shown)
+        places, alone = view.at(step / STEPS)
+        assert view.similar_enough(step / STEPS) == int((np.triu(steps >= step, 1)).sum()) >= len(places)
+        assert sorted(alone) == np.flatnonzero(~(steps >= step).any(axis=1)).tolist()
+        assert all(view.scores[places] >= step / STEPS - 1e-6)
 
 
 def test_off_topic_pages_name_their_best_match() -> None:
     view, matrix = view_of(300)
     np.fill_diagonal(matrix, -1)
-    alone = view.at(0.99).alone
-    assert [page.best or 0 for page in alone] == pytest.approx(
-        sorted(page.best or 0 for page in alone), abs=0.01
-    )
-    for page in alone[:20]:
-        row = view.urls.index(page.url)
-        assert page.best == pytest.approx(matrix[row].max(), abs=1e-5)
-        assert page.match == view.urls[int(np.argmax(matrix[row]))]
+    rows = view.at(0.99)[1]
+    alone = view.off_topic_values(rows)
+    best = [similarity or 0 for similarity in alone["best"]]
+    assert best == pytest.approx(sorted(best), abs=0.01)
+    for row, similarity, match in zip(rows[:20].tolist(), best, alone["match"], strict=False):
+        assert similarity == pytest.approx(matrix[row].max(), abs=1e-5)
+        assert match == view.urls[int(np.argmax(matrix[row]))]
 
 
 @pytest.mark.long
@@ -76,20 +73,23 @@ def test_a_cut_off_answers_within_a_fifth_of_a_second() -> None:
     view.at(0.5)
     start = time.perf_counter()
     for cut_off in (0.2, 0.4, 0.6, 0.8, 1.0):
-        found = view.at(cut_off, unlinked=True)
-        assert len([*found.shown[:100], *found.alone[:100]]) >= 100
+        places, alone = view.at(cut_off, unlinked=True)
+        shown = view.pair_values(places[:100])["page"], view.off_topic_values(alone[:100])["url"]
+        assert sum(map(len, shown)) >= 100
     assert (time.perf_counter() - start) / 5 < 0.1
 
 
 def test_the_result_is_kept_and_equals_that_of_pairs(project: Project) -> None:
     made = find_similar(project, CompareOptions(), Told())
     loaded = similar_pages(project)
-    assert loaded is not None and list(loaded.at(0.3).shown) == list(made.at(0.3).shown)
+    assert loaded is not None and loaded.records() == made.records()
     wanted = pairs(project, PairsOptions(min_similarity=0.3, max_per_page=0), Told(), write=False)
-    assert [(pair.page, pair.match) for pair in loaded.at(0.3).shown] == [
+    places, alone = loaded.at(0.3)
+    shown = loaded.pair_values(places)
+    assert [*zip(shown["page"], shown["match"], strict=True)] == [
         (pair.page, pair.match) for pair in wanted.pairs
     ]
-    assert {page.url for page in loaded.at(0.3).alone} == {page.url for page in wanted.orphaned}
+    assert {*loaded.off_topic_values(alone)["url"]} == {page.url for page in wanted.orphaned}
     assert loaded.by == ["content"] and loaded.histogram.sum() == 15
 
 
@@ -97,20 +97,18 @@ def test_linked_pairs_can_be_left_out() -> None:
     view, _ = view_of(100)
     links, linked = view.links.copy(), view.linked.copy()
     links[0], linked[2] = True, True
-    found = replace(view, links=links, linked=linked).at(0.2, unlinked=True)
-    assert found.listed == view.at(0.2).listed - 2
-    assert list(found.shown[:2]) == [view.at(0.2).shown[1], view.at(0.2).shown[3]]
+    places, _ = replace(view, links=links, linked=linked).at(0.2, unlinked=True)
+    assert len(places) == len(view.at(0.2)[0]) - 2
+    assert places[:2].tolist() == [1, 3]
 
 
 def test_the_workbook_has_pairs_and_off_topic_pages(project: Project, tmp_path: Path) -> None:
     view = find_similar(project, CompareOptions(), Told())
-    found = view.at(0.3)
+    places, alone = view.at(0.3)
     assert write_similar(view, tmp_path / "similar.xlsx", 0.3) == []
     book = openpyxl.load_workbook(tmp_path / "similar.xlsx")
     assert book.sheetnames == ["Pairs", "Off-topic pages"]
-    assert (
-        book["Pairs"].max_row == found.listed + 1 and book["Off-topic pages"].max_row == found.off_topic + 1
-    )
+    assert [sheet.max_row - 1 for sheet in book] == [len(places), len(alone)]
 
 
 @pytest.mark.parametrize("cut_off", [0.1, 1.1, float("nan")])

@@ -31,10 +31,10 @@ def make_impact_project(folder: Path, site: Simulated, *, days: Sequence[date] =
     write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *rows])
     write_settings(folder, {"search_query_template": "site:simulated.example {main_query}"})
     project = open_project(folder)
-    targets = {one.page for one in site.treated}
+    targets = dict(zip(site.treated["page"], site.treated["day"].tolist(), strict=True))
     source = next(page for page in site.panel.pages if page not in targets)
     with project.graph(read_only=False) as (edges, _):
-        edges.put([live_link(source, one.page, date.fromordinal(one.day)) for one in site.treated])
+        edges.put([live_link(source, page, date.fromordinal(day)) for page, day in targets.items()])
     add_search_data(folder, site, days)
     return folder
 
@@ -44,7 +44,7 @@ def make_experiment_project(folder: Path) -> tuple[Path, datetime]:
     kind = Kind(pages=240, targets=160, clicks=6.0, weeks=24, campaigns=1, experiment=True)
     site = simulated(4, kind, 0.6)
     assert site.experiment is not None
-    make_impact_project(folder, replace(site, treated=[]))
+    make_impact_project(folder, replace(site, treated=site.treated[:0]))
     drawn = sorted(site.experiment.held | site.experiment.released)
     source = next(page for page in site.panel.pages if page not in drawn)
     with open_project(folder).graph(read_only=False) as (edges, _):

@@ -3,11 +3,12 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from internal_linker.insight.impact.analysis import Experiment, impact
 from internal_linker.insight.impact.matching import drawn_at_random
 from internal_linker.insight.impact.panel import Panel
-from internal_linker.insight.impact.records import Findings, Treated
+from internal_linker.insight.impact.records import Findings
 from internal_linker.model.arrays import Ints, Vectors
 
 _FIRST = 738_000
@@ -76,13 +77,13 @@ class Simulated:
 
     Attributes:
         panel: its search data.
-        treated: the targets that editors chose.
+        treated: the targets that editors chose, as `treated_pages` has them.
         strata: the section of each page.
         experiment: the targets that were held back, if the kind wants any.
     """
 
     panel: Panel
-    treated: list[Treated]
+    treated: pd.DataFrame
     strata: dict[str, str]
     experiment: Experiment | None = None
 
@@ -120,9 +121,8 @@ def simulated(seed: int, kind: Kind, effect: float) -> Simulated:
             clicks[chosen, day:] = rng.poisson(mean[chosen, day:] * np.exp(each)[:, None])
     names = [f"https://simulated.example/{section}/{page}" for page, section in enumerate(sections.tolist())]
     counts = clicks.astype(np.float64)
-    targets = [
-        Treated(page=names[at], day=_FIRST + int(live[at])) for at in np.flatnonzero(live >= 0).tolist()
-    ]
+    days = {"page": np.array(names)[live >= 0], "day": _FIRST + live[live >= 0]}
+    targets = pd.DataFrame({**days, "links": 1, "tier": "", "anchor": ""})
     panel = Panel(tuple(names), _FIRST, counts, counts * 20, counts * 160)
     strata = dict(zip(names, map(str, sections.tolist()), strict=True))
     if not kind.experiment:
@@ -130,7 +130,7 @@ def simulated(seed: int, kind: Kind, effect: float) -> Simulated:
     first = int(live.max())
     drawn = Experiment(
         held=frozenset(names[at] for at in held.tolist()),
-        released=frozenset(one.page for one in targets),
+        released=frozenset(targets["page"]),
         first=_FIRST + first,
         until=_FIRST + first + 28,
     )
@@ -140,9 +140,10 @@ def simulated(seed: int, kind: Kind, effect: float) -> Simulated:
 def nearest_controls_moved(site: Simulated, times: float) -> Panel:
     """Return the search data with so many times the clicks of each target's most similar control after the link."""
     rows = {page: row for row, page in enumerate(site.panel.pages)}
-    clicks = site.panel.clicks.copy()
-    for row, day in {rows[one.controls[0]]: one.day for one in site.findings().pairs}.items():
-        clicks[row, day - site.panel.first :] *= times
+    clicks, pairs = site.panel.clicks.copy(), site.findings().pairs
+    moved = dict(zip(pairs["controls"].str[0].map(rows), pairs["live"], strict=True))
+    for row, day in moved.items():
+        clicks[row, day.toordinal() - site.panel.first :] *= times
     return replace(site.panel, clicks=np.round(clicks))
 
 

@@ -1,7 +1,6 @@
 """The command that audits the site's links: audit."""
 
 import gc
-from collections import Counter
 from math import isnan
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,7 @@ from internal_linker.project.options.evaluation import AuditOptions, LinkPathsOp
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from internal_linker.insight.audit.records import Audit, Finding, Rule
+    from internal_linker.insight.audit.records import Audit
     from internal_linker.project.project import Project
 
 # Findings of a rule that the terminal shows; the workbook has all.
@@ -110,13 +109,13 @@ def _print(console: "Console", audit: "Audit") -> None:
             f"{'unknown' if isnan(value) else f'{value:.{measure.decimals}f}':>12}" for value in values
         )
         console.print(f"{measure.name:42}{''.join(figures)}")
-    by_rule: dict[Rule, list[Finding]] = {}
-    for one in audit.findings:
-        by_rule.setdefault(one.rule, []).append(one)
+    standings = audit.standings
     console.print(f"\nFindings: {len(audit.findings)}")
-    for rule, found in by_rule.items():
-        standings = Counter(one.standing for one in found)
-        resolved = f"{standings['resolved']} resolved by the proposed links, {standings['new']} new with them"
+    for rule, found in audit.by_rule.items():
+        resolved = (
+            f"{standings[rule, 'resolved']} resolved by the proposed links, "
+            f"{standings[rule, 'new']} new with them"
+        )
         console.print(f"{rule} ({rule.severity}): {len(found)} ({resolved}). {rule.message}", soft_wrap=True)
         for one in found[:_SHOWN]:
             console.print(

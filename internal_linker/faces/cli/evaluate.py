@@ -187,7 +187,7 @@ def _print_proposals(found: "ProposedAnchors") -> None:
         console.print(f"{flaw.message:64}{count:>8}")
     console.print(f"{f'(for information) has more than {MOST_WORDS} words':64}{found.hygiene.long:>8}")
     for flaw, examples in found.hygiene.examples.items():
-        some = ", ".join(f'"{shortened(one.anchor, 60)}"' for one in examples[:2])
+        some = ", ".join(f'"{shortened(anchor, 60)}"' for _, anchor, _ in examples[:2])
         console.print(f"{flaw.message}: {some}", soft_wrap=True)
 
 

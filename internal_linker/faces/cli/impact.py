@@ -83,16 +83,16 @@ def _plan(context: typer.Context, project: "Project", *, as_json: bool, release:
         from internal_linker.faces.cli.output import json_of
 
         told = {"status": str(result.status), "sentence": result.sentence}
-        links = {"held_back": _links(result.links), "put_live": _links(result.released)}
-        typer.echo(escape_control_chars(json_of({**told, **links})))
+        links = result.records()
+        typer.echo(
+            escape_control_chars(
+                json_of({**told, **{name: links[name] for name in ("held_back", "put_live")}})
+            )
+        )
     else:
         _show_plan(context, result)
     if result.status is PlanStatus.REFUSED:
         raise typer.Exit(ExitCode.GAPS)
-
-
-def _links(links: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    return [{"source": source, "target": target} for source, target in links]
 
 
 def _show_plan(context: typer.Context, result: "PlanResult") -> None:
@@ -142,19 +142,11 @@ def _as_json(result: "ImpactResult") -> str:
     from internal_linker.faces.cli.output import json_of
 
     found = result.findings
-    told = {
-        "verdict": str(found.verdict),
-        "sentence": found.sentence,
-        "days": found.days,
-        "links": result.links,
-        "pre_trend": found.pre_trend,
-        "detectable": found.detectable,
-        "pages_needed": found.pages_needed,
-        "before_after": found.before_after_share,
+    more = {
         "placebo": found.placebo and dict(zip(("effect", "low", "high"), found.placebo.shown, strict=True)),
         "remarks": [*result.remarks, *found.remarks],
     }
-    return escape_control_chars(json_of({**told, **result.records()}))
+    return escape_control_chars(json_of({**result.facts, **more, **result.records()}))
 
 
 # Queries of each kind that the terminal shows; --json has all, of the URLs of no page the most clicked.
@@ -185,10 +177,10 @@ def queries(done: "FilledQueries", call: Call) -> ExitCode | None:
 def _show_queries(done: "FilledQueries") -> None:
     from internal_linker.project.console import open_console
 
-    console, filled = open_console(), {*done.filled}
-    new = [each for each in done.chosen.found if each.page in filled]
-    for each in new[:_SHOWN_QUERIES]:
-        note = f"; {done.notes[each.page]}" if each.page in done.notes else ""
+    console, queries = open_console(), done.chosen.queries
+    new = queries[queries["page"].isin(done.filled)]
+    for each in new.head(_SHOWN_QUERIES).itertuples():
+        note = f"; {each.note}" if each.note else ""
         console.print(
             f"{each.query}  {each.page}  ({counted(each.clicks, 'click')}, {each.impressions} impressions, "
             f"position {each.position:.1f}{note})",
@@ -197,14 +189,13 @@ def _show_queries(done: "FilledQueries") -> None:
         )
     if len(new) > _SHOWN_QUERIES:
         console.print(f"... and {len(new) - _SHOWN_QUERIES} more (--json shows all)")
-    query_of = {each.page: each.query for each in done.chosen.found}
-    for page in done.unfilled[:_FEW]:
-        why = f"  ({done.notes[page]})" if page in done.notes else ""
-        console.print(f"not filled: {query_of[page]}  {page}{why}", soft_wrap=True, markup=False)
+    for each in queries[queries["page"].isin(done.unfilled)].head(_FEW).itertuples():
+        why = f"  ({each.note})" if each.note else ""
+        console.print(f"not filled: {each.query}  {each.page}{why}", soft_wrap=True, markup=False)
     if len(done.unfilled) > _FEW:
         console.print(f"... and {len(done.unfilled) - _FEW} more that are not filled (--json shows all)")
     shared = dict[str, list[str]]()
-    for one in done.chosen.shared:
+    for one in done.chosen.shared.itertuples():
         shared.setdefault(one.query, []).append(f"{one.page} ({one.share:.0%})")
     for query, pages in [*shared.items()][:_FEW]:
         console.print(f"cannibalised: {query}  {'  '.join(pages)}", soft_wrap=True, markup=False)
@@ -219,12 +210,12 @@ def _some(texts: "Sequence[str]", count: int) -> str:
 
 def _rows(done: "FilledQueries") -> list[tuple[str, str]]:
     chosen = done.chosen
-    brands = _some([each.query for each in chosen.brands[:_FEW]], len(chosen.brands))
+    brands = _some([*chosen.brands["query"].head(_FEW)], len(chosen.brands))
     rows = [
         (f"Search data of {done.source}", f"{done.first} to {done.last}"),
         (f"{'Filled in' if done.written else 'To fill in'} {done.place}", counted(len(done.filled), "page")),
         ("Kept: written already", counted(len(done.kept), "page")),
-        ("Cannibalised queries", str(len({each.query for each in chosen.shared}))),
+        ("Cannibalised queries", str(chosen.shared["query"].nunique())),
         (
             "Queries for the site's name, left out",
             f"{len(chosen.brands)}" + (f": {brands}" if brands else ""),
@@ -255,23 +246,14 @@ def _rows(done: "FilledQueries") -> list[tuple[str, str]]:
 
 
 def _queries_as_json(done: "FilledQueries") -> dict[str, object]:
-    from dataclasses import asdict
-
-    queries = done.tables()["queries"]
-    more = zip(queries["fate"], queries["note"], strict=True)
-    chosen = done.chosen
+    tables, chosen = done.records(), done.chosen
     return {
         "source": done.source,
         "first": str(done.first),
         "last": str(done.last),
         "place": done.place,
         "written": done.written,
-        "queries": [
-            {**asdict(each), "fate": fate, "note": note}
-            for each, (fate, note) in zip(chosen.found, more, strict=True)
-        ],
-        "cannibalised": [asdict(each) for each in chosen.shared],
-        "brands": [asdict(each) for each in chosen.brands],
+        **{name: tables[name] for name in ("queries", "cannibalised", "brands")},
         "without": dict(chosen.without),
         "topics": list(chosen.topics),
         "unknown_urls": done.unknown_urls,

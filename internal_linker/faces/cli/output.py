@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -206,14 +206,14 @@ def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) ->
 def conclude_comparison(
     compared: "ComparedPages",
     names: Sequence[str],
-    data: Callable[[], dict[str, object]] | None,
+    data: Callable[[], Mapping[str, object]] | None,
     show: Callable[[], list[tuple[str, str]]],
 ) -> ExitCode | None:
     """Print the result of a comparison: as JSON if `data` gives it, else as `show` does, with the rows it returns."""
     if data:
         told = {"left_out": dict(compared.left_out), "brands": list(compared.brands)}
         told |= {"files": [f"files/{name}" for name in names], "gaps": list(compared.gaps)}
-        typer.echo(json.dumps(data() | told))
+        typer.echo(json.dumps({**data(), **told}))
     else:
         from internal_linker.project.console import open_console
 

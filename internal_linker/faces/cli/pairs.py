@@ -60,16 +60,15 @@ def _show(result: "SimilarPages", options: PairsOptions) -> list[tuple[str, str]
 
 
 def _as_json(result: "SimilarPages") -> dict[str, object]:
-    from dataclasses import asdict
-
+    tables = result.records()
     within, across = result.found.histogram.tolist()
     return {
         "pages": len(result.compared.pages),
-        "pairs": [asdict(pair) for pair in result.pairs],
+        "pairs": tables["pairs"],
         "beyond_max_per_page": result.found.found - len(result.found.first),
         "just_below_min_similarity": result.found.nearly,
         "histogram": {"within_sections": within, "across_sections": across},
-        "orphaned_content": [page.url for page in result.orphaned],
+        "orphaned_content": [row["page"] for row in tables["orphaned_content"]],
     }
 
 
@@ -88,7 +87,7 @@ def clusters(result: "Clustering", call: Call) -> ExitCode | None:
     """
     from internal_linker.faces.cli.output import conclude_comparison
 
-    data = partial(_clusters_as_json, result) if call.as_json else None
+    data = result.records if call.as_json else None
     return conclude_comparison(result.compared, result.files, data, partial(_show_clusters, result))
 
 
@@ -111,23 +110,3 @@ def _show_clusters(result: "Clustering") -> list[tuple[str, str]]:
         ("Missing links in files/cluster_links.csv", str(len(found.missing.sources))),
         ("Missing links from hubs, not listed", str(found.missing.left_out)),
     ]
-
-
-def _clusters_as_json(result: "Clustering") -> dict[str, object]:
-    from dataclasses import asdict
-
-    return {
-        "clusters": [_finite(asdict(one)) for one in result.clusters],
-        "pages": [_finite(asdict(one)) for one in result.pages],
-        "missing_links": [_finite(asdict(one)) for one in result.missing_links],
-    }
-
-
-def _finite(record: dict[str, object]) -> dict[str, object]:
-    """Replace NaN by None, since JSON has no NaN."""
-    from math import isfinite
-
-    return {
-        name: None if isinstance(value, float) and not isfinite(value) else value
-        for name, value in record.items()
-    }

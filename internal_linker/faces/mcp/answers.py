@@ -196,8 +196,11 @@ def of_audit(found: AuditStates) -> AuditSummary:
             )
             for one in found.actions
         ],
-        [AuditFigure(each.name, *each.values) for each in found.measures],
-        [AuditFinding(each.rule, each.severity, each.message, *each.counts) for each in found.rules],
+        [AuditFigure(each.name, *each.values) for each in found.measures.itertuples()],
+        [
+            AuditFinding(each["rule"], each["severity"], each["message"], *each["counts"])
+            for each in found.rules
+        ],
     )
 
 

@@ -3,20 +3,21 @@
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import Depends, HTTPException, Request
 from fastapi import Path as PathParameter
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from internal_linker.faces.web.access import Access
 from internal_linker.faces.web.tasks import Tasks
 from internal_linker.model.progress import Tracker
+from internal_linker.model.results import Column, Columns, json_rows, row_schema
 from internal_linker.project.known_projects import KnownProjects
 from internal_linker.project.link_decisions import Decisions
 from internal_linker.project.option_records import Options
@@ -73,6 +74,29 @@ def download(name: str, write: Callable[[Path], object]) -> FileResponse:
         path.unlink()
         raise
     return FileResponse(path, filename=name, media_type=_XLSX, background=BackgroundTask(path.unlink))
+
+
+Rows = Sequence[Mapping[str, Any]]
+"""Rows of a table, which `rows_schema` describes."""
+
+
+def rows_schema(columns: Sequence[Column]) -> WithJsonSchema:
+    """Return how the API describes rows of these columns."""
+    return WithJsonSchema({"type": "array", "items": row_schema(columns)})
+
+
+def rows_model(columns: Sequence[Column]) -> Any:
+    """Return how the API describes an answer of `rows_answer` with these columns."""
+    fields = {"total": {"type": "integer"}, "rows": {"type": "array", "items": row_schema(columns)}}
+    return Annotated[
+        dict[str, Any],
+        WithJsonSchema({"type": "object", "properties": fields, "required": [*fields]}),
+    ]
+
+
+def rows_answer(total: int, shown: Columns) -> dict[str, Any]:
+    """Return how many rows a table has, and those that are shown."""
+    return {"total": total, "rows": json_rows(shown)}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +14,12 @@ from internal_linker.insight.audit.records import Action, ActionLink, Audit, Fin
 from internal_linker.insight.graph import closed_circles
 from internal_linker.model.arrays import Ints
 from internal_linker.model.edges import TIER_NAMES, Edge, is_link, score_of, tier_of, why
-from internal_linker.model.needs import QueryGain
-from internal_linker.model.results import Column, ResultTable, table_of
+from internal_linker.model.results import Column, ResultTable
 from internal_linker.model.sequences import counted
 from internal_linker.model.wordings import warning, with_warning
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # As many links as the review shows: writing them takes seconds. links.csv has all.
 MOST_LINKS = 20_000
@@ -103,45 +106,43 @@ _PERIOD = "In the last 28 days of the search data."
 OPPORTUNITIES = (
     Column("page", "Page", 50, "link"),
     Column("query", "Query", 36, "text"),
-    Column("position", "Position", 10, decimals=1, note=_PERIOD),
-    Column("impressions", "Impressions", 14, "bar", 0, _PERIOD),
-    Column("clicks", "Clicks", 10, decimals=0, note=_PERIOD),
-    Column("gain", "Clicks to gain", 14, "bar", 0, GAIN_MEANS),
+    Column("position", "Position", 10, decimals=1, note=_PERIOD, kind="number"),
+    Column("impressions", "Impressions", 14, "bar", 0, _PERIOD, kind="integer"),
+    Column("clicks", "Clicks", 10, decimals=0, note=_PERIOD, kind="integer"),
+    Column("gain", "Clicks to gain", 14, "bar", 0, GAIN_MEANS, kind="integer"),
     Column("source_1", "Best source", 50, "link"),
     Column("source_2", "Second source", 50, "link"),
     Column("source_3", "Third source", 50, "link"),
 )
 
 
-def opportunities(audit: Audit, gains: Sequence[QueryGain], rows: Mapping[str, int]) -> ResultTable:
-    """Return the gains of audited pages, the largest first, with the proposed links to each page.
-
-    The audit's candidates are links that don't exist yet and that no editor rejected.
-    """
-    links = audit.candidates
-    wanted = sorted({rows[one.page] for one in gains if one.page in rows})
+def best_sources(audit: Audit, targets: Iterable[int]) -> dict[int, list[int]]:
+    """Return the rows of up to three pages that should link to each of these pages and don't yet, the best first."""
+    links, wanted = audit.candidates, np.unique([*targets])
     at = np.flatnonzero(np.isin(links.targets, wanted))
     at = at[np.lexsort((links.sources[at], -links.weights[at], links.targets[at]))]
-    start, end = (np.searchsorted(links.targets[at], wanted, side=side) for side in ("left", "right"))
-    sources = {
-        row: [
-            audit.urls[each] for each in links.sources[at[first : min(last, first + SOURCES_SHOWN)]].tolist()
-        ]
-        for row, first, last in zip(wanted, start.tolist(), end.tolist(), strict=True)
+    starts, ends = (np.searchsorted(links.targets[at], wanted, side=side) for side in ("left", "right"))
+    return {
+        target: links.sources[at[start : min(end, start + SOURCES_SHOWN)]].tolist()
+        for target, start, end in zip(wanted.tolist(), starts, ends, strict=True)
     }
-    found = [
-        (rows[one.page], (one.query, one.position, one.impressions, one.clicks, one.gain))
-        for one in gains
-        if one.page in rows
-    ]
-    return table_of(
-        "Opportunities",
-        OPPORTUNITIES,
-        (
-            (audit.urls[row], *told, *sources[row], *[""] * (SOURCES_SHOWN - len(sources[row])))
-            for row, told in found
-        ),
-    )
+
+
+def opportunities(audit: Audit, gains: "DataFrame", rows: Mapping[str, int]) -> ResultTable:
+    """Return the gains of audited pages with the proposed links to each page, in the order of the gains.
+
+    Args:
+        gains: what pages would earn from queries, by `gains`; pages are keys.
+    """
+    some = gains[gains["page"].isin(rows)]
+    targets = [rows[page] for page in some["page"]]
+    sources = best_sources(audit, targets)
+    values = {**some.to_dict("list"), "page": [audit.urls[row] for row in targets]}
+    for place in range(SOURCES_SHOWN):
+        values[f"source_{place + 1}"] = [
+            audit.urls[sources[row][place]] if place < len(sources[row]) else "" for row in targets
+        ]
+    return ResultTable("Opportunities", OPPORTUNITIES, values)
 
 
 MOST_ACTIONS = 10

@@ -17,7 +17,6 @@ from internal_linker.insight.audit.records import (
     OF_SOURCES,
     OF_TARGETS,
     Audit,
-    ClusterLinks,
     Finding,
     GraphFigures,
     Limits,
@@ -57,6 +56,7 @@ from internal_linker.insight.graph import (
 from internal_linker.model.arrays import Bools, Ints, Vectors
 from internal_linker.model.errors import ConfigurationError, InputError
 from internal_linker.model.records import Collected, Duplicate, Page
+from internal_linker.model.results import Column, ResultTable
 from internal_linker.model.sections import grouped, sections_of
 from internal_linker.model.urls import keys_meant, within_site
 from internal_linker.text.words import word_count, words
@@ -148,12 +148,6 @@ class AuditInput:
     earlier: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    lengths: Ints
-    digests: Sequence[bytes]
-
-
 def inspect(material: AuditInput) -> Audit:
     """Audit the pages that have content of their own: no errors, redirects or canonicalised pages.
 
@@ -181,8 +175,12 @@ def inspect(material: AuditInput) -> Audit:
     before, after = (figures(graph, n, home, wanted) for graph in (today.graph, both))
     sources = np.array([page.takes_links for page in pages]) & _plain(pages, home, material)
     seen = States([page.url for page in pages], wanted, sources, before, after, material.limits)
-    texts = _Texts(lengths, digests)
-    found = _findings(seen, pages, material, today, texts=texts, offered=offered, both=both)
+    copies = material.duplicates
+    if copies is None:
+        copies = exact_copies(pages, digests, before.inlinks.tolist())
+    found = list(duplicate_findings(copies))
+    if len(today.graph.sources):
+        found += _findings(seen, pages, material, today, lengths=lengths, offered=offered, both=both)
     bad = {page.key: page for page in material.collected.pages if page.issue}
     urls = {page.key: page.url for page in material.collected.pages}
     aliases = material.collected.aliases
@@ -202,7 +200,7 @@ def inspect(material: AuditInput) -> Audit:
         titles=[page.title or page.h1 for page in pages],
         sections=sections,
         clusters=[names[label] if label >= 0 else "" for label in labels.tolist()],
-        cluster_links=_cluster_links(clusters, before, today.graph, both),
+        cluster_links=_cluster_links(clusters, seen.urls, before.pagerank, today.graph, both),
         clusters_by=clusters.by,
         summary=summary(
             measures(today.graph, before, labels, material.limits),
@@ -291,19 +289,29 @@ def _plain(pages: Sequence[Page], home: int, material: AuditInput) -> Bools:
     return wanted
 
 
+_CLUSTERS = (
+    Column("name", "Cluster", 40),
+    Column("pages", "Pages", 10),
+    Column("hub", "Strongest page", 60, "link"),
+    Column("inner", "Links inside", 14),
+    Column("inner_after", "... after", 14),
+    Column("outer", "Links out and in", 16),
+    Column("outer_after", "... after", 14),
+)
+
+
 def _cluster_links(
-    clusters: PageClusters, figures: GraphFigures, before: SiteGraph, after: SiteGraph
-) -> list[ClusterLinks]:
-    names, labels = clusters.names, clusters.labels
-    counts = [between(graph, labels, len(names)) for graph in (before, after)]
-    found = []
-    for at, name in enumerate(names):
-        members = np.flatnonzero(labels == at)
-        inner = [int(count[at, at]) for count in counts]
-        outer = [int(count[at].sum() + count[:, at].sum() - 2 * count[at, at]) for count in counts]
-        hub = int(members[figures.pagerank[members].argmax()])
-        found.append(ClusterLinks(name, len(members), hub, (inner[0], inner[1]), (outer[0], outer[1])))
-    return found
+    clusters: PageClusters, urls: Sequence[str], pagerank: Vectors, before: SiteGraph, after: SiteGraph
+) -> ResultTable:
+    labels, count = clusters.labels, len(clusters.names)
+    links = [between(graph, labels, count) for graph in (before, after)]
+    inner = [np.diag(each) for each in links]
+    outer = [each.sum(axis=0) + each.sum(axis=1) - 2 * np.diag(each) for each in links]
+    members = [np.flatnonzero(labels == at) for at in range(count)]
+    hubs = [urls[int(rows[pagerank[rows].argmax()])] for rows in members]
+    columns = [*clusters.names], [*map(len, members)], hubs, *inner, *outer
+    values = dict(zip((column.key for column in _CLUSTERS), columns, strict=True))
+    return ResultTable("Clusters", _CLUSTERS, values)
 
 
 def _findings(
@@ -312,27 +320,21 @@ def _findings(
     material: AuditInput,
     today: SiteLinks,
     *,
-    texts: _Texts,
+    lengths: Ints,
     offered: Proposed,
     both: SiteGraph,
 ) -> list[Finding]:
-    copies = material.duplicates
-    if copies is None:
-        copies = exact_copies(pages, texts.digests, seen.before.inlinks.tolist())
-    if not len(today.graph.sources):
-        return list(duplicate_findings(copies))
     n, limits = len(pages), material.limits
     home = int(np.flatnonzero(seen.before.depth == 0)[0]) if (seen.before.depth == 0).any() else -1
     found = list(page_findings(seen))
     found += circle_findings(seen, closed_circles(today.graph, n, home), offered.adopted)
     found += reciprocal_findings(seen, *(reciprocal_pairs(graph, n) for graph in (today.graph, both)))
     in_text, proposed = (degrees(graph, n)[1] for graph in (offered.in_text, offered.adopted))
-    found += dense_findings(seen, today.counts, in_text, proposed, texts.lengths)
+    found += dense_findings(seen, today.counts, in_text, proposed, lengths)
     found += ambiguous_anchors(today.anchored, seen.urls)
     found += repeated_anchors(today.anchored, seen.urls, limits)
     profiles = [words(f"{page.title} {page.h1} {unquote(page.key.rpartition('/')[2])}") for page in pages]
     found += misleading_anchors(today.anchored, [*map(words, today.anchored.texts)], profiles, seen.urls)
-    found += duplicate_findings(copies)
     return found
 
 

@@ -1,5 +1,6 @@
 """The records of an audit: the figures of a site's link graph, its rules, and their findings."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -20,6 +21,7 @@ Adoption = Literal["accepted", "in-text", "all"]
 text; or all but rejected ones."""
 ADOPTIONS: tuple[Adoption, ...] = "accepted", "in-text", "all"
 Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = "error", "warning", "note"
 FindingStatus = Literal["resolved", "stays", "new"]
 """What adoption of the proposed links does to a finding: resolves it, leaves it, or causes it."""
 
@@ -143,17 +145,6 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterLinks:
-    """A cluster of pages, in today's links and after adoption."""
-
-    name: str  # what its pages are about
-    pages: int  # the number of its pages
-    hub: int  # row of its page with the highest PageRank today
-    inner: tuple[int, int]  # links between its pages, before and after
-    outer: tuple[int, int]  # links between its pages and other clusters in either direction, before and after
-
-
-@dataclass(frozen=True, slots=True)
 class SectionMatrix:
     """The number of links from section to section."""
 
@@ -260,8 +251,10 @@ class Audit:
     urls: Sequence[str]  # n URLs in the user's own spelling
     titles: Sequence[str]  # n titles, else H1s, else ""
     sections: Sequence[str]  # n folders of the paths ("/blog"); "/" for pages without a folder
-    clusters: Sequence[str]  # n names of clusters, each one of `cluster_links`; "" for a page in none
-    cluster_links: Sequence[ClusterLinks]  # the clusters, largest first
+    clusters: Sequence[str]  # n names of clusters; "" for a page in none
+    # the clusters, largest first, with the page of the highest PageRank today, and the links between their pages, and
+    # between these and other clusters in either direction, before and after adoption
+    cluster_links: ResultTable
     clusters_by: str  # what pages were grouped by: "content", "title", "h1" or "links"
     summary: Sequence[Measure]  # the before/after table
     # before, after: figures of today's links, and of these and the adopted ones
@@ -277,7 +270,7 @@ class Audit:
     counted_new: CountBreakdown
     # the number of candidates for the text, for a place beside it, and of the others
     tiers: tuple[int, int, int]
-    findings: Sequence[Finding]  # the findings by severity, then rule, then page
+    findings: Sequence[Finding]  # the findings by rule, then page
     # (bins + 1) edges from 0 to 1 and (bins) counts of the proposed links' strengths
     histogram: tuple[Vectors, Ints]
     thresholds: tuple[float, float]  # strengths from which a link is good for a sidebar, and for the text
@@ -306,6 +299,19 @@ class Audit:
     def known(self, figures: Ints | Vectors) -> Ints | Vectors:
         """Return figures of links by page, (n,); NaN if no links are known today."""
         return figures if self.links_known else np.full(len(figures), np.nan)
+
+    @property
+    def by_rule(self) -> Mapping[Rule, Sequence[Finding]]:
+        """The findings by rule, in the order of the rules."""
+        found: dict[Rule, list[Finding]] = {}
+        for one in self.findings:
+            found.setdefault(one.rule, []).append(one)
+        return found
+
+    @property
+    def standings(self) -> Mapping[tuple[Rule, FindingStatus], int]:
+        """How many findings of each rule adoption resolves, leaves or causes; 0 for those that are not there."""
+        return Counter((one.rule, one.standing) for one in self.findings)
 
     @property
     def unknown(self) -> frozenset[Rule]:

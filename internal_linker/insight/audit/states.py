@@ -1,15 +1,14 @@
 """An audit in three states of the links: today, with the accepted, with all proposed ones; each number has its rows."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from internal_linker.insight.audit.actions import RULE, SOURCES_SHOWN
+from internal_linker.insight.audit.actions import OPPORTUNITIES, RULE, SOURCES_SHOWN
 from internal_linker.insight.audit.records import (
     MEASURES,
     Action,
@@ -31,87 +30,49 @@ from internal_linker.insight.graph import (
 from internal_linker.model.arrays import Bools, Ints, Vectors
 from internal_linker.model.edges import score_of
 from internal_linker.model.errors import ConfigurationError
-from internal_linker.model.results import Columns, Result, columns_of
+from internal_linker.model.results import Column, Columns, Result, columns_of
 from internal_linker.model.sections import grouped
-from internal_linker.model.sequences import Lazy
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 State = Literal["today", "accepted", "all"]
 STATES: tuple[State, ...] = "today", "accepted", "all"
 ORDER = RULE
+_ENDS = "source", "target"
 ROWS: Mapping[str, RowsAre] = {key: rows for key, (_, _, rows) in MEASURES.items()}
 Sort = Literal["", "url", "inlinks", "outlinks", "depth", "pagerank"]
 
 
-@dataclass(frozen=True, slots=True)
-class StateMeasure:
-    """A figure in the three `STATES`; None: unknown. `rows_are` says what the rows behind it are."""
-
-    key: str
-    name: str
-    decimals: int
-    values: tuple[float | None, float | None, float | None]
-    rows_are: RowsAre
+def _each_state(*types: str) -> dict[str, Any]:
+    """Return the JSON schema of a list with a value for each state."""
+    count = len(STATES)
+    return {"type": "array", "items": {"type": [*types]}, "minItems": count, "maxItems": count}
 
 
-@dataclass(frozen=True, slots=True)
-class StateFinding:
-    """A finding, and in which of `STATES` it holds."""
-
-    rule: str
-    page: str
-    other: str
-    detail: str
-    holds: tuple[bool, bool, bool]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownOpportunity:
-    """What a page would earn at a better position; see `Opportunity`. `sources` are URLs, the best first."""
-
-    page: str
-    title: str
-    query: str
-    position: float
-    impressions: int
-    clicks: int
-    gain: int
-    sources: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RuleCount:
-    """A rule and its findings in each of `STATES`."""
-
-    rule: str
-    severity: Severity
-    message: str
-    counts: tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class StatePage:
-    """A page in one state; `depth` is -1 for an unreachable page, `pagerank` a multiple of the mean."""
-
-    url: str
-    title: str
-    section: str
-    cluster: str
-    inlinks: int
-    outlinks: int
-    depth: int
-    pagerank: float
-
-
-@dataclass(frozen=True, slots=True)
-class StateLink:
-    """A link in one state; `new`: it is not on the site today. `score` is that of a new link."""
-
-    source: str
-    source_title: str
-    target: str
-    target_title: str
-    new: bool
-    score: int | None
+RULE_COLUMN, SEVERITY = Column("rule", "Finding", 24), Column("severity", "Severity", 10)
+PLACE = (
+    Column("page", "Page", 50, "link"),
+    Column("other", "Other page", 50, "link"),
+    Column("detail", "Detail", 70),
+)
+STATE_FINDINGS = RULE_COLUMN, *PLACE, Column("holds", "Holds", kind=_each_state("boolean"))
+STATE_RULES = (
+    *(RULE_COLUMN, SEVERITY, Column("message", "Meaning", 60)),
+    Column("counts", "Findings", kind=_each_state("integer")),
+)
+STATE_MEASURES = (
+    Column("key", "Key"),
+    Column("name", "Figure", 46),
+    Column("decimals", "Decimals", kind="integer"),
+    Column("values", "Values", kind=_each_state("number", "null")),
+    Column("rows_are", "Rows behind it"),
+)
+STATE_OPPORTUNITIES = (
+    *OPPORTUNITIES[:-SOURCES_SHOWN],
+    Column("title", "Title"),
+    Column("sources", "Sources", kind={"type": "array", "items": {"type": "string"}}),
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,34 +94,39 @@ class AuditStates(Result):
     figures: Mapping[State, GraphFigures]  # by state
     # the links by state; a weight is 1 today, 0 for a link that passes none, a strength for a new link
     graphs: Mapping[State, SiteGraph]
-    measures: Sequence[StateMeasure]  # the figures of the site
-    findings: Sequence[StateFinding]  # the findings by rule
+    measures: "DataFrame"  # `STATE_MEASURES`: the figures of the site in each of `STATES`, None where unknown
+    findings: "DataFrame"  # `STATE_FINDINGS`: the findings by rule, and whether they hold in each of `STATES`
     actions: Sequence[Action]  # the most useful actions, best first
-    # what pages would earn at better positions, the largest gain first; empty without search data
-    opportunities: Sequence[ShownOpportunity]
+    # `STATE_OPPORTUNITIES`: what pages would earn at better positions, the largest gain first; sources are URLs, the
+    # best first; empty without search data
+    opportunities: "DataFrame"
 
     def tables(self) -> dict[str, Columns]:
         """Return `actions`, `measures`, `findings` and `opportunities`."""
         return {
             "actions": columns_of(self.actions, "what", "pages", "rule", "detail"),
-            "measures": columns_of(self.measures, "name", "values"),
-            "findings": columns_of(self.findings, "rule", "page", "other", "detail", "holds"),
-            "opportunities": columns_of(self.opportunities, *ShownOpportunity.__dataclass_fields__),
+            "measures": self.measures[["name", "values"]].to_dict("list"),
+            "findings": self.findings.to_dict("list"),
+            "opportunities": self.opportunities.to_dict("list"),
         }
 
     @property
-    def rules(self) -> list[RuleCount]:
-        """The rules that have findings in any state, errors first."""
-        counts: dict[str, Counter[int]] = {}
-        for one in self.findings:
-            counts.setdefault(one.rule, Counter()).update(at for at, holds in enumerate(one.holds) if holds)
-        order: Sequence[Severity] = ("error", "warning", "note")
+    def rules(self) -> list[dict[str, Any]]:
+        """The rules that have findings in any state, errors first, as `STATE_RULES` has them."""
+        holds = np.array([*self.findings["holds"]], np.int64).reshape(-1, len(STATES))
+        rules = self.findings["rule"].to_numpy()
         found = [
-            RuleCount(str(rule), rule.severity, rule.message, (count[0], count[1], count[2]))
+            {
+                "rule": str(rule),
+                "severity": rule.severity,
+                "message": rule.message,
+                "counts": holds[rules == str(rule)].sum(axis=0).tolist(),
+            }
             for rule in Rule
-            if (count := counts.get(str(rule)))
+            if (rules == str(rule)).any()
         ]
-        return sorted(found, key=lambda one: order.index(one.severity))
+        order: Sequence[Severity] = ("error", "warning", "note")
+        return sorted(found, key=lambda one: order.index(one["severity"]))
 
     @property
     def section_matrix(self) -> tuple[Sequence[str], Mapping[State, Ints]]:
@@ -168,8 +134,13 @@ class AuditStates(Result):
         names, labels = self._grouped
         return names, {state: between(self.graphs[state], labels, len(names)) for state in STATES}
 
-    def pages(self, state: State, key: str = "", sort: Sort = "", section: str = "") -> Sequence[StatePage]:
-        """Return the pages behind a figure, or all for "", sorted as suits the figure unless `sort` names another one.
+    def pages(self, state: State, key: str = "", sort: Sort = "", section: str = "") -> Ints:
+        """Return the rows of the pages behind a figure.
+
+        Args:
+            key: the figure; "": all pages.
+            sort: by which of their figures; "": as suits the figure.
+            section: only pages of this section.
 
         Raises:
             ConfigurationError: there is no such figure of pages.
@@ -191,15 +162,31 @@ class AuditStates(Result):
             rows = rows[np.argsort(-getattr(figures, by)[rows], kind="stable")]
         else:
             rows = np.array(sorted(rows.tolist(), key=lambda row: self.urls[row]), np.int64)
-        return Lazy(len(rows), lambda at: self._page(state, int(rows[at])))
+        return rows
 
-    def links(self, state: State, key: str = "", ends: tuple[str, str] = ("", "")) -> Sequence[StateLink]:
-        """Return the links behind a figure, or all for "", or those between two sections of the matrix.
+    def page_values(self, state: State, rows: Ints) -> Columns:
+        """Return pages in a state; `depth` is -1 for an unreachable page, `pagerank` a multiple of the mean."""
+        figures = self.figures[state]
+        texts = {"url": self.urls, "title": self.titles, "section": self.sections, "cluster": self.clusters}
+        return {
+            **{name: [values[row] for row in rows.tolist()] for name, values in texts.items()},
+            **{name: getattr(figures, name)[rows] for name in ("inlinks", "outlinks", "depth")},
+            "pagerank": figures.pagerank[rows] * len(self.urls),
+        }
+
+    def links(self, state: State, key: str = "", ends: tuple[str, str] = ("", "")) -> Ints:
+        """Return the places in the graph of the links behind a figure or a cell of the matrix of sections.
+
+        New links, which are not on the site today, come first, the strongest first.
+
+        Args:
+            key: the figure; "": all links.
+            ends: only links from and to these sections, as the matrix names them; "": any.
 
         Raises:
             ConfigurationError: there is no such figure of links, or no such section.
         """
-        graph, n = self.graphs[state], len(self.urls)
+        graph = self.graphs[state]
         if key and ROWS.get(key) != "links":
             raise ConfigurationError(f"There is no figure of links named '{key[:40]}'.")
         shown = self._links_of(graph, key)
@@ -209,16 +196,34 @@ class AuditStates(Result):
                 if name not in names:
                     raise ConfigurationError(f"There is no section '{name[:100]}' in the matrix.")
                 shown &= labels[rows] == list(names).index(name)
-        new = ~np.isin(pair_keys(graph, n), pair_keys(self.graphs["today"], n))
         places = np.flatnonzero(shown)
-        # New links are what a person looks for; the strongest come first.
-        places = places[np.lexsort((-graph.weights[places], ~new[places]))]
-        return Lazy(len(places), lambda at: self._link(graph, int(places[at]), bool(new[places[at]])))
+        return places[np.lexsort((-graph.weights[places], ~self.new[state][places]))]
 
-    def found(self, state: State, rule: str = "") -> list[StateFinding]:
+    def link_values(self, state: State, places: Ints) -> Columns:
+        """Return links by their places in the graph of a state; `score` is that of a `new` link, else None."""
+        graph, new = self.graphs[state], self.new[state][places].tolist()
+        ends = graph.sources[places].tolist(), graph.targets[places].tolist()
+        scores = map(score_of, graph.weights[places].tolist())
+        return {
+            **{name: [self.urls[row] for row in rows] for name, rows in zip(_ENDS, ends, strict=True)},
+            **{
+                f"{name}_title": [self.titles[row] for row in rows]
+                for name, rows in zip(_ENDS, ends, strict=True)
+            },
+            "new": new,
+            "score": [score if is_new else None for score, is_new in zip(scores, new, strict=True)],
+        }
+
+    def found(self, state: State, rule: str = "") -> "DataFrame":
         """Return the findings of a rule ("": of all) that hold in a state."""
-        at = STATES.index(state)
-        return [one for one in self.findings if one.holds[at] and rule in ("", one.rule)]
+        holds = self.findings["holds"].str[STATES.index(state)].astype(bool)
+        return self.findings[holds & (self.findings["rule"] == rule) if rule else holds]
+
+    @cached_property
+    def new(self) -> Mapping[State, Bools]:
+        """Which links in the graph of each state are not on the site today."""
+        keys = {state: pair_keys(graph, len(self.urls)) for state, graph in self.graphs.items()}
+        return {state: ~np.isin(some, keys["today"]) for state, some in keys.items()}
 
     @cached_property
     def _grouped(self) -> tuple[Sequence[str], Ints]:
@@ -269,30 +274,6 @@ class AuditStates(Result):
             return np.isin(pair_keys(graph, n), pairs[:, 0].astype(np.int64) * n + pairs[:, 1])
         return np.ones(len(graph.sources), np.bool_)
 
-    def _page(self, state: State, row: int) -> StatePage:
-        figures = self.figures[state]
-        return StatePage(
-            self.urls[row],
-            self.titles[row],
-            self.sections[row],
-            self.clusters[row],
-            int(figures.inlinks[row]),
-            int(figures.outlinks[row]),
-            int(figures.depth[row]),
-            float(figures.pagerank[row]) * len(self.urls),
-        )
-
-    def _link(self, graph: SiteGraph, at: int, new: bool) -> StateLink:
-        source, target = int(graph.sources[at]), int(graph.targets[at])
-        return StateLink(
-            self.urls[source],
-            self.titles[source],
-            self.urls[target],
-            self.titles[target],
-            new,
-            score_of(float(graph.weights[at])) if new else None,
-        )
-
 
 def states_of(accepted: Audit, every: Audit, *, made: str, min_inlinks: int, clicks: int) -> AuditStates:
     """Combine the audits with the accepted links and with all proposed ones, which has the actions.
@@ -334,36 +315,42 @@ def states_of(accepted: Audit, every: Audit, *, made: str, min_inlinks: int, cli
     )
 
 
-def _opportunities(every: Audit) -> list[ShownOpportunity]:
-    if not every.opportunities:
-        return []
+def _opportunities(every: Audit) -> "DataFrame":
     titles = dict(zip(every.urls, every.titles, strict=True))
-    found: list[Any] = []
-    for page, query, *figures in every.opportunities.rows():
-        sources = filter(None, figures[-SOURCES_SHOWN:])
-        found.append((page, titles[str(page)], query, *figures[:-SOURCES_SHOWN], tuple(sources)))
-    return [ShownOpportunity(*one) for one in found]
+    rows = []
+    for page, query, *figures in every.opportunities.rows() if every.opportunities else ():
+        sources = [source for source in figures[-SOURCES_SHOWN:] if source]
+        rows.append((page, query, *figures[:-SOURCES_SHOWN], titles[str(page)], sources))
+    return state_frame(STATE_OPPORTUNITIES, rows)
 
 
-def _measures(accepted: Audit, every: Audit) -> list[StateMeasure]:
+def _measures(accepted: Audit, every: Audit) -> "DataFrame":
     middle = {each.key: each.after for each in accepted.summary}
-    return [
-        StateMeasure(
+    rows = (
+        (
             each.key,
             each.name,
             each.decimals,
-            (_known(each.before), _known(middle.get(each.key, np.nan)), _known(each.after)),
+            [*map(_known, (each.before, middle.get(each.key, np.nan), each.after))],
             ROWS[each.key],
         )
         for each in every.summary
-    ]
+    )
+    return state_frame(STATE_MEASURES, rows)
+
+
+def state_frame(columns: Sequence[Column], rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> "DataFrame":
+    """Return a table of `AuditStates`, from rows in the order of its columns or by their keys."""
+    from pandas import DataFrame
+
+    return DataFrame([*rows], columns=[column.key for column in columns])
 
 
 def _known(figure: float) -> float | None:
     return float(figure) if isfinite(figure) else None
 
 
-def _findings(accepted: Audit, every: Audit) -> list[StateFinding]:
+def _findings(accepted: Audit, every: Audit) -> "DataFrame":
     holds: dict[tuple[Rule, str, str], list[bool]] = {}
     details: dict[tuple[Rule, str, str], str] = {}
     for at, audit in ((2, every), (1, accepted)):
@@ -374,9 +361,8 @@ def _findings(accepted: Audit, every: Audit) -> list[StateFinding]:
             told[0] |= one.standing != "new"
             told[at] |= one.standing != "resolved"
     order = {rule: at for at, rule in enumerate(Rule)}
-    found = sorted(holds, key=lambda key: order[key[0]])
-    return [
-        StateFinding(str(rule), page, other, details[rule, page, other], (told[0], told[1], told[2]))
-        for rule, page, other in found
-        for told in [holds[rule, page, other]]
-    ]
+    rows = (
+        (str(rule), page, other, details[rule, page, other], holds[rule, page, other])
+        for rule, page, other in sorted(holds, key=lambda key: order[key[0]])
+    )
+    return state_frame(STATE_FINDINGS, rows)

@@ -1,8 +1,7 @@
 """The tables of an audit, each declared once: workbooks, the report and DataFrames take them."""
 
-from collections.abc import Sequence
-from itertools import takewhile
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -10,16 +9,21 @@ import numpy as np
 from internal_linker.insight.audit.actions import OPPORTUNITIES, SOURCES_SHOWN, link_text
 from internal_linker.insight.audit.records import Action, Audit, Finding, Rule
 from internal_linker.insight.audit.states import (
-    STATES,
+    PLACE,
+    SEVERITY,
+    STATE_FINDINGS,
+    STATE_MEASURES,
+    STATE_RULES,
     AuditStates,
-    ShownOpportunity,
     State,
-    StateMeasure,
 )
 from internal_linker.model.edges import TIER_NAMES, score_of
-from internal_linker.model.results import Column, Columns, ResultTable, columns_of, table_of
+from internal_linker.model.results import Column, Columns, ResultTable, json_rows, table_of
 from internal_linker.review.rows import anchor_span
 from internal_linker.sources.tables.xlsx_writer import Marked
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Rows of the sheet Pages: more would take longer to write than the whole audit, and long to open in Excel.
 MOST_PAGES = 50_000
@@ -34,9 +38,6 @@ _STATES: dict[State, str] = {
     "all": "Everything proposed",
 }
 _BY_STATE = tuple(Column(state, name, 20) for state, name in _STATES.items())
-_RULE, _SEVERITY = Column("rule", "Finding", 24), Column("severity", "Severity", 10)
-_PLACE = Column("page", "Page", 50, "link"), Column("other", "Other page", 50, "link")
-_DETAIL = Column("detail", "Detail", 70)
 _ENDS = Column("source", "Source", 50, "link"), Column("target", "Target", 50, "link")
 _ACTIONS = (
     Column("what", "What to do", 90, "text"),
@@ -57,39 +58,31 @@ _LINKS = (
     Column("section", "Source section", 16),
     *_ENDS,
 )
-_FINDINGS = *_PLACE, _DETAIL, Column("standing", "After adoption", 28), _SEVERITY
-_CLUSTERS = (
-    Column("name", "Cluster", 40),
-    Column("pages", "Pages", 10),
-    Column("hub", "Strongest page", 60, "link"),
-    Column("inner", "Links inside", 14),
-    Column("inner_after", "... after", 14),
-    Column("outer", "Links out and in", 16),
-    Column("outer_after", "... after", 14),
-)
+_FINDINGS = *PLACE, Column("standing", "After adoption", 28), SEVERITY
 _PAGES = (
     Column("url", "URL", 60, "link"),
     Column("title", "Title", 45),
     Column("section", "Section", 16),
     Column("cluster", "Cluster", 30),
-    Column("inlinks", "Links here", 12, "bar"),
+    Column("inlinks", "Links here", 12, "bar", kind="integer"),
     Column("inlinks_after", "Links here after", 12, "bar"),
-    Column("outlinks", "Own links"),
+    Column("outlinks", "Own links", kind="integer"),
     Column("outlinks_after", "Own links after"),
-    Column("depth", "Clicks"),
+    Column("depth", "Clicks", kind="integer"),
     Column("depth_after", "Clicks after"),
-    Column("pagerank", "PageRank x n", 12, "bar"),
+    Column("pagerank", "PageRank x n", 12, "bar", kind="number"),
     Column("pagerank_after", "PageRank x n after", 12, "bar"),
 )
-_FIGURES = Column("name", "Figure", 46), *_BY_STATE
-_RULES = _RULE, _SEVERITY, Column("meaning", "Meaning", 60), *_BY_STATE
-_STATE_PAGES = tuple(column for column in _PAGES if not column.key.endswith("_after"))
+_FIGURES = STATE_MEASURES[1], *_BY_STATE
+_RULES = *STATE_RULES[:-1], *_BY_STATE
+STATE_PAGES = tuple(column for column in _PAGES if not column.key.endswith("_after"))
 _NEW_LINKS = (
     Column("source_title", "Source title", 36),
     Column("target_title", "Target title", 36),
-    Column("score", "Score", 8),
+    Column("score", "Score", 8, kind="integer or null"),
     *_ENDS,
 )
+STATE_LINKS = *_NEW_LINKS, Column("new", "New", kind="boolean")
 
 
 def readable(path: str) -> str:
@@ -139,12 +132,6 @@ def findings_table(rule: Rule, findings: Sequence[Finding]) -> ResultTable:
     return table_of(rule, _FINDINGS, rows)
 
 
-def clusters_table(audit: Audit) -> ResultTable:
-    """Return the clusters, largest first."""
-    rows = ((one.name, one.pages, audit.urls[one.hub], *one.inner, *one.outer) for one in audit.cluster_links)
-    return table_of("Clusters", _CLUSTERS, rows)
-
-
 def page_columns(audit: Audit) -> Columns:
     """Return the figures of all pages; those of links are NaN if no links are known today."""
     before, after = audit.before, audit.after
@@ -183,44 +170,41 @@ def state_tables(found: AuditStates, state: State) -> list[ResultTable]:
     """Return actions, opportunities, the figures of all states, and the findings, pages and new links of one state."""
     tables = [
         actions_table(found.actions, with_links=False),
-        table_of("Figures", _FIGURES, map(_figures, found.measures)),
+        table_of("Figures", _FIGURES, map(_figures, json_rows(found.measures))),
         table_of(
             "Findings by rule",
             _RULES,
-            ((one.rule, one.severity, one.message, *one.counts) for one in found.rules),
+            ((one["rule"], one["severity"], one["message"], *one["counts"]) for one in found.rules),
         ),
-        table_of(
-            "Findings",
-            (_RULE, *_PLACE, _DETAIL),
-            ((one.rule, one.page, one.other, one.detail) for one in found.found(state)),
-        ),
+        ResultTable("Findings", STATE_FINDINGS[:-1], found.found(state).to_dict("list")),
         _state_pages(found, state),
     ]
-    if found.opportunities:
-        tables.insert(1, table_of("Opportunities", OPPORTUNITIES, map(_opportunity, found.opportunities)))
+    if len(found.opportunities):
+        tables.insert(1, _opportunities(found.opportunities))
     if state != "today":
-        new = takewhile(lambda link: link.new, found.links(state))
-        rows = ((one.source_title, one.target_title, one.score, one.source, one.target) for one in new)
-        tables.append(table_of("New links", _NEW_LINKS, rows))
+        places = found.links(state)
+        new = found.link_values(state, places[found.new[state][places]])
+        tables.append(ResultTable("New links", _NEW_LINKS, new))
     return tables
 
 
-def _opportunity(one: ShownOpportunity) -> Sequence[Any]:
-    lacking = [""] * (SOURCES_SHOWN - len(one.sources))
-    return one.page, one.query, one.position, one.impressions, one.clicks, one.gain, *one.sources, *lacking
+def _opportunities(found: "DataFrame") -> ResultTable:
+    places = range(SOURCES_SHOWN)
+    sources = {f"source_{at + 1}": [*found["sources"].str[at].fillna("")] for at in places}
+    return ResultTable("Opportunities", OPPORTUNITIES, {**found.to_dict("list"), **sources})
 
 
-def _figures(one: StateMeasure) -> Sequence[Any]:
-    values = ["unknown" if value is None else round(value, one.decimals) for value in one.values]
-    return one.name, *values[: len(STATES)]
+def _figures(one: Mapping[str, Any]) -> Sequence[Any]:
+    values = ["unknown" if value is None else round(value, one["decimals"]) for value in one["values"]]
+    return one["name"], *values
 
 
 def _state_pages(found: AuditStates, state: State) -> ResultTable:
-    pages = found.pages(state)
-    values = columns_of(pages, *(column.key for column in _STATE_PAGES))
+    rows = found.pages(state)
+    values = dict(found.page_values(state, rows))
     values["depth"] = [depth if depth >= 0 else None for depth in values["depth"]]
     values["pagerank"] = [round(rank, 3) for rank in values["pagerank"]]
     if not found.links_known:
         # Their counts are unknown, not 0.
-        values |= {key: [None] * len(pages) for key in ("inlinks", "outlinks", "depth", "pagerank")}
-    return ResultTable("Pages", _STATE_PAGES, values)
+        values |= {key: [None] * len(rows) for key in ("inlinks", "outlinks", "depth", "pagerank")}
+    return ResultTable("Pages", STATE_PAGES, values)

@@ -1,17 +1,15 @@
 """Writes audit.xlsx: a summary, and the tables of an audit as sheets, without formulas."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import Any
 
 from internal_linker.insight.audit.actions import GAIN_MEANS
-from internal_linker.insight.audit.records import Audit, Finding, Rule
+from internal_linker.insight.audit.records import Audit, Rule
 from internal_linker.insight.audit.tables import (
     MOST_PAGES,
     actions_table,
-    clusters_table,
     findings_table,
     links_table,
     pages_table,
@@ -35,13 +33,10 @@ def write_workbook(
         OutputError: the file can't be written; it stays as it was.
     """
     name = f"files/{path.name}"
-    by_rule: dict[Rule, list[Finding]] = {rule: [] for rule in Rule}
-    for one in audit.findings:
-        by_rule[one.rule].append(one)
     landed = write_xlsx(
         path,
-        _tables(audit, by_rule, most_rows),
-        begin=lambda book: _add_summary(book, audit, by_rule),
+        _tables(audit, most_rows),
+        begin=lambda book: _add_summary(book, audit),
         write_whole=write_whole,
     )
     remarks = [
@@ -55,23 +50,23 @@ def write_workbook(
     ]
     remarks += [
         f"{name} has the first {most_rows:,} of {len(found):,} findings of {rule}."
-        for rule, found in by_rule.items()
+        for rule, found in audit.by_rule.items()
         if len(found) > most_rows
     ]
     return remarks + landed
 
 
-def _tables(audit: Audit, by_rule: Mapping[Rule, Sequence[Finding]], most_rows: int) -> list[ResultTable]:
+def _tables(audit: Audit, most_rows: int) -> list[ResultTable]:
     optional = [actions_table(audit.actions, with_links=True), links_table(audit), audit.opportunities]
     return [
         *(table for table in optional if table),
-        *(findings_table(rule, found[:most_rows]) for rule, found in by_rule.items() if found),
-        clusters_table(audit),
+        *(findings_table(rule, found[:most_rows]) for rule, found in audit.by_rule.items()),
+        audit.cluster_links,
         pages_table(audit),
     ]
 
 
-def _add_summary(book: Any, audit: Audit, by_rule: Mapping[Rule, Sequence[Finding]]) -> None:
+def _add_summary(book: Any, audit: Audit) -> None:
     bold = book.add_format({"bold": True, "bottom": 1})
     sheet = book.add_worksheet("Summary")
     sheet.set_column(0, 0, 46)
@@ -96,10 +91,10 @@ def _add_summary(book: Any, audit: Audit, by_rule: Mapping[Rule, Sequence[Findin
         figures = ["unknown" if isnan(value) else round(value, measure.decimals) for value in values]
         rows.append(((measure.name, *figures), False))
     rows += [((), False), (("Finding", "Count", "Resolved", "New", "Severity", "Meaning"), True)]
-    for rule, found in by_rule.items():
-        standings = Counter(one.standing for one in found)
-        counts = (len(found), standings["resolved"], standings["new"])
-        known = ("unknown",) * 3 if rule in audit.unknown and not found else counts
+    by_rule, standings = audit.by_rule, audit.standings
+    for rule in Rule:
+        counts = (len(by_rule.get(rule, ())), standings[rule, "resolved"], standings[rule, "new"])
+        known = ("unknown",) * 3 if rule in audit.unknown and rule not in by_rule else counts
         rows.append(((rule, *known, rule.severity, rule.message), False))
     for at, (cells, is_head) in enumerate(rows):
         put_row(sheet, at, cells, bold if is_head else None)

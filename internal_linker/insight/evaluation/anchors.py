@@ -11,6 +11,7 @@ from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.insight.evaluation.hygiene import Hygiene, ProposedAnchor, hygiene
 from internal_linker.insight.evaluation.page_text import link_spans, word_length
+from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.model.edges import Anchor, Edge
 from internal_linker.model.records import Collected, ExistingLink, Page
 from internal_linker.rank.metrics import Estimate, fold, ratios
@@ -57,20 +58,8 @@ class ProposedAnchors:
     hygiene: Hygiene  # what is wrong with anchors
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """What was measured of one pair of pages."""
-
-    source: str
-    language: str
-    f1: float
-    exact: bool
-    found: bool
-    good: bool
-    marked: int
-    standing: int
-    length: int
-    editors_lengths: Counter[int]
+# The source page of a pair, and what was measured of it.
+_Measured = tuple[Page, tuple[Vectors, Vectors]]
 
 
 def agreement(collected: Collected) -> Agreement | None:
@@ -84,23 +73,23 @@ def agreement(collected: Collected) -> Agreement | None:
     for link in collected.links:
         links[link.source, link.target].append(link)
     absent: Counter[str] = Counter()
-    pairs: list[_Pair] = []
+    pairs: list[_Measured] = []
     for source, target in _linked(collected, links):
         content = str(source.content)
         texts = _editors_anchors(content, links[source.key, target.key])
         if texts:
             chooser = by_fold[fold(source.key, FOLDS)]
-            pairs.append(_measured(source, target, content, texts, chooser))
+            pairs.append((source, _measured(source, target, content, texts, chooser)))
         else:
             absent[source.lang] += 1
     if not pairs:
         return None
-    languages = sorted({pair.language for pair in pairs})
+    languages = sorted({source.lang for source, _ in pairs})
     return _summary(
         pairs,
         absent.total(),
         {
-            language: _summary([pair for pair in pairs if pair.language == language], absent[language], {})
+            language: _summary([pair for pair in pairs if pair[0].lang == language], absent[language], {})
             for language in languages
         }
         if len(languages) > 1
@@ -149,21 +138,29 @@ def token_f1(ours: str, theirs: str) -> float:
     return 2 * (one & other).total() / (one.total() + other.total())
 
 
-def _measured(source: Page, target: Page, content: str, texts: Sequence[str], chooser: Anchoring) -> _Pair:
+def _measured(
+    source: Page, target: Page, content: str, texts: Sequence[str], chooser: Anchoring
+) -> tuple[Vectors, Vectors]:
+    """Return what a pair adds to sums and to counts, (5 + 2 * lengths,): measures, and lengths of both anchors."""
     anchors = [one for one in chooser.propose_unlinked(source.key, target.key) if one.verbatim]
     first = anchors[0].text if anchors else ""
-    return _Pair(
-        source.key,
-        source.lang,
+    measures = (
         max(token_f1(first, text) for text in texts) if first else 0.0,
         any(normalise(first) == normalise(text) for text in texts),
         bool(first),
         bool(anchors) and anchors[0].quality >= BALANCED,
-        len(anchors),
         sum(content.startswith(one.text, one.start) for one in anchors),
-        word_length(first, source.lang),
-        Counter(word_length(text, source.lang) for text in texts),
     )
+    ours, theirs = (_by_length(some, source.lang) for some in ([first] if first else [], texts))
+    most = len(LENGTHS)
+    counts = np.repeat([1, len(anchors), bool(first), len(texts)], [4, 1, most, most])
+    return np.concatenate([measures, ours, theirs]), counts
+
+
+def _by_length(texts: Sequence[str], language: str) -> Ints:
+    """Return how many texts have each of `LENGTHS`."""
+    lengths = [min(word_length(text, language), len(LENGTHS)) - 1 for text in texts]
+    return np.bincount(np.array(lengths, np.int64), minlength=len(LENGTHS))
 
 
 def _editors_anchors(content: str, links: Sequence[ExistingLink]) -> list[str]:
@@ -173,25 +170,14 @@ def _editors_anchors(content: str, links: Sequence[ExistingLink]) -> list[str]:
     return list(found.values())
 
 
-def _summary(pairs: Sequence[_Pair], absent: int, by_language: Mapping[str, Agreement]) -> Agreement:
+def _summary(pairs: Sequence[_Measured], absent: int, by_language: Mapping[str, Agreement]) -> Agreement:
     """Return the means and shares over pairs; the resamples of their intervals consist of whole source pages."""
-    most = len(LENGTHS)
     rows: dict[str, int] = {}
-    for pair in pairs:
-        rows.setdefault(pair.source, len(rows))
-    values = np.zeros((len(rows), 5 + 2 * most))
-    counts = np.zeros_like(values)
-    for pair in pairs:
-        row = rows[pair.source]
-        values[row, :5] += pair.f1, pair.exact, pair.found, pair.good, pair.standing
-        counts[row, :5] += 1, 1, 1, 1, pair.marked
-        if pair.found:
-            values[row, 4 + min(pair.length, most)] += 1
-            counts[row, 5 : 5 + most] += 1
-        for length, count in pair.editors_lengths.items():
-            values[row, 4 + most + min(length, most)] += count
-            counts[row, 5 + most :] += count
-    f1, exact, found, good, verbatim, *lengths = ratios(values, counts)
+    places = [rows.setdefault(source.key, len(rows)) for source, _ in pairs]
+    sums = np.zeros((2, len(rows), 5 + 2 * len(LENGTHS)))
+    for part, each in enumerate(sums):
+        np.add.at(each, places, [found[part] for _, found in pairs])
+    f1, exact, found, good, verbatim, *lengths = ratios(*sums)
     return Agreement(
         len(pairs),
         len(rows),
@@ -201,8 +187,8 @@ def _summary(pairs: Sequence[_Pair], absent: int, by_language: Mapping[str, Agre
         found,
         good,
         verbatim,
-        lengths[:most],
-        lengths[most:],
+        lengths[: len(LENGTHS)],
+        lengths[len(LENGTHS) :],
         by_language,
     )
 

@@ -57,14 +57,6 @@ class Row:
     reach: float
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a run expects of m pairs of pages whose sources have hidden links."""
-
-    probability: Vectors  # (m,) how probable it is that editors add the link, 0 to 1
-    is_link: Bools  # (m,) which pairs are hidden links
-
-
 @dataclass(frozen=True)
 class Hidden:
     """A site with some of its links hidden."""
@@ -158,8 +150,11 @@ def evaluate(
     *,
     searched: Searched,
     progress: Progress,
-) -> tuple[list[Row], Adaptation | None, Expected]:
+) -> tuple[list[Row], Adaptation | None, tuple[Vectors, Bools]]:
     """Rank every source in each way and compare; also return what the ranker learned, and which links it expects.
+
+    Of m pairs of pages whose sources have hidden links, these are the probabilities that editors add the link, and
+    which are hidden links, both (m,).
 
     Args:
         targets: where links may lead; it must not contain the hidden links.
@@ -195,14 +190,14 @@ def evaluate(
     return rows, adaptation, expected
 
 
-def _expected(ranking: Ranking, truth: Truth) -> Expected:
+def _expected(ranking: Ranking, truth: Truth) -> tuple[Vectors, Bools]:
     places = [at for at, source in enumerate(ranking.sources) if source.url in truth]
     pairs = [
         (each.probability, each.url in truth[ranking.sources[at].url])
         for at, candidates in zip(places, ranking.rank_sources(places), strict=True)
         for each in candidates
     ]
-    return Expected(*(np.array([pair[at] for pair in pairs], kind) for at, kind in enumerate((float, bool))))
+    return np.array([pair[0] for pair in pairs], float), np.array([pair[1] for pair in pairs], bool)
 
 
 def _ways(ranking: Ranking) -> dict[str, Ranking]:

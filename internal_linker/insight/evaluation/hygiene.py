@@ -101,21 +101,13 @@ class ProposedAnchor:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """An anchor with a flaw: URLs of its page and of the target."""
-
-    page: str
-    anchor: str
-    target: str
-
-
-@dataclass(frozen=True, slots=True)
 class Hygiene:
     """Counts of the anchors that have each flaw; an anchor may have several."""
 
     counts: Mapping[Flaw, int]  # the count of anchors by flaw, every flaw included
     long: int  # the count of anchors of more than five words; they may be right
-    examples: Mapping[Flaw, Sequence[Example]]  # up to five anchors of each flaw that occurs
+    # up to five anchors of each flaw that occurs, each with the URLs of its page, before, and of the target
+    examples: Mapping[Flaw, Sequence[tuple[str, str, str]]]
 
 
 def hygiene(
@@ -134,7 +126,7 @@ def hygiene(
     several = _several(one for some in by_page.values() for one in some if one.anchor.verbatim)
     inspector = _Inspector(site, brands, by_page)
     counts: Counter[Flaw] = Counter()
-    examples: defaultdict[Flaw, list[Example]] = defaultdict(list)
+    examples: defaultdict[Flaw, list[tuple[str, str, str]]] = defaultdict(list)
     long = 0
     for source, some in by_page.items():
         page = site.page(source)
@@ -145,9 +137,7 @@ def hygiene(
             target = site.find(one.target)
             for flaw in flaws:
                 if len(examples[flaw]) < EXAMPLES:
-                    examples[flaw].append(
-                        Example(page.url, one.anchor.text, target.url if target else one.target)
-                    )
+                    examples[flaw].append((page.url, one.anchor.text, target.url if target else one.target))
             long += one.anchor.verbatim and word_length(one.anchor.text, page.lang) > MOST_WORDS
     return Hygiene(
         {flaw: counts[flaw] for flaw in Flaw},

@@ -1,9 +1,10 @@
 """The impact of a site's new links: matches their targets, estimates what they gained, and says what is known."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from internal_linker.insight.impact.estimate import (
     detectable,
     estimate,
     event_study,
+    outcomes,
     pages_needed,
+    set_means,
 )
 from internal_linker.insight.impact.matching import Matching, history, level, matched
 from internal_linker.insight.impact.panel import Panel
@@ -27,13 +30,14 @@ from internal_linker.insight.impact.records import (
     Dropped,
     Effect,
     Findings,
-    MatchedPair,
     Metric,
-    NewLink,
-    Treated,
 )
-from internal_linker.model.arrays import Bools, Ints
+from internal_linker.model.arrays import Bools, Ints, Vectors
+from internal_linker.model.search_data import FINAL_AFTER
 from internal_linker.model.sequences import counted
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
 # Below these, the intervals of the simulated sites (tests/research/quality/IMPACT.md) no longer hold what they promise.
 FEWEST_PAGES, FEWEST_CONTROLS, FEWEST_CLICKS = 20, 20, 200
@@ -43,8 +47,6 @@ FEWEST_HELD = 30
 _FEWEST_WEEKS = 2
 # Below it, differences before the link are hardly by chance.
 _LIKELY = 0.05
-# Search Console's data are final after two to three days.
-_DAYS_UNTIL_FINAL = 3
 # Results must not differ from one call to the next.
 _SEED = 20_240_229
 
@@ -59,13 +61,17 @@ class Experiment:
     first: int
     until: int
 
-    def contaminated(self, treated: Iterable[Treated]) -> int:
+    def contaminated(self, treated: "DataFrame") -> int:
         """Return how many targets got a new link while links to them were held back.
 
         Args:
-            treated: the targets of links that went live since the first day.
+            treated: the targets of links that went live since the first day, by `treated_pages`.
         """
-        return sum(one.page in self.held and self.first <= one.day < self.until for one in treated)
+        return int((treated["page"].isin(self.held) & self.lasts(treated)).sum())
+
+    def lasts(self, treated: "DataFrame") -> "Series":
+        """Return whether links to targets went live while it lasted."""
+        return treated["day"].between(self.first, self.until, inclusive="left")
 
 
 def contamination(count: int, held: int) -> str:
@@ -80,7 +86,7 @@ def contamination(count: int, held: int) -> str:
 class ClickEffect:
     """What new links did to clicks."""
 
-    treated: Sequence[Treated]  # the targets that were looked at
+    treated: "DataFrame"  # the targets that were looked at
     matches: Matching  # those that could be compared, with their controls
     thin: str  # why there are too few data to say; "": there are enough
     # clicks, details: the effect and what it depends on; None if there are too few data
@@ -88,38 +94,32 @@ class ClickEffect:
     details: Influence | None = None
 
 
-def treated_pages(links: Sequence[NewLink], days: int, since: int = 0) -> list[Treated]:
-    """Return the pages that links went live to, each with the day of its first link.
+def treated_pages(links: "DataFrame", days: int, since: int = 0) -> "DataFrame":
+    """Return the pages that links went live to, sorted by `page`, each with the day of its first link.
+
+    `links` is the number of links within the days, `tier` and `anchor` are those of the first link, "several" if links
+    of the first day differ.
 
     Args:
+        links: `target`, a key; `day`, an ordinal number of `datetime.date`; `tier` and kind of `anchor`.
         days: how many days after it further links of the page count.
         since: the first day whose links are new, as an ordinal number: that of an experiment, since pages with earlier
             links are held back as often as others.
     """
-    by_page = defaultdict[str, list[NewLink]](list)
-    for link in links:
-        if link.day >= since:
-            by_page[link.target].append(link)
-    found = []
-    for page, some in sorted(by_page.items()):
-        day = min(link.day for link in some)
-        first = [link for link in some if link.day == day]
-        tiers, anchors = {link.tier for link in first}, {link.anchor for link in first}
-        found.append(
-            Treated(
-                page=page,
-                day=day,
-                links=sum(link.day < day + days for link in some),
-                tier=tiers.pop() if len(tiers) == 1 else "several",
-                anchor=anchors.pop() if len(anchors) == 1 else "several",
-            )
-        )
-    return found
+    some = links[links["day"] >= since]
+    firsts = some.groupby("target")["day"].transform("min")
+    some = some.assign(links=(some["day"] < firsts + days).astype(np.int64))
+    found = some[some["day"] == firsts].groupby("target")[["day", "tier", "anchor"]].first()
+    kinds = some[some["day"] == firsts].groupby("target")[["tier", "anchor"]].nunique()
+    for name in kinds:
+        found[name] = found[name].where(kinds[name] == 1, "several")
+    found["links"] = some.groupby("target")["links"].sum()
+    return found.rename_axis("page").reset_index()
 
 
 def impact(
     panel: Panel,
-    treated: Sequence[Treated],
+    treated: "DataFrame",
     strata: Mapping[str, str],
     *,
     days: int = 28,
@@ -128,7 +128,7 @@ def impact(
     """Find what new links did to their targets.
 
     Args:
-        treated: the targets; of an experiment those of links since its first day.
+        treated: the targets, by `treated_pages`; of an experiment those of links since its first day.
         strata: the section and language of each page, as any text: controls have the target's own.
         days: how many days after the links are compared, whole weeks.
         experiment: compare with targets that were held back at random rather than with similar pages; None: no.
@@ -152,26 +152,19 @@ def impact(
 
 def click_effect(
     panel: Panel,
-    treated: Sequence[Treated],
+    treated: "DataFrame",
     strata: Mapping[str, str],
     *,
     days: int = 28,
     experiment: Experiment | None = None,
 ) -> ClickEffect:
     """Find what new links did to the clicks of their targets; the arguments are those of `impact`."""
-    rows = {page: row for row, page in enumerate(panel.pages)}
-    site = _site(panel, rows, treated, strata, experiment)
-    weeks = days // DAYS_A_WEEK
-    some = [one for one in treated if experiment is None or _is_in(experiment, one)]
-    spans = [_span(one, weeks, experiment) for one in some]
-    matches = matched(
-        panel,
-        site,
-        np.array([rows.get(one.page, -1) for one in some], np.int64),
-        np.array([one.day for one in some], np.int64),
-        np.array(spans, np.int64),
-        at_random=experiment is not None,
-    )
+    site, some, weeks = _site(panel, treated, strata, experiment), treated, days // DAYS_A_WEEK
+    if experiment:
+        some = treated[treated["page"].isin(experiment.released) & experiment.lasts(treated)]
+    live = some["day"].to_numpy(np.int64)
+    spans = _spans(live, weeks, experiment)
+    matches = matched(panel, site, _rows(panel, some), live, spans, at_random=experiment is not None)
     if thin := _all_live(experiment, treated) or _too_thin(panel, matches, len(some), days, experiment):
         return ClickEffect(some, matches, thin)
     first = estimate(panel, matches, Metric.CLICKS, np.random.default_rng(_SEED))
@@ -184,16 +177,11 @@ def click_effect(
 
 
 def _site(
-    panel: Panel,
-    rows: Mapping[str, int],
-    treated: Sequence[Treated],
-    strata: Mapping[str, str],
-    experiment: Experiment | None,
+    panel: Panel, treated: "DataFrame", strata: Mapping[str, str], experiment: Experiment | None
 ) -> DonorPool:
     firsts: Ints = np.full(len(panel.pages), NEVER, np.int64)
-    for one in treated:
-        if one.page in rows:
-            firsts[rows[one.page]] = one.day
+    rows = _rows(panel, treated)
+    firsts[rows[rows >= 0]] = treated["day"].to_numpy(np.int64)[rows >= 0]
     named = np.array([strata.get(page, "") for page in panel.pages], np.str_)
     held = experiment.held if experiment else frozenset[str]()
     return DonorPool(
@@ -203,17 +191,23 @@ def _site(
     )
 
 
-def _is_in(experiment: Experiment, one: Treated) -> bool:
-    return one.page in experiment.released and experiment.first <= one.day < experiment.until
+def _rows(panel: Panel, treated: "DataFrame") -> Ints:
+    """Return the row of each target in the panel; -1 for a page without data."""
+    from pandas import Index
+
+    rows: Ints = Index(panel.pages, dtype=object).get_indexer(treated["page"]).astype(np.int64)
+    return rows
 
 
-def _span(one: Treated, weeks: int, experiment: Experiment | None) -> int:
-    """Return how many whole weeks after a target's link are compared; 0 if too few are left."""
-    span = min(weeks, (experiment.until - one.day) // DAYS_A_WEEK) if experiment else weeks
-    return span if span >= min(weeks, _FEWEST_WEEKS) else 0
+def _spans(live: Ints, weeks: int, experiment: Experiment | None) -> Ints:
+    """Return how many whole weeks after each target's link are compared; 0 if too few are left."""
+    spans = np.full(len(live), weeks, np.int64)
+    if experiment:
+        spans = np.minimum(spans, (experiment.until - live) // DAYS_A_WEEK)
+    return np.where(spans >= min(weeks, _FEWEST_WEEKS), spans, 0)
 
 
-def _all_live(experiment: Experiment | None, treated: Sequence[Treated]) -> str:
+def _all_live(experiment: Experiment | None, treated: "DataFrame") -> str:
     """Return why an experiment can't be evaluated however long one waits; "" if it can."""
     if experiment is None or not experiment.held or experiment.contaminated(treated) < len(experiment.held):
         return ""
@@ -284,7 +278,7 @@ def _waiting(matches: Matching, lacking: int, days: int) -> str:
     wait = f"{counted(count, 'target')} {'waits' if count == 1 else 'wait'}"
     return (
         f" {wait} for search data of up to {days} days after the link: ask again from "
-        f"{date.fromordinal(last + _DAYS_UNTIL_FINAL)} on, with final search data until {date.fromordinal(last)}."
+        f"{date.fromordinal(last) + FINAL_AFTER} on, with final search data until {date.fromordinal(last)}."
     )
 
 
@@ -308,20 +302,20 @@ def _found(panel: Panel, found: ClickEffect, days: int, *, randomised: bool, sha
     assert found.details is not None
     matches, treated, clicks, rng = found.matches, found.treated, found.clicks, np.random.default_rng(_SEED)
     others = [estimate(panel, matches, one, rng) for one in (Metric.IMPRESSIONS, Metric.POSITION)]
-    events, chance = event_study(panel, matches, rng)
+    weeks, chance = event_study(panel, matches, rng)
     placebo = _placebo(panel, matches, rng)
     return Findings(
         days=days,
         verdict=clicks.verdict,
         sentence=sentence(clicks, days, randomised=randomised, contaminated=share),
         estimates=[clicks, *(one[0] for one in others if one), *_groups(panel, matches, treated, rng)],
-        events=events,
+        weeks=weeks,
         pre_trend=chance,
         placebo=placebo,
         before_after=before_after(panel, matches),
         detectable=detectable(clicks.error / (1 - share)),
         pages_needed=_needed(clicks, share),
-        pairs=_pairs(panel, matches, treated, found.details),
+        pairs=_pairs(panel, matches, treated, found.details.expected),
         dropped=matches.dropped,
         randomised=randomised,
         remarks=_remarks(panel, matches, chance, placebo),
@@ -361,13 +355,11 @@ def _change(found: Effect) -> str:
     return f"{change} {abs(effect):.0%} [{ends[0]:.0%}, {ends[1]:.0%}]"
 
 
-def _groups(
-    panel: Panel, matches: Matching, treated: Sequence[Treated], rng: np.random.Generator
-) -> list[Effect]:
+def _groups(panel: Panel, matches: Matching, treated: "DataFrame", rng: np.random.Generator) -> list[Effect]:
     """Return the effects on clicks by tier and kind of anchor, of the groups that are large enough."""
     found = list[Effect]()
-    for names in ([one.tier for one in treated], [one.anchor for one in treated]):
-        of_sets = np.array(names, np.str_)[matches.targets]
+    for kind in ("tier", "anchor"):
+        of_sets = treated[kind].to_numpy(np.str_)[matches.targets]
         for name, count in sorted(Counter(of_sets.tolist()).items()):
             if name and FEWEST_PAGES <= count < len(matches):
                 part = estimate(panel, matches.some(of_sets == name), Metric.CLICKS, rng, str(name))
@@ -391,32 +383,19 @@ def _placebo(panel: Panel, matches: Matching, rng: np.random.Generator) -> Effec
     return found[0] if found else None
 
 
-def _pairs(
-    panel: Panel, matches: Matching, treated: Sequence[Treated], details: Influence
-) -> list[MatchedPair]:
-    before = level(history(panel, Metric.CLICKS, matches.rows, matches.days))
-    others = level(history(panel, Metric.CLICKS, matches.controls, matches.days[matches.sets]))
-    ends = np.searchsorted(matches.sets, np.arange(len(matches) + 1))
-    pairs = []
-    for at, target in enumerate(matches.targets.tolist()):
-        one, some = treated[target], slice(int(ends[at]), int(ends[at + 1]))
-        row, day = matches.rows[at : at + 1], matches.days[at : at + 1]
-        after = panel.weekly(Metric.CLICKS, row, day, 0, int(matches.weeks[at]))
-        pairs.append(
-            MatchedPair(
-                page=one.page,
-                day=one.day,
-                tier=one.tier,
-                anchor=one.anchor,
-                links=one.links,
-                controls=[panel.pages[control] for control in matches.controls[some]],
-                before=float(before[at]),
-                after=float(after[0]),
-                expected_before=float(others[some].mean()),
-                expected_after=max(0.0, float(details.expected[at])),
-            )
-        )
-    return pairs
+def _pairs(panel: Panel, matches: Matching, treated: "DataFrame", expected: Vectors) -> "DataFrame":
+    own, others = outcomes(panel, matches, Metric.CLICKS)
+    pairs = treated[["page", "tier", "anchor", "links"]].iloc[matches.targets].reset_index(drop=True)
+    controls = np.array(panel.pages, object)[matches.controls]
+    starts = np.searchsorted(matches.sets, np.arange(1, len(matches)))
+    return pairs.assign(
+        before=level(own[:, 1:]),
+        after=own[:, 0],
+        expected_before=set_means(level(others[:, 1:]), matches.sets, len(matches)),
+        expected_after=np.maximum(0.0, expected),
+        live=[date.fromordinal(day) for day in matches.days.tolist()],
+        controls=[some.tolist() for some in np.split(controls, starts)],
+    )
 
 
 def _remarks(panel: Panel, matches: Matching, chance: float, placebo: Effect | None) -> list[str]:

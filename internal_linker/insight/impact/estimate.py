@@ -1,8 +1,8 @@
 """Difference in differences between targets and their controls, in all and by week, with intervals by a bootstrap."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import expm1
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -13,10 +13,12 @@ from internal_linker.insight.impact.records import (
     DAYS_A_WEEK,
     WEEKS_BEFORE,
     Effect,
-    EventWeek,
     Metric,
 )
 from internal_linker.model.arrays import Bools, Ints, Vectors
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Resamples of the pages.
 RESAMPLES = 999
@@ -90,15 +92,6 @@ class Influence:
         return found
 
 
-@dataclass(frozen=True)
-class _Adjustment:
-    """How an outcome follows from the past: slopes, (3,); what each pair adds to them, (3, m); its residual, (m,)."""
-
-    slopes: Vectors
-    solved: Vectors
-    residuals: Vectors
-
-
 def estimate(
     panel: Panel, matches: Matching, outcome: Metric, rng: np.random.Generator, group: str = "all"
 ) -> tuple[Effect, Influence] | None:
@@ -106,7 +99,7 @@ def estimate(
 
     The controls' outcome is adjusted to what remains of the difference in the past, by a regression within the sets.
     """
-    own, others = _values(panel, matches, outcome)
+    own, others = outcomes(panel, matches, outcome)
     kept_sets, kept_pairs = np.isfinite(own).all(axis=1), np.isfinite(others).all(axis=1)
     kept_sets &= np.bincount(matches.sets[kept_pairs], minlength=len(matches)) > 0
     pairs = kept_pairs & kept_sets[matches.sets]
@@ -133,7 +126,7 @@ def estimate(
     return result, found
 
 
-def _values(panel: Panel, matches: Matching, outcome: Metric) -> tuple[Vectors, Vectors]:
+def outcomes(panel: Panel, matches: Matching, outcome: Metric) -> tuple[Vectors, Vectors]:
     """Return the outcome after and before, (s, 4) of the targets and (m, 4) of the controls."""
     found = []
     for some, sets in ((matches.rows, np.arange(len(matches))), (matches.controls, matches.sets)):
@@ -146,7 +139,7 @@ def _values(panel: Panel, matches: Matching, outcome: Metric) -> tuple[Vectors, 
     return found[0], found[1]
 
 
-def _means(values: Vectors, sets: Ints, count: int) -> Vectors:
+def set_means(values: Vectors, sets: Ints, count: int) -> Vectors:
     """Return the mean of the pairs of each set, (s,) or (s, k)."""
     sizes = np.bincount(sets, minlength=count)
     sums = np.stack([np.bincount(sets, column, count) for column in np.atleast_2d(values.T)], axis=1)
@@ -183,10 +176,10 @@ def influence(
     weight = _weights(own[:, 1:], others[:, 1:], sets) if is_ratio else np.ones(count)
     if is_ratio:
         own, others = _bounded(own), _bounded(others)
-    fit = _adjustment(others, sets, weight, count)
-    gap = own[:, 1:] - _means(others[:, 1:], sets, count)
-    adjusted = others[:, 0] + (own[sets, 1:] - others[:, 1:]) @ fit.slopes
-    expected = _means(adjusted, sets, count)
+    slopes, solved, residuals = _adjustment(others, sets, weight, count)
+    gap = own[:, 1:] - set_means(others[:, 1:], sets, count)
+    adjusted = others[:, 0] + (own[sets, 1:] - others[:, 1:]) @ slopes
+    expected = set_means(adjusted, sets, count)
     total = float(weight @ expected) if is_ratio else float(weight.sum())
     gained = float(weight @ own[:, 0])
     if total <= 0 or (is_ratio and gained <= 0):
@@ -200,7 +193,7 @@ def influence(
     scale = np.sqrt((sizes + 1) / sizes)
     of_rows = weight * (reached - mean) * scale / total
     of_controls = -(weight * scale / sizes)[sets] * (adjusted - mean[sets]) / total
-    of_controls -= (weight @ gap) @ fit.solved * fit.residuals / total
+    of_controls -= (weight @ gap) @ solved * residuals / total
     # A mean and three slopes are fitted to the controls, which an experiment may have few of.
     different = len(np.unique(controls))
     of_controls *= np.sqrt(different / max(1, different - _FITTED))
@@ -222,15 +215,19 @@ def _bounded(values: Vectors) -> Vectors:
     return np.column_stack([np.minimum(values[:, 0], bound), values[:, 1:]])
 
 
-def _adjustment(others: Vectors, sets: Ints, weight: Vectors, count: int) -> _Adjustment:
-    """Fit how the controls' outcome follows from their past within sets."""
-    means = _means(others, sets, count)
+def _adjustment(others: Vectors, sets: Ints, weight: Vectors, count: int) -> tuple[Vectors, Vectors, Vectors]:
+    """Fit how the controls' outcome follows from their past within sets.
+
+    Returns:
+        The slopes, (3,); what each pair adds to them, (3, m); its residual, (m,).
+    """
+    means = set_means(others, sets, count)
     inside = (others - means[sets]) * weight[sets, None]
     past, after = inside[:, 1:], inside[:, 0]
     square = past.T @ past
     square += np.diag(_RIDGE * np.diag(square) + 1e-12)
     slopes = np.linalg.solve(square, past.T @ after)
-    return _Adjustment(slopes, np.linalg.solve(square, past.T), after - past @ slopes)
+    return slopes, np.linalg.solve(square, past.T), after - past @ slopes
 
 
 def detectable(error: float) -> float:
@@ -255,14 +252,15 @@ def before_after(panel: Panel, matches: Matching) -> float:
 _MORE_WEEKS = 4
 
 
-def event_study(
-    panel: Panel, matches: Matching, rng: np.random.Generator
-) -> tuple[Sequence[EventWeek], float]:
+def event_study(panel: Panel, matches: Matching, rng: np.random.Generator) -> "tuple[DataFrame, float]":
     """Compare the clicks of targets and controls in each week, relative to the weeks before the link.
 
     Returns:
-        The weeks, the earliest first; and how probable differences before the link as large as these are by chance.
+        The weeks as `Findings` has them, the earliest first; and how probable differences before the link as large as
+        these are by chance.
     """
+    from pandas import DataFrame
+
     room = int(((matches.days - panel.first) // DAYS_A_WEEK).min())
     weeks = range(-min(room, WEEKS_BEFORE + _MORE_WEEKS), int(matches.weeks.min()))
     found = {week: one for week in weeks if (one := _of_week(panel, matches, week))}
@@ -270,10 +268,8 @@ def event_study(
     shares = np.stack([one.of_page for one in found.values()])  # (weeks, pages)
     errors = np.sqrt(np.square(shares).sum(axis=1))
     before = np.array([*found]) < 0
-    shown = [
-        EventWeek(week, expm1(effect), expm1(effect - 1.96 * error), expm1(effect + 1.96 * error))
-        for week, effect, error in zip(found, effects.tolist(), errors.tolist(), strict=True)
-    ]
+    bounds = {"effect": effects, "low": effects - 1.96 * errors, "high": effects + 1.96 * errors}
+    shown = DataFrame({"week": [*found], **{name: np.expm1(each) for name, each in bounds.items()}})
     return shown, _chance(effects[before] / errors[before], shares[before] / errors[before, None], rng)
 
 

@@ -4,8 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from math import expm1
+from typing import TYPE_CHECKING
 
 from internal_linker.model.arrays import Bools, Ints
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Weeks before a link went live that a target and its controls must have in common: eight tell the level, and the
 # last four whether the page was sinking.
@@ -42,28 +46,6 @@ class Dropped(Enum):
     EARLY = "with too few weeks of search data before the link"
     RECENT = "whose link is too recent"
     NO_CONTROL = "without similar pages in the same section and language"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewLink:
-    """A link that went live."""
-
-    target: str  # the key of the page that it leads to
-    day: int  # the date on which it was first seen or written, as an ordinal number of `datetime.date`
-    tier: str  # the tier of the link, as people read it
-    anchor: str  # the kind of its anchor, as people read it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Treated:
-    """A page that links went live to."""
-
-    page: str  # its key
-    day: int  # the date of its first new link, as an ordinal number
-    links: int = 1  # how many links went live to it until the end of the comparison
-    # tier, anchor: those of the first link; "several" if links of the first day differ
-    tier: str = ""
-    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,35 +91,11 @@ class Effect:
         return "no effect, as it should be" if self.verdict is Conclusion.UNCLEAR else "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class EventWeek:
-    """The targets' clicks relative to their controls' in a week, as shares; week 0 begins on the day of the link."""
-
-    week: int
-    # the effect relative to the weeks before the link, 0.06 for 6% more, and its interval
-    effect: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchedPair:
-    """A target beside the mean of its controls."""
-
-    page: str  # the target's key
-    day: int  # the date of its link, as an ordinal number
-    # tier, anchor, links: as in `Treated`
-    tier: str
-    anchor: str
-    links: int
-    controls: Sequence[str]  # the keys of its controls, the most similar first
-    # before, after: its clicks a week
-    before: float
-    after: float
-    # expected_before, expected_after: those of its controls; `expected_after` is adjusted to the target's own level
-    # before the link
-    expected_before: float
-    expected_after: float
+# The columns of `Findings.pairs`.
+_PAIRS = (
+    *("page", "tier", "anchor", "links", "before", "after", "expected_before", "expected_after"),
+    *("live", "controls"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +107,9 @@ class Findings:
     sentence: str  # the same for people
     # the effects on all targets, clicks first; then those by tier and kind of anchor
     estimates: Sequence[Effect] = ()
-    events: Sequence[EventWeek] = ()  # the weeks before and after the link, for clicks
+    # the targets' clicks relative to their controls' in each week, as shares: 0.06 is 6% more than in the weeks before
+    # the link; week 0 begins on the day of the link
+    weeks: "DataFrame" = field(default_factory=lambda: _empty("week", "effect", "low", "high"), compare=False)
     # how probable differences between targets and controls before the link, as large as those found, are by chance, 0
     # to 1
     pre_trend: float = float("nan")
@@ -159,7 +119,9 @@ class Findings:
     # the smallest effect that four of five such comparisons would find, as a share
     detectable: float = float("nan")
     pages_needed: int = 0  # how many targets would show an effect of 5% in four of five comparisons
-    pairs: Sequence[MatchedPair] = ()  # the targets with their controls
+    # the targets beside the means of their controls, in clicks a week; `expected_after` is adjusted to the target's own
+    # level before the link, `live` is the date of the link, and `controls` are keys, the most similar page first
+    pairs: "DataFrame" = field(default_factory=lambda: _empty(*_PAIRS), compare=False)
     dropped: Mapping[Dropped, int] = field(default_factory=dict)  # the counts of targets left out
     randomised: bool = False  # whether the controls are targets whose links were held back at random
     remarks: Sequence[str] = ()  # what weakens the comparison, one sentence each
@@ -173,6 +135,12 @@ class Findings:
     def before_after_share(self) -> float:
         """The change of the targets' clicks without controls, as a share."""
         return expm1(self.before_after)
+
+
+def _empty(*names: str) -> "DataFrame":
+    from pandas import DataFrame
+
+    return DataFrame(columns=[*names])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ import numpy as np
 
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.model.results import Column, Columns, ResultTable, columns_of
-from internal_linker.model.sequences import Lazy
 
 REASONS = ("hub to page", "page to hub", "similar pages")
 """Kinds of missing links; `MissingLinks.reasons` has their positions."""
@@ -40,29 +39,6 @@ class MissingLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class ClusteredPage:
-    """A page with its cluster."""
-
-    cluster: int | None  # the cluster's number; None for a page in none
-    name: str  # the cluster's name, "" for a page in none
-    title: str  # the page's title without brand, or its first heading
-    url: str  # the page's URL
-    distance: float  # distance from the cluster's centre, 0 to 2; NaN for a page in none
-    hub: bool  # whether it is the cluster's hub
-
-
-@dataclass(frozen=True, slots=True)
-class MissingLink:
-    """A link that is missing within a cluster."""
-
-    source: str  # URL of the page that should link
-    target: str  # URL of the page to link to
-    similarity: float  # the pages' similarity, -1 to 1
-    why: str  # one of `REASONS`
-    cluster: int  # the number of their cluster
-
-
-@dataclass(frozen=True, slots=True)
 class PageMap:
     """Pages on a flat map."""
 
@@ -85,23 +61,13 @@ class SiteClusters:
     missing: MissingLinks  # the links that are missing
     similarities: Vectors  # (m,) similarities of the missing links' ends
 
-    @property
-    def pages(self) -> Sequence[ClusteredPage]:
-        """All pages, in the input's order."""
-        columns = self.page_columns()
-        return Lazy(
-            len(self.urls), lambda row: ClusteredPage(**{name: each[row] for name, each in columns.items()})
-        )
-
-    @property
-    def missing_links(self) -> Sequence[MissingLink]:
-        """All missing links, cluster by cluster."""
-        columns = self.link_columns()
-        count = len(self.missing.sources)
-        return Lazy(count, lambda at: MissingLink(**{name: each[at] for name, each in columns.items()}))
-
     def page_columns(self) -> dict[str, Sequence[Any]]:
-        """Return the fields of `pages` as columns."""
+        """Return all pages, in the input's order.
+
+        `cluster` is the number of a page's cluster, None for a page in none, `name` its name, `title` the page's title
+        without brand or its first heading, `distance` that from the cluster's centre, 0 to 2, and `hub` whether it is
+        the cluster's hub.
+        """
         labels, hub = self.labels.tolist(), np.zeros(len(self.urls), np.bool_)
         hub[self.hubs] = True
         # A page in none has the label -1, which stands for the last one.
@@ -117,7 +83,10 @@ class SiteClusters:
         }
 
     def link_columns(self) -> dict[str, Sequence[Any]]:
-        """Return the fields of `missing_links` as columns."""
+        """Return all missing links, cluster by cluster: their `source` and `target`, the pages' `similarity`, -1 to 1.
+
+        `why` is one of `REASONS`, and `cluster` the number of their cluster.
+        """
         sources, targets = self.missing.sources.tolist(), self.missing.targets.tolist()
         return {
             "source": [self.urls[row] for row in sources],
@@ -188,15 +157,15 @@ _MISSING_LINKS = (
     Column("cluster", "Cluster"),
     Column("name", "Name", 35),
 )
-_CLUSTERS = (
-    Column("number", "Cluster"),
+CLUSTERS = (
+    Column("number", "Cluster", kind="integer"),
     Column("name", "Name", 35),
-    Column("pages", "Pages", 12, "bar"),
+    Column("pages", "Pages", 12, "bar", kind="integer"),
     Column("hub", "Hub", 55, "link"),
-    Column("links", "Inner Links"),
-    Column("density", "Density", 12, "score"),
-    Column("missing", "Missing Links"),
-    Column("distance", "Mean Distance", 14, "score"),
+    Column("links", "Inner Links", kind="integer"),
+    Column("density", "Density", 12, "score", kind="number or null"),
+    Column("missing", "Missing Links", kind="integer"),
+    Column("distance", "Mean Distance", 14, "score", kind="number"),
 )
 
 
@@ -213,7 +182,7 @@ def cluster_tables(found: SiteClusters) -> list[ResultTable]:
         "name": [found.clusters[label].name for label in found.labels[found.missing.sources].tolist()],
     }
     return [
-        ResultTable("Clusters", _CLUSTERS, columns["clusters"]),
+        ResultTable("Clusters", CLUSTERS, columns["clusters"]),
         ResultTable("Pages", _PAGES, pages),
         ResultTable("Missing links", _MISSING_LINKS, links),
     ]

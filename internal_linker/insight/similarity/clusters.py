@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from internal_linker.insight.similarity.cluster_links import InnerLinks, inner_l
 from internal_linker.insight.similarity.cluster_names import cluster_names, named_shares
 from internal_linker.insight.similarity.cluster_records import (
     Cluster,
-    ClusteredPage,
-    MissingLink,
     MissingLinks,
     SiteClusters,
 )
@@ -23,7 +21,7 @@ from internal_linker.insight.similarity.similarity import ComparedPages
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.model.errors import ConfigurationError, InputError
 from internal_linker.model.ports import Progress
-from internal_linker.model.results import Columns, Result
+from internal_linker.model.results import Columns, Result, named_rows
 from internal_linker.store.files.plain_text import shortened
 from internal_linker.text.phrases import Reader
 from internal_linker.text.words import normalise
@@ -57,14 +55,14 @@ class Clustering(Result):
         return self.found.clusters
 
     @property
-    def pages(self) -> Sequence[ClusteredPage]:
-        """Each page with its cluster, in the input's order."""
-        return self.found.pages
+    def pages(self) -> Sequence[Any]:
+        """Each page with its cluster, in the input's order, as rows of `page_columns`."""
+        return named_rows(self.found.page_columns())
 
     @property
-    def missing_links(self) -> Sequence[MissingLink]:
-        """Links that the clusters lack."""
-        return self.found.missing_links
+    def missing_links(self) -> Sequence[Any]:
+        """Links that the clusters lack, as rows of `link_columns`."""
+        return named_rows(self.found.link_columns())
 
     @property
     def alone(self) -> int:

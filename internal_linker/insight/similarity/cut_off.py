@@ -3,23 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from internal_linker.insight.similarity.pairs import (
-    MATCH,
-    PAGE,
-    PAIR,
-    SIMILARITY,
-    PagePair,
-    bar_of,
-    pair_columns,
-)
+from internal_linker.insight.similarity.pairs import MATCH, PAGE, PAIR, bar_of, pair_columns
 from internal_linker.model.arrays import Bools, Ints, Vectors
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.errors import ConfigurationError, InputError
-from internal_linker.model.results import Columns, Result, ResultTable, table_of
-from internal_linker.model.sequences import Lazy
+from internal_linker.model.results import Column, Columns, Result, ResultTable, named_rows
 from internal_linker.model.urls import NormalForms, keys_meant
 
 # Steps of the cut-off from 0 to 1: finer ones can't be told apart on a slider.
@@ -30,33 +22,13 @@ LOWEST = 0.2
 MOST_MATCHES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class OffTopicPage:
-    """A page without a match.
-
-    Attributes:
-        best: the similarity of its best match, `LOWEST` to 1; None: lower, or there is none.
-        match: the URL of that match; "" without one.
-    """
-
-    url: str
-    title: str
-    best: float | None
-    match: str
-
-
-@dataclass(frozen=True, slots=True)
-class CutOff:
-    """What a cut-off means."""
-
-    cut_off: float  # the lowest similarity of a pair, `LOWEST` to 1
-    pairs: int  # how many pairs are similar enough
-    # how many of them can be listed: those among the best matches of one of their pages; without the linked ones, if
-    # only unlinked ones were asked for
-    listed: int
-    off_topic: int  # how many pages have no match
-    shown: Sequence[PagePair]  # the listed pairs, the most similar first
-    alone: Sequence[OffTopicPage]  # the pages without a match, the most isolated first
+# A page without a match, with the similarity of its best match, `LOWEST` to 1; None: lower, or there is none.
+OFF_TOPIC = (
+    Column("url", "Page", 55, "link"),
+    PAGE[1],
+    MATCH,
+    Column("best", "Similarity", 12, "score", kind="number or null"),
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,42 +50,49 @@ class SimilarityView(Result):
 
     def tables(self) -> dict[str, Columns]:
         """Return `pairs`: the listed pairs, best first."""
-        return {"pairs": self._pairs(slice(None))}
+        return {"pairs": self.pair_values(slice(None))}
 
-    def _pairs(self, places: Ints | slice) -> Columns:
+    def pair_values(self, places: Ints | slice) -> Columns:
+        """Return the values of `PAIR` of listed pairs by their places."""
         ends = self.first[places], self.second[places]
         links = self.links[places], self.linked[places]
         return pair_columns(self.urls, self.titles, *ends, self.scores[places], *links)
 
-    def at(self, cut_off: float, *, unlinked: bool = False) -> CutOff:
-        """Return what a cut-off, `LOWEST` to 1 and rounded to a step, means.
+    def off_topic_values(self, rows: Ints) -> Columns:
+        """Return the values of `OFF_TOPIC` of pages by their rows."""
+        best = [self._best_match(row) for row in rows.tolist()]
+        return {
+            "url": [self.urls[row] for row in rows.tolist()],
+            "title": [self.titles[row] for row in rows.tolist()],
+            "best": [similarity for similarity, _ in best],
+            "match": [match for _, match in best],
+        }
+
+    def similar_enough(self, cut_off: float) -> int:
+        """Return how many pairs are at least as similar; more than are listed."""
+        return int(self.histogram[:, step_of(cut_off) :].sum())
+
+    def at(self, cut_off: float, *, unlinked: bool = False) -> tuple[Ints, Ints]:
+        """Return the places of the pairs that are listed at a cut-off, and the rows of the pages without a match.
+
+        Listed are those among the best matches of one of their pages, the most similar first. Pages without a match are
+        the most isolated first.
 
         With `unlinked`, only pairs of which neither page links to the other are listed.
 
         Raises:
             ConfigurationError: it is out of range.
         """
-        step, places, alone = self._reached(cut_off, unlinked=unlinked)
-        return CutOff(
-            step / STEPS,
-            int(self.histogram[:, step:].sum()),
-            len(places),
-            len(alone),
-            Lazy(len(places), lambda at: self._pair(int(places[at]))),
-            Lazy(len(alone), lambda at: self._off_topic(int(alone[at]))),
-        )
-
-    def _reached(self, cut_off: float, *, unlinked: bool) -> tuple[int, Ints, Ints]:
-        step = _step(cut_off)
+        step = step_of(cut_off)
         count = int(np.searchsorted(-self._bars, -step, side="right"))
         places = np.arange(count)
         if unlinked:
             places = places[~(self.links | self.linked)[:count]]
         order = self._isolated
-        return step, places, order[: int(np.searchsorted(self._best_bars[order], step))]
+        return places, order[: int(np.searchsorted(self._best_bars[order], step))]
 
-    def matches(self, page: str, hosts: CanonicalHosts) -> list[PagePair]:
-        """Return the pairs of a page, with it as the first of the two, the most similar first.
+    def matches(self, page: str, hosts: CanonicalHosts) -> Sequence[Any]:
+        """Return the pairs of a page, with it as the first of the two, the most similar first, as rows of `PAIR`.
 
         The page is a URL, with or without https://, or a path.
 
@@ -129,22 +108,19 @@ class SimilarityView(Result):
         if len(found) != 1 or found[0] not in rows:
             raise InputError(f"{page} is none of the pages that were compared: use a page's whole URL.")
         row = rows[found[0]]
-        places = np.flatnonzero((self.first == row) | (self.second == row)).tolist()
-        return [self._turned(self._pair(place), self.urls[row]) for place in places]
-
-    @staticmethod
-    def _turned(pair: PagePair, url: str) -> PagePair:
-        if pair.page == url:
-            return pair
-        return PagePair(
-            page=pair.match,
-            title=pair.match_title,
-            match=pair.page,
-            match_title=pair.title,
-            similarity=pair.similarity,
-            links=pair.linked,
-            linked=pair.links,
+        places = np.flatnonzero((self.first == row) | (self.second == row))
+        is_first = self.first[places] == row
+        links, linked = self.links[places], self.linked[places]
+        pairs = pair_columns(
+            self.urls,
+            self.titles,
+            np.full(len(places), row),
+            np.where(is_first, self.second[places], self.first[places]),
+            self.scores[places],
+            np.where(is_first, links, linked),
+            np.where(is_first, linked, links),
         )
+        return named_rows(pairs)
 
     def result_tables(self, cut_off: float, *, unlinked: bool = False) -> list[ResultTable]:
         """Return the pairs and the off-topic pages of a cut-off.
@@ -152,13 +128,10 @@ class SimilarityView(Result):
         Raises:
             ConfigurationError: the cut-off is out of range.
         """
-        _, places, alone = self._reached(cut_off, unlinked=unlinked)
-        off_topic = [
-            (one.url, one.title, one.match, one.best or None) for one in map(self._off_topic, alone.tolist())
-        ]
+        places, alone = self.at(cut_off, unlinked=unlinked)
         return [
-            ResultTable("Pairs", PAIR, self._pairs(places)),
-            table_of("Off-topic pages", (*PAGE, MATCH, SIMILARITY), off_topic),
+            ResultTable("Pairs", PAIR, self.pair_values(places)),
+            ResultTable("Off-topic pages", OFF_TOPIC, self.off_topic_values(alone)),
         ]
 
     @cached_property
@@ -186,29 +159,21 @@ class SimilarityView(Result):
     def _isolated(self) -> Ints:
         return np.argsort(self._best_bars, kind="stable")
 
-    def _pair(self, at: int) -> PagePair:
-        page, match = int(self.first[at]), int(self.second[at])
-        return PagePair(
-            page=self.urls[page],
-            title=self.titles[page],
-            match=self.urls[match],
-            match_title=self.titles[match],
-            similarity=float(self.scores[at]),
-            links=bool(self.links[at]),
-            linked=bool(self.linked[at]),
-        )
-
-    def _off_topic(self, row: int) -> OffTopicPage:
+    def _best_match(self, row: int) -> tuple[float | None, str]:
+        """Return similarity and URL of a page's best match; None and "" without one."""
         place = int(self._best[row])
         if place < 0:
-            return OffTopicPage(self.urls[row], self.titles[row], None, "")
+            return None, ""
         other = self.second[place] if self.first[place] == row else self.first[place]
-        return OffTopicPage(
-            self.urls[row], self.titles[row], float(self.scores[place]), self.urls[int(other)]
-        )
+        return float(self.scores[place]), self.urls[int(other)]
 
 
-def _step(cut_off: float) -> int:
+def step_of(cut_off: float) -> int:
+    """Return the step of a cut-off, from 0 to 1, to which it is rounded.
+
+    Raises:
+        ConfigurationError: it is out of range.
+    """
     if not LOWEST <= cut_off <= 1:
         raise ConfigurationError(f"The cut-off {cut_off:g} must be {LOWEST:g} to 1.")
     return round(cut_off * STEPS)

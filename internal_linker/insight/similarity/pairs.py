@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import nan
+from typing import Any
 
 import numpy as np
 
@@ -10,13 +11,17 @@ from internal_linker.insight.similarity.similarity import ComparedPages, Similar
 from internal_linker.model.arrays import Bools, Ints, Vectors, ranks
 from internal_linker.model.errors import InputError
 from internal_linker.model.records import Page
-from internal_linker.model.results import Column, Columns, Result, ResultTable
+from internal_linker.model.results import Column, Columns, Result, ResultTable, named_rows
 from internal_linker.model.sequences import Lazy
 
 PAGE = Column("page", "Page", 55, "link"), Column("title", "Title", 45)
-MATCH, SIMILARITY = Column("match", "Match", 55, "link"), Column("similarity", "Similarity", 12, "score")
+MATCH = Column("match", "Match", 55, "link")
+SIMILARITY = Column("similarity", "Similarity", 12, "score", kind="number")
 _ENDS = *PAGE, MATCH, Column("match_title", "Match Title", 45), SIMILARITY
-_LINKS = Column("links", "Links To Match", 15), Column("linked", "Linked From Match", 18)
+_LINKS = (
+    Column("links", "Links To Match", 15, kind="boolean"),
+    Column("linked", "Linked From Match", 18, kind="boolean"),
+)
 PAIR = *_ENDS, *_LINKS
 _HISTOGRAM = (
     Column("start", "From", 12, "score"),
@@ -154,22 +159,6 @@ def _too_many(at_least: float) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PagePair:
-    """Two similar pages, with their titles without brand; `page` comes first in the input. The similarity is -1 to 1.
-
-    `links` says whether the page links to its match today, `linked` whether the match links to the page.
-    """
-
-    page: str
-    title: str
-    match: str
-    match_title: str
-    similarity: float
-    links: bool
-    linked: bool
-
-
 @dataclass(frozen=True, repr=False)
 class SimilarPages(Result):
     """All pairs of similar pages of a site, and the pages without any."""
@@ -181,9 +170,9 @@ class SimilarPages(Result):
     files: tuple[str, ...] = ()  # the files of files/ that were written
 
     @property
-    def pairs(self) -> Sequence[PagePair]:
-        """All pairs, each once, the most similar first."""
-        return Lazy(len(self.found.first), self._pair)
+    def pairs(self) -> Sequence[Any]:
+        """All pairs, each once, the most similar first, with the columns of `PAIR` as attributes."""
+        return named_rows(self._pairs)
 
     @property
     def orphaned(self) -> Sequence[Page]:
@@ -253,19 +242,6 @@ class SimilarPages(Result):
         pages, titles, alone = self.compared.pages, self.compared.titles, self.found.alone.tolist()
         values = {"page": [pages[row].url for row in alone], "title": [titles[row] for row in alone]}
         return ResultTable("Orphaned content", PAGE, values)
-
-    def _pair(self, at: int) -> PagePair:
-        pages, titles = self.compared.pages, self.compared.titles
-        page, match = int(self.found.first[at]), int(self.found.second[at])
-        return PagePair(
-            page=pages[page].url,
-            title=titles[page],
-            match=pages[match].url,
-            match_title=titles[match],
-            similarity=float(self.found.scores[at]),
-            links=bool(self.links[at]),
-            linked=bool(self.linked[at]),
-        )
 
 
 def _median(counts: Ints) -> float:

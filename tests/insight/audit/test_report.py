@@ -102,7 +102,7 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
         f"{pages.MOST_ORPHANS} of {len(found.before.orphans)} pages that no other page links to; all are in"
         in text
     )
-    counts = {rule: len(those) for rule, those in pages.findings(found).items()}
+    counts = {rule: len(those) for rule, those in found.by_rule.items()}
     assert sum(counts.values()) == len(found.findings)
     assert f"The first {pages.MOST_FINDINGS} of {counts[Rule.ORPHAN]}; all are in files/audit.xlsx" in text
 

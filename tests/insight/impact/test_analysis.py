@@ -4,12 +4,14 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from internal_linker.insight.impact.analysis import impact, sentence, treated_pages
 from internal_linker.insight.impact.estimate import detectable, pages_needed
 from internal_linker.insight.impact.matching import drawn_at_random
-from internal_linker.insight.impact.records import Conclusion, Dropped, Effect, Metric, NewLink, Treated
+from internal_linker.insight.impact.records import Conclusion, Dropped, Effect, Metric
+from internal_linker.model.search_data import FINAL_AFTER
 from tests.support.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
 
 CLEAR = Kind(pages=700, targets=150, clicks=4.0, noise=0.1, drift=0.1, scatter=0.0)
@@ -36,12 +38,10 @@ def test_a_large_effect_is_found(site: Simulated) -> None:
     assert found.placebo is not None
     assert found.placebo.verdict is Conclusion.UNCLEAR
     assert found.pre_trend > 0.05
-    weeks = [one.week for one in found.events]
-    assert weeks == [*range(weeks[0], 4)]
-    assert -16 <= weeks[0] <= -14
-    before = [one.effect for one in found.events if one.week < 0]
-    after = [one.effect for one in found.events if one.week >= 0]
-    assert max(np.abs(before)) < min(after)
+    weeks = found.weeks.set_index("week")["effect"]
+    assert [*weeks.index] == [*range(weeks.index[0], 4)]
+    assert -16 <= weeks.index[0] <= -14
+    assert weeks.loc[:-1].abs().max() < weeks.loc[0:].min()
 
 
 def test_a_placebo_that_fails_is_remarked_upon(site: Simulated) -> None:
@@ -60,15 +60,17 @@ def test_a_placebo_that_fails_is_remarked_upon(site: Simulated) -> None:
 
 
 def test_results_do_not_differ_from_call_to_call(site: Simulated) -> None:
-    assert site.findings() == site.findings()
+    one, other = site.findings(), site.findings()
+    assert one == other
+    pd.testing.assert_frame_equal(one.weeks, other.weeks)
+    pd.testing.assert_frame_equal(one.pairs, other.pairs)
 
 
 def test_impressions_and_positions_are_outcomes_as_well(site: Simulated) -> None:
     rows = {page: row for row, page in enumerate(site.panel.pages)}
     positions = site.panel.impressions * 8.0
-    for one in site.treated:
-        after = one.day - site.panel.first
-        positions[rows[one.page], after:] *= 6 / 8
+    for page, day in zip(site.treated["page"], site.treated["day"], strict=True):
+        positions[rows[page], day - site.panel.first :] *= 6 / 8
     found = replace(site, panel=replace(site.panel, positions=positions)).findings()
     assert [one.outcome for one in found.estimates[:3]] == [*Metric]
     assert found.estimates[2].effect == pytest.approx(-2, abs=0.01)
@@ -76,8 +78,10 @@ def test_impressions_and_positions_are_outcomes_as_well(site: Simulated) -> None
 
 
 def test_groups_have_their_own_effects(site: Simulated) -> None:
-    names = [replace(one, tier=("in the text", "related box")[at % 2], anchor="rare" * (at < 5))
-             for at, one in enumerate(site.treated)]  # fmt: skip
+    at = np.arange(len(site.treated))
+    names = site.treated.assign(
+        tier=np.where(at % 2, "related box", "in the text"), anchor=np.where(at < 5, "rare", "")
+    )
     found = replace(site, treated=names).findings()
     assert [one.group for one in found.estimates] == ["all"] * 3 + ["in the text", "related box"]
     assert sum(one.pages for one in found.estimates[3:]) == found.estimates[0].pages
@@ -85,20 +89,22 @@ def test_groups_have_their_own_effects(site: Simulated) -> None:
 
 def test_few_targets_are_refused(site: Simulated) -> None:
     """The sentence says how many more would be enough, or how many wait until which day, and who is left out."""
-    late = [replace(one, day=site.panel.end - 20) for one in site.treated[12:20]]
-    found = replace(site, treated=[*site.treated[:12], *late]).findings()
+    late = pd.concat([site.treated[:12], site.treated[12:20].assign(day=site.panel.end - 20)])
+    found = replace(site, treated=late).findings()
     assert found.verdict is Conclusion.THIN
-    # The data end on the day before `end`; those of 8 more days are needed, and final three days later.
+    # The data end on the day before `end`; those of 8 more days are needed. Search Console has a day after three days,
+    # and corrects it for seven more.
     until = date.fromordinal(site.panel.end + 7)
-    waits = f"ask again from {until + timedelta(days=3)} on, with final search data until {until}."
+    assert timedelta(days=10) == FINAL_AFTER
+    waits = f"ask again from {until + timedelta(days=10)} on, with final search data until {until}."
     assert found.sentence.endswith(
         "12 targets can be compared, and 20 are needed. 8 targets wait for search data of up to 28 days "
         f"after the link: {waits}"
     )
     assert found.dropped[Dropped.RECENT] == 8
-    fewer = replace(site, treated=[*site.treated[:12], *late[:1]]).findings().sentence
+    fewer = replace(site, treated=late[:13]).findings().sentence
     assert "12 targets can be compared, and 8 more targets would be enough. 1 target waits for" in fewer
-    early = [replace(one, day=site.panel.first) for one in site.treated[:9]]
+    early = site.treated[:9].assign(day=site.panel.first)
     assert (
         replace(site, treated=early)
         .findings()
@@ -110,7 +116,7 @@ def test_few_targets_are_refused(site: Simulated) -> None:
 
 
 def test_the_twentieth_target_says_when_to_ask_again(site: Simulated) -> None:
-    late = [replace(one, day=site.panel.end - 27 + at) for at, one in enumerate(site.treated[:26])]
+    late = site.treated[:26].assign(day=site.panel.end - 27 + np.arange(26))
     until = date.fromordinal(site.panel.end + 19)
     assert f"with final search data until {until}." in replace(site, treated=late).findings().sentence
 
@@ -128,7 +134,7 @@ def test_few_clicks_are_refused(site: Simulated) -> None:
 
 def test_no_links_are_no_result(site: Simulated) -> None:
     """Without an error: alerts ask again and again."""
-    found = impact(site.panel, [], site.strata)
+    found = impact(site.panel, site.treated[:0], site.strata)
     assert found.verdict is Conclusion.THIN
     assert "New links to at least 20 pages are needed" in found.sentence
 
@@ -157,11 +163,11 @@ def test_the_pages_needed_see_five_percent() -> None:
 
 def test_the_first_link_of_a_page_counts() -> None:
     """Later ones are counted as long as they fall into the comparison."""
-    links = [
-        NewLink(target="a", day=day, tier=tier, anchor="words")
-        for day, tier in ((30, "box"), (10, "text"), (10, "box"), (90, "text"))
+    links = pd.DataFrame({"target": "a", "day": [30, 10, 10, 90], "tier": ["box", "text", "box", "text"]})
+    found = treated_pages(links.assign(anchor="words"), 28)
+    assert found.to_dict("records") == [
+        {"page": "a", "day": 10, "links": 3, "tier": "several", "anchor": "words"}
     ]
-    assert treated_pages(links, 28) == [Treated(page="a", day=10, links=3, tier="several", anchor="words")]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 4])

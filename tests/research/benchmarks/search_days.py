@@ -126,7 +126,7 @@ def chosen(folder: str, rows: int) -> Work:
         began = time.process_time()
         found = queries(open_project(Path(folder, "project")), QueriesOptions(), Told())
         took = time.process_time() - began
-        return lambda: {_CPU: took, "main queries:": len(found.chosen.found)}
+        return lambda: {_CPU: took, "main queries:": len(found.chosen.queries)}
 
     return work
 

@@ -82,8 +82,8 @@ def _before_after(site: Simulated) -> tuple[float, float]:
     clicks, first = site.panel.clicks, site.panel.first
     rows = {page: row for row, page in enumerate(site.panel.pages)}
     changes = []
-    for one in site.treated:
-        of_page, day = clicks[rows[one.page]], one.day - first
+    for page, live in zip(site.treated["page"], site.treated["day"], strict=True):
+        of_page, day = clicks[rows[page]], live - first
         changes.append(np.log((of_page[day : day + 28].sum() + 0.5) / (of_page[day - 28 : day].sum() + 0.5)))
     return float(np.mean(changes)), float(np.std(changes, ddof=1) / np.sqrt(len(changes)))
 

@@ -16,7 +16,7 @@ def recognised(site: BrandSite, seed: int) -> set[str]:
     """Return the queries that are taken for the site's name."""
     rows = site.rows(seed)
     names = site_names([site.home], site.brands)
-    found = {each.query for each in main_queries(rows, names=names).brands}
+    found = {*main_queries(rows, names=names).brands["query"]}
     assert {*without_names(rows, names)["query"]} == {*rows["query"]} - found
     return found
 

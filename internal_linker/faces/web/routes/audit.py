@@ -2,27 +2,36 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query
 from starlette.responses import FileResponse
 
-from internal_linker.faces.web.context import WORKBOOK, OpenedProject, SharedState, download, given
+from internal_linker.faces.web.context import (
+    WORKBOOK,
+    OpenedProject,
+    Rows,
+    SharedState,
+    download,
+    given,
+    rows_answer,
+    rows_model,
+    rows_schema,
+)
 from internal_linker.faces.web.tasks import TaskState
 from internal_linker.insight.audit.records import Action
 from internal_linker.insight.audit.states import (
     ORDER,
+    STATE_FINDINGS,
+    STATE_MEASURES,
+    STATE_OPPORTUNITIES,
+    STATE_RULES,
     STATES,
     AuditStates,
-    RuleCount,
-    ShownOpportunity,
     Sort,
     State,
-    StateFinding,
-    StateLink,
-    StateMeasure,
-    StatePage,
 )
+from internal_linker.insight.audit.tables import STATE_LINKS, STATE_PAGES
 from internal_linker.project.audit_states import audit_in_states, last_audit, states_file, write_state
 from internal_linker.project.options.evaluation import AuditOptions
 
@@ -30,7 +39,7 @@ router = APIRouter(prefix="/projects/{key}/audit", tags=["Audit"])
 _Key = Annotated[str, Query(max_length=40, description="The figure whose rows are wanted; empty: all.")]
 _Section = Annotated[str, Query(max_length=2_000)]
 _From = Annotated[int, Query(alias="from", ge=0, le=100_000_000)]
-_Rows = Annotated[int, Query(ge=1, le=1_000)]
+_Count = Annotated[int, Query(ge=1, le=1_000)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,43 +62,11 @@ class AuditOverview:
     pages: int
     order: str
     actions: Sequence[Action]
-    measures: Sequence[StateMeasure]
-    rules: Sequence[RuleCount]
+    measures: Annotated[Rows, rows_schema(STATE_MEASURES)]
+    rules: Annotated[Rows, rows_schema(STATE_RULES)]
     sections: Sequence[str]
     matrix: Mapping[State, Sequence[Sequence[int]]]
     opportunities: int
-
-
-@dataclass(frozen=True, slots=True)
-class StatePages:
-    """Some of the pages behind a number."""
-
-    total: int
-    rows: Sequence[StatePage]
-
-
-@dataclass(frozen=True, slots=True)
-class StateLinks:
-    """Some of the links behind a number."""
-
-    total: int
-    rows: Sequence[StateLink]
-
-
-@dataclass(frozen=True, slots=True)
-class FindingRows:
-    """Some of the findings of a rule."""
-
-    total: int
-    rows: Sequence[StateFinding]
-
-
-@dataclass(frozen=True, slots=True)
-class OpportunityRows:
-    """Some of the opportunities, the largest gain first."""
-
-    total: int
-    rows: Sequence[ShownOpportunity]
 
 
 @router.post("", status_code=202)
@@ -122,7 +99,7 @@ def show_audit(project: OpenedProject, state: SharedState) -> AuditOverview | No
         len(found.urls),
         ORDER,
         found.actions,
-        found.measures,
+        found.measures.to_dict("records"),
         found.rules,
         list(names),
         {each: matrix[each].tolist() for each in STATES},
@@ -130,7 +107,7 @@ def show_audit(project: OpenedProject, state: SharedState) -> AuditOverview | No
     )
 
 
-@router.get("/pages")
+@router.get("/pages", response_model=rows_model(STATE_PAGES))
 def show_pages(
     project: OpenedProject,
     state: SharedState,
@@ -140,14 +117,15 @@ def show_pages(
     sort: Sort = "",
     section: _Section = "",
     first: _From = 0,
-    rows: _Rows = 100,
-) -> StatePages:
+    rows: _Count = 100,
+) -> dict[str, Any]:
     """Show the pages behind a figure."""
-    found = _required(project, state).pages(of, figure, sort, section)
-    return StatePages(len(found), list(found[first : first + rows]))
+    found = _required(project, state)
+    shown = found.pages(of, figure, sort, section)
+    return rows_answer(len(shown), found.page_values(of, shown[first : first + rows]))
 
 
-@router.get("/links")
+@router.get("/links", response_model=rows_model(STATE_LINKS))
 def show_links(
     project: OpenedProject,
     state: SharedState,
@@ -157,14 +135,15 @@ def show_links(
     source: Annotated[_Section, Query(description="Only links from this section of the matrix.")] = "",
     target: Annotated[_Section, Query(description="Only links to this section of the matrix.")] = "",
     first: _From = 0,
-    rows: _Rows = 100,
-) -> StateLinks:
+    rows: _Count = 100,
+) -> dict[str, Any]:
     """Show the links behind a figure, or between two sections; new ones come first."""
-    found = _required(project, state).links(of, figure, (source, target))
-    return StateLinks(len(found), list(found[first : first + rows]))
+    found = _required(project, state)
+    shown = found.links(of, figure, (source, target))
+    return rows_answer(len(shown), found.link_values(of, shown[first : first + rows]))
 
 
-@router.get("/findings")
+@router.get("/findings", response_model=rows_model(STATE_FINDINGS))
 def show_findings(
     project: OpenedProject,
     state: SharedState,
@@ -172,20 +151,20 @@ def show_findings(
     *,
     rule: Annotated[str, Query(max_length=40)] = "",
     first: _From = 0,
-    rows: _Rows = 100,
-) -> FindingRows:
+    rows: _Count = 100,
+) -> dict[str, Any]:
     """Show the findings of a rule."""
     found = _required(project, state).found(of, rule)
-    return FindingRows(len(found), found[first : first + rows])
+    return rows_answer(len(found), found[first : first + rows])
 
 
-@router.get("/opportunities")
+@router.get("/opportunities", response_model=rows_model(STATE_OPPORTUNITIES))
 def show_opportunities(
-    project: OpenedProject, state: SharedState, first: _From = 0, rows: _Rows = 100
-) -> OpportunityRows:
+    project: OpenedProject, state: SharedState, first: _From = 0, rows: _Count = 100
+) -> dict[str, Any]:
     """Show the clicks that pages would gain in 28 days at better positions, and which pages should link to them."""
     found = _required(project, state).opportunities
-    return OpportunityRows(len(found), found[first : first + rows])
+    return rows_answer(len(found), found[first : first + rows])
 
 
 @router.get("/workbook", response_class=FileResponse, responses=WORKBOOK)

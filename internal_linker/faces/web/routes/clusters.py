@@ -2,17 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException
 from fastapi.responses import FileResponse
 from pydantic import Field
 
-from internal_linker.faces.web.context import WORKBOOK, Body, OpenedProject, SharedState, download, given
+from internal_linker.faces.web.context import (
+    WORKBOOK,
+    Body,
+    OpenedProject,
+    Rows,
+    SharedState,
+    download,
+    given,
+    rows_schema,
+)
 from internal_linker.faces.web.tasks import TaskState
-from internal_linker.insight.similarity.cluster_records import REASONS
+from internal_linker.insight.similarity.cluster_records import CLUSTERS, REASONS
 from internal_linker.insight.similarity.report.html import brief, parts
+from internal_linker.model.results import Column, columns_of, json_rows, row_schema
 from internal_linker.project.clusters import (
     ClusterView,
     clusters_file,
@@ -32,44 +41,22 @@ class ClusterName(Body):
     name: Annotated[str, Field(max_length=1_000, description="Empty: the computed name.")]
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedPage:
-    """A page of a cluster."""
-
-    title: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class LackingLink:
-    """A link that a cluster lacks."""
-
-    source: LinkedPage
-    target: LinkedPage
-    similarity: float
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownCluster:
-    """A cluster with its most central pages and the first links that it lacks; see `Cluster`.
-
-    Attributes:
-        density: existing links as a share of all possible ones; None for a single page.
-        computed: its name as it was computed.
-    """
-
-    number: int
-    name: str
-    computed: str
-    pages: int
-    hub: str
-    hub_title: str
-    links: int
-    density: float | None
-    missing: int
-    central: Sequence[LinkedPage]
-    lacking: Sequence[LackingLink]
+_PAGE = row_schema((Column("title", "Title"), Column("url", "URL")))
+_MISSING_LINK = row_schema(
+    (
+        Column("source", "Source", kind=_PAGE),
+        Column("target", "Target", kind=_PAGE),
+        Column("similarity", "Similarity", kind="number"),
+        Column("why", "Why"),
+    )
+)
+_CLUSTERS = (
+    *CLUSTERS[:-1],
+    Column("hub_title", "Title of the hub"),
+    Column("computed", "Its name as it was computed"),
+    Column("central", "Its most central pages", kind={"type": "array", "items": _PAGE}),
+    Column("lacking", "The first links that it lacks", kind={"type": "array", "items": _MISSING_LINK}),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +77,7 @@ class ShownClusters:
     by: str
     pages: int
     alone: int
-    clusters: Sequence[ShownCluster]
+    clusters: Annotated[Rows, rows_schema(_CLUSTERS)]
     dots: Sequence[Sequence[Any]]
     branches: Sequence[dict[str, Any]]
 
@@ -133,34 +120,25 @@ def _view(project: OpenedProject, state: SharedState) -> ClusterView | None:
 def _shown(view: ClusterView) -> ShownClusters:
     charts, found, missing = view.charts(), view.found, view.found.missing
 
-    def linked(row: int) -> LinkedPage:
-        return LinkedPage(brief(found.titles[row]), found.urls[row])
+    def named(row: int) -> dict[str, str]:
+        return {"title": brief(found.titles[row]), "url": found.urls[row]}
 
-    clusters = [
-        ShownCluster(
-            one.number,
-            one.name,
-            computed,
-            one.pages,
-            one.hub,
-            one.hub_title,
-            one.links,
-            one.density if isfinite(one.density) else None,
-            one.missing,
-            [linked(row) for row in pages.tolist()],
-            [
-                LackingLink(
-                    linked(missing.sources.item(at)),
-                    linked(missing.targets.item(at)),
-                    float(found.similarities[at]),
-                    REASONS[missing.reasons.item(at)],
-                )
-                for at in links.tolist()
-            ],
-        )
-        for one, computed, (pages, links) in zip(found.clusters, view.computed, parts(found), strict=True)
-    ]
+    def lacking(at: int) -> dict[str, Any]:
+        return {
+            "source": named(missing.sources.item(at)),
+            "target": named(missing.targets.item(at)),
+            "similarity": float(found.similarities[at]),
+            "why": REASONS[missing.reasons.item(at)],
+        }
+
+    shown = parts(found)
+    values = columns_of(found.clusters, *(column.key for column in (*CLUSTERS[:-1], _CLUSTERS[-4])))
+    values |= {
+        "computed": [*view.computed],
+        "central": [[*map(named, pages.tolist())] for pages, _ in shown],
+        "lacking": [[*map(lacking, links.tolist())] for _, links in shown],
+    }
     alone = int((found.labels < 0).sum())
     return ShownClusters(
-        view.made, found.by, len(found.urls), alone, clusters, charts["dots"], charts["branches"]
+        view.made, found.by, len(found.urls), alone, json_rows(values), charts["dots"], charts["branches"]
     )

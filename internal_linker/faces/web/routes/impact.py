@@ -1,15 +1,27 @@
 """The API of impact: what links that went live did to their targets, and experiments that make it certain."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from internal_linker.faces.web.context import OpenedProject, SharedState, given
+from internal_linker.faces.web.context import (
+    OpenedProject,
+    SharedState,
+    given,
+    rows_answer,
+    rows_model,
+)
 from internal_linker.faces.web.tasks import TaskState
-from internal_linker.project.experiments import PlanStatus, end_experiment, last_experiment, plan_experiment
+from internal_linker.project.experiments import (
+    ENDS,
+    PlanStatus,
+    end_experiment,
+    last_experiment,
+    link_ends,
+    plan_experiment,
+)
 from internal_linker.project.impact import ImpactView, impact_file, last_impact, measure_impact
 from internal_linker.project.options.evaluation import ImpactOptions
 
@@ -34,22 +46,6 @@ class ShownExperiment:
     links: int
     pages: int
     remark: str
-
-
-@dataclass(frozen=True, slots=True)
-class HeldLink:
-    """An accepted link that waits for the end of an experiment."""
-
-    source: str
-    target: str
-
-
-@dataclass(frozen=True, slots=True)
-class HeldLinks:
-    """Some of the links that an experiment holds back."""
-
-    total: int
-    rows: Sequence[HeldLink]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +99,16 @@ def show_experiment(project: OpenedProject) -> ShownExperiment | None:
     )
 
 
-@router.get("/experiment/links")
+@router.get("/experiment/links", response_model=rows_model(ENDS))
 def list_held_links(
     project: OpenedProject,
     first: Annotated[int, Query(alias="from", ge=0, le=100_000_000)] = 0,
     rows: Annotated[int, Query(ge=1, le=1_000)] = 100,
-) -> HeldLinks:
+) -> dict[str, Any]:
     """List the accepted links that wait for the end of an experiment."""
     one = last_experiment(project)
     waiting = one.waiting if one else ()
-    return HeldLinks(len(waiting), [HeldLink(*each) for each in waiting[first : first + rows]])
+    return rows_answer(len(waiting), link_ends(waiting[first : first + rows]))
 
 
 @router.post("/experiment", status_code=201)

@@ -4,40 +4,28 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query
 
-from internal_linker.faces.web.context import Folder, OpenedProject, SharedState, given
+from internal_linker.faces.web.context import (
+    Folder,
+    OpenedProject,
+    Rows,
+    SharedState,
+    given,
+    rows_answer,
+    rows_model,
+    rows_schema,
+)
 from internal_linker.faces.web.tasks import TaskState
-from internal_linker.insight.main_queries import BrandQuery, SharedQuery
+from internal_linker.insight.main_queries import BRAND_QUERIES, PROPOSED_QUERIES, SHARED_QUERIES
 from internal_linker.project.options.evaluation import QueriesOptions
-from internal_linker.project.queries import FilledQueries, queries
+from internal_linker.project.queries import KEPT, FilledQueries, queries
 
 router = APIRouter(prefix="/projects/{key}/queries", tags=["Queries"])
 # Cannibalised queries and queries for the site's name that are shown.
 _MOST = 200
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedQuery:
-    """The query that a page earns most from; `fate` and `note` say whether and how it fills an empty main query."""
-
-    page: str
-    query: str
-    clicks: int
-    impressions: int
-    position: float
-    fate: str
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedQueries:
-    """Some of the pages with a main query, the most clicked first."""
-
-    total: int
-    rows: Sequence[ProposedQuery]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +56,9 @@ class QueriesOverview:
     kept: int
     unfilled: int
     absent: int
-    cannibalised: Sequence[SharedQuery]
+    cannibalised: Annotated[Rows, rows_schema(SHARED_QUERIES)]
     all_cannibalised: int
-    brands: Sequence[BrandQuery]
+    brands: Annotated[Rows, rows_schema(BRAND_QUERIES)]
     all_brands: int
     topics: Sequence[str]
     without: Mapping[str, int]
@@ -105,9 +93,9 @@ def show_queries(folder: Folder, state: SharedState) -> QueriesOverview | None:
         len(done.kept),
         len(done.unfilled),
         len(done.absent),
-        done.chosen.shared[:_MOST],
+        done.chosen.shared.head(_MOST).to_dict("records"),
         len(done.chosen.shared),
-        done.chosen.brands[:_MOST],
+        done.chosen.brands.head(_MOST).to_dict("records"),
         len(done.chosen.brands),
         done.chosen.topics,
         dict(Counter(done.chosen.without.values())),
@@ -119,7 +107,7 @@ def show_queries(folder: Folder, state: SharedState) -> QueriesOverview | None:
     )
 
 
-@router.get("/pages")
+@router.get("/pages", response_model=rows_model(PROPOSED_QUERIES))
 def list_pages(
     folder: Folder,
     state: SharedState,
@@ -128,19 +116,16 @@ def list_pages(
     kept: Annotated[
         bool | None, Query(description="Only pages whose main query was written already, or only the others.")
     ] = None,
-) -> ProposedQueries:
+) -> dict[str, Any]:
     """List the pages with the queries that were chosen for them."""
     done = _done(folder, state)
     if done is None:
         raise HTTPException(409, "No main queries have been chosen yet")
-    table = done.tables()["queries"]
-    every = zip(done.chosen.found, table["fate"], table["note"], strict=True)
-    found = [each for each in every if kept is None or (each[1] == "kept") == kept]
-    shown = [
-        ProposedQuery(one.page, one.query, one.clicks, one.impressions, one.position, str(fate), str(note))
-        for one, fate, note in found[first : first + rows]
-    ]
-    return ProposedQueries(len(found), shown)
+    found = done.chosen.queries
+    if kept is not None:
+        found = found[(found["fate"] == KEPT) == kept]
+    keys = [column.key for column in PROPOSED_QUERIES]
+    return rows_answer(len(found), found[keys][first : first + rows])
 
 
 def _done(folder: Folder, state: SharedState) -> FilledQueries | None:

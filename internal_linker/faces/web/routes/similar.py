@@ -7,10 +7,19 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import FileResponse
 
-from internal_linker.faces.web.context import WORKBOOK, OpenedProject, SharedState, download, given
+from internal_linker.faces.web.context import (
+    WORKBOOK,
+    OpenedProject,
+    Rows,
+    SharedState,
+    download,
+    given,
+    rows_schema,
+)
 from internal_linker.faces.web.tasks import TaskState
-from internal_linker.insight.similarity.cut_off import LOWEST, STEPS, OffTopicPage, SimilarityView
-from internal_linker.insight.similarity.pairs import PagePair
+from internal_linker.insight.similarity.cut_off import LOWEST, OFF_TOPIC, STEPS, SimilarityView, step_of
+from internal_linker.insight.similarity.pairs import PAIR
+from internal_linker.model.results import json_rows
 from internal_linker.project.options.similarity import CompareOptions
 from internal_linker.project.pairs import find_similar, similar_file, similar_pages, write_similar
 
@@ -19,7 +28,7 @@ router = APIRouter(prefix="/projects/{key}/similar", tags=["Similar pages"])
 _MOST_ROWS = 500
 _CutOff = Annotated[float, Query(ge=LOWEST, le=1, description="The lowest similarity of a pair.")]
 _From = Annotated[int, Query(ge=0, le=10_000_000)]
-_Rows = Annotated[int, Query(ge=1, le=_MOST_ROWS)]
+_Count = Annotated[int, Query(ge=1, le=_MOST_ROWS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +57,23 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class CutOffAnswer:
-    """What a cut-off means; see `CutOff`. `shown` and `alone` are parts of their lists."""
+    """What a cut-off means.
+
+    Attributes:
+        pairs: how many pairs are similar enough.
+        listed: how many of them can be listed: those among the best matches of one of their pages; without the linked
+            ones, if only unlinked ones were asked for.
+        off_topic: how many pages have no match.
+        shown: some of the listed pairs, the most similar first.
+        alone: some of the pages without a match, the most isolated first.
+    """
 
     cut_off: float
     pairs: int
     listed: int
     off_topic: int
-    shown: Sequence[PagePair]
-    alone: Sequence[OffTopicPage]
+    shown: Annotated[Rows, rows_schema(PAIR)]
+    alone: Annotated[Rows, rows_schema(OFF_TOPIC)]
 
 
 @router.post("", status_code=202)
@@ -89,17 +107,18 @@ def show_cut_off(
     unlinked: Annotated[bool, Query(description="Only pairs without a link between them.")] = False,
     pairs_from: _From = 0,
     alone_from: _From = 0,
-    rows: _Rows = 100,
+    rows: _Count = 100,
 ) -> CutOffAnswer:
     """Show the pairs and the off-topic pages of a cut-off."""
-    found = _required(project, state).at(value, unlinked=unlinked)
+    view = _required(project, state)
+    pairs, alone = view.at(value, unlinked=unlinked)
     return CutOffAnswer(
-        found.cut_off,
-        found.pairs,
-        found.listed,
-        found.off_topic,
-        list(found.shown[pairs_from : pairs_from + rows]),
-        list(found.alone[alone_from : alone_from + rows]),
+        step_of(value) / STEPS,
+        view.similar_enough(value),
+        len(pairs),
+        len(alone),
+        json_rows(view.pair_values(pairs[pairs_from : pairs_from + rows])),
+        json_rows(view.off_topic_values(alone[alone_from : alone_from + rows])),
     )
 
 

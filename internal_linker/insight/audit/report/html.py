@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from internal_linker.insight.audit.actions import GAIN_MEANS, RULE, link_text
-from internal_linker.insight.audit.records import Audit, Finding, Measure, Rule, Severity
+from internal_linker.insight.audit.actions import GAIN_MEANS, RULE, best_sources, link_text
+from internal_linker.insight.audit.records import SEVERITIES, Audit, Measure
 from internal_linker.insight.audit.tables import links_table, readable
 from internal_linker.insight.graph import degrees
 from internal_linker.insight.html.document import ReportFile, href, number
-from internal_linker.model.arrays import Ints, Vectors
+from internal_linker.model.arrays import Vectors
 from internal_linker.model.edges import TIER_NAMES, score_of
 from internal_linker.review.rows import anchor_span
 
@@ -25,7 +25,6 @@ MOST_LINKS = 500
 MOST_OPPORTUNITIES = 50
 # Pages to change that an action names.
 _MOST_ADDRESSES = 3
-_MOST_SOURCES = 3
 
 
 PageName = dict[str, str]
@@ -44,7 +43,7 @@ def page_name(audit: Audit, row: int) -> PageName:
     return {"title": audit.titles[row], "url": url, "href": href(url)}
 
 
-def orphans(audit: Audit) -> list[tuple[int, Ints]]:
+def orphans(audit: Audit) -> list[tuple[int, list[int]]]:
     """Return today's orphans, each with the rows of the best pages that would link to it.
 
     Those that stay orphans come first, then those of the highest PageRank after adoption.
@@ -54,7 +53,7 @@ def orphans(audit: Audit) -> list[tuple[int, Ints]]:
     rows, gained = audit.before.orphans, degrees(audit.proposed, len(audit.urls))[0]
     order = np.lexsort((-audit.after.pagerank[rows], gained[rows] > 0))
     shown = rows[order][:MOST_ORPHANS].tolist()
-    sources = _best_sources(audit, shown)
+    sources = best_sources(audit, shown)
     return [(row, sources[row]) for row in shown]
 
 
@@ -65,26 +64,6 @@ def movers(audit: Audit) -> tuple[list[int], list[int]]:
     lost = order[:MOST_MOVERS][change[order[:MOST_MOVERS]] < 0]
     gained = order[::-1][:MOST_MOVERS][change[order[::-1][:MOST_MOVERS]] > 0]
     return gained.tolist(), lost.tolist()
-
-
-def findings(audit: Audit) -> dict[Rule, list[Finding]]:
-    """Return the findings by rule, errors first."""
-    by_rule: dict[Rule, list[Finding]] = {}
-    for one in audit.findings:
-        by_rule.setdefault(one.rule, []).append(one)
-    places: Sequence[Severity] = ("error", "warning", "note")
-    order = [*Rule]
-    return dict(
-        sorted(by_rule.items(), key=lambda item: (places.index(item[0].severity), order.index(item[0])))
-    )
-
-
-def _best_sources(audit: Audit, targets: Sequence[int]) -> dict[int, Ints]:
-    links = audit.candidates
-    wanted = np.flatnonzero(np.isin(links.targets, targets))
-    wanted = wanted[np.argsort(-links.weights[wanted], kind="stable")]
-    ends = links.targets[wanted]
-    return {target: links.sources[wanted[ends == target]][:_MOST_SOURCES].tolist() for target in targets}
 
 
 # With more tiles in one section, a treemap is unreadable.
@@ -242,8 +221,8 @@ def _context(audit: Audit) -> dict[str, Any]:
         "orphans": orphans(audit),
         "orphan_count": len(audit.before.orphans),
         "links_known": audit.links_known,
-        "findings": findings(audit),
-        "standings": Counter((one.rule, one.standing) for one in audit.findings),
+        "findings": dict(sorted(audit.by_rule.items(), key=lambda item: SEVERITIES.index(item[0].severity))),
+        "standings": audit.standings,
         "most_findings": MOST_FINDINGS,
         "named": partial(page_name, audit),
         "marked": marked,
