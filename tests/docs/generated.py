@@ -14,19 +14,17 @@ from internal_linker.faces.cli.main import program
 from internal_linker.insight.audit.records import Rule
 from internal_linker.match.candidates import SERVED
 from internal_linker.match.encoders.openai import KNOWN_MODELS
-from internal_linker.match.neighbours.knn_join import EXACT_ROWS
 from internal_linker.project.settings.settings import KEY_FILES, Settings
 from internal_linker.project.settings.template import allowed, render_settings
-from tests.docs.ranker import ranker_figures, ranker_figures_with_vectors, ranker_sites
+from tests.docs.ranker import ranker_figures, ranker_sites
 
 _PLACE = re.compile(r"(<!-- generated: ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 # Every command has this option; the page says so once.
 COMMON = "--project"
 
-# The figures that docs/scaling.md names as the basis of its formulas.
+# What docs/scaling.md says of a text and a core.
 CORE = 75e9  # operations a second; half as many with IVF
-PROBES = 16
-SITES = [(pages, size) for pages in (100_000, 1_000_000, 10_000_000) for size in (384, 1536)]
+SITES = (100_000, 1_000_000, 10_000_000)
 TOKENS = 667
 TEXT_BYTES = 3000
 PAGE_SECONDS = 0.23
@@ -83,29 +81,11 @@ def rules() -> str:
     return "\n".join([*_head("rule", "severity", "meaning"), *rows])
 
 
-def comparing() -> str:
-    """Return how long comparing all pages takes by the formulas of docs/scaling.md."""
-    head = ("pages", "d", "vectors", "exact k-NN: tasks", "2 cores", "64 cores")
-    lines = _head(*head, "IVF: cells", "2 cores", "64 cores")
-    for pages, size in SITES:
-        exact, cells = 2.0 * pages**2 * size, 2 * 2.0 * pages * PROBES * pages**0.5 * size
-        left = (f"{pages:,}", str(size), _gigabytes(2.0 * pages * size), f"{-(-pages // EXACT_ROWS):,}")
-        times = (
-            _time(exact, 2),
-            _time(exact, 64),
-            f"{round(pages**0.5):,}",
-            _time(cells, 2),
-            _time(cells, 64),
-        )
-        lines.append(_row(*left, *times))
-    return "\n".join(lines)
-
-
 def embedding() -> str:
     """Return the cost of embedding by the formulas of docs/scaling.md."""
     head = ("pages", "texts", "local model, 2 cores", "64 cores", "OpenAI small", "OpenAI large")
     lines = _head(*head, "neighbours in the cache")
-    for pages in sorted({pages for pages, _ in SITES}):
+    for pages in SITES:
         work = pages * PAGE_SECONDS * CORE
         prices = [KNOWN_MODELS[f"text-embedding-3-{name}"][1] for name in ("small", "large")]
         dollars = [f"${pages * TOKENS / 1e6 * price:,.0f}" for price in prices]
@@ -117,10 +97,8 @@ def embedding() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "settings": settings,
     "rules": rules,
-    "comparing": comparing,
     "embedding": embedding,
     "ranker figures": ranker_figures,
-    "ranker figures with vectors": ranker_figures_with_vectors,
     "ranker sites": ranker_sites,
 }
 

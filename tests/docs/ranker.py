@@ -1,7 +1,6 @@
 """The tables of the ranker's model card, from the packaged ranker."""
 
 import json
-from collections.abc import Iterator
 from importlib import resources
 from typing import Any
 
@@ -9,14 +8,15 @@ from internal_linker.rank.learned import PACKAGED
 
 
 def ranker_figures() -> str:
-    """Return NDCG@5 of each site by setting, without vectors."""
-    return "\n".join(_figures("without vectors"))
-
-
-def ranker_figures_with_vectors() -> str:
-    """Return NDCG@5 by setting with vectors: the means of the sites."""
-    *head, last = _figures("with vectors")
-    return "\n".join([*head[:2], last])
+    """Return the sites' mean NDCG@5 by setting, without and with vectors."""
+    figures = [row for row in _packaged()["figures"] if row["site"] == "mean of the sites"]
+    settings = list(dict.fromkeys(row["setting"] for row in figures))
+    cells = {(row["lists"], row["setting"]): _cell(row) for row in figures}
+    rows = (
+        _row(lists, *(cells[lists, setting] for setting in settings))
+        for lists in dict.fromkeys(row["lists"] for row in figures)
+    )
+    return "\n".join([*_head("NDCG@5", *settings), *rows])
 
 
 def ranker_sites() -> str:
@@ -26,17 +26,6 @@ def ranker_sites() -> str:
         for site in _packaged()["sites"]
     )
     return "\n".join([*_head("site", "repositories and commits", "earlier dates"), *rows])
-
-
-def _figures(lists: str) -> Iterator[str]:
-    figures = [row for row in _packaged()["figures"] if row["lists"] == lists]
-    settings = list(dict.fromkeys(row["setting"] for row in figures))
-    yield from _head("NDCG@5", *settings)
-    cells = {(row["site"], row["setting"]): _cell(row) for row in figures}
-    # Some sites have no arrivals, and the mean comes last.
-    sites = [*(site["name"] for site in _packaged()["sites"]), figures[-1]["site"]]
-    for site in sites:
-        yield _row(site, *(cells.get((site, setting), "") for setting in settings))
 
 
 def _cell(row: Any) -> str:
