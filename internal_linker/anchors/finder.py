@@ -9,7 +9,6 @@ import numpy as np
 
 from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.judge import WORDINGS, JudgedPlaces, LinkPlaces, packaged_judge
-from internal_linker.anchors.link_places import link_places
 from internal_linker.anchors.name_table import NameTable
 from internal_linker.anchors.places import find_places, portions, read_source, taken_spans, with_room
 from internal_linker.anchors.source_page import SourcePage, UsedWordings
@@ -184,12 +183,6 @@ class Anchoring:
             return Anchor(text, verbatim=False)
         start, end = min(free or found, key=lambda span: abs(span[0] - near))
         return Anchor(text, around(content, sentences(content), start, end), start, verbatim=bool(free))
-
-    def places(self, source: str, target: str) -> list[tuple[int, int]]:
-        """Return the spans (start, end) in a page's plain main content that may be its links to another page."""
-        content = str(self.site.collected.page(source).content)
-        links = [link for link in self.site.links.get(source, ()) if link.target == target]
-        return [place for link in links for place in link_places(content, link)]
 
     def _phrases(
         self, source: SourcePage, targets: Sequence[str], known: JudgedPlaces | None = None
