@@ -12,7 +12,7 @@ from internal_linker.anchors.judge import WORDINGS, JudgedPlaces, LinkPlaces, pa
 from internal_linker.anchors.name_table import NameTable
 from internal_linker.anchors.places import find_places, portions, read_source, taken_spans, with_room
 from internal_linker.anchors.source_page import SourcePage, UsedWordings
-from internal_linker.anchors.suggested_wording import suggested
+from internal_linker.anchors.suggested_wording import suggest_wording
 from internal_linker.anchors.target_names import TargetNames
 from internal_linker.anchors.variety import ProposeEach, Variety
 from internal_linker.model.arrays import Ints, Vectors
@@ -259,7 +259,9 @@ class Anchoring:
             if (
                 page
                 and page.lang == source.language
-                and (found := suggested(source, site.target(target), title, words=site.words, used=used))
+                and (
+                    found := suggest_wording(source, site.target(target), title, words=site.words, used=used)
+                )
             ):
                 yield (found,)
                 continue

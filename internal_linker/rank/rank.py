@@ -47,7 +47,7 @@ from internal_linker.rank.demotion import find_demotions
 from internal_linker.rank.fusion import Numbers, Ranked, fuse
 from internal_linker.rank.learned import LearnedRanker, packaged_ranker
 from internal_linker.rank.link_features import LinkGraph
-from internal_linker.rank.list_scales import scaled, standard
+from internal_linker.rank.list_scales import scale_values, standard
 from internal_linker.rank.pair_features import PAIR_FEATURES, PairFeatures
 from internal_linker.rank.pair_link_features import SimilarPagesLinks
 from internal_linker.rank.promising import Promising
@@ -214,7 +214,7 @@ class Ranking:
                 yield self._fused(*block)
 
     def _weighed(self, matches: Matches, features: Vectors) -> tuple[Vectors, Promising]:
-        columns = scaled(features, matches.of)
+        columns = scale_values(features, matches.of)
         score = self.ranker.score_of(features, columns, matches.of)
         return score, Promising.among(matches.of, matches.rows, score, features, columns)
 

@@ -14,7 +14,7 @@ from internal_linker.model.records import Candidate, Link, Recommendation, Searc
 from internal_linker.rank.choice import Chooser
 from internal_linker.rank.evidence import Explainer
 from internal_linker.rank.fusion import NO_RANKED, Ranked
-from internal_linker.rank.priorities import bonuses, told
+from internal_linker.rank.priorities import bonuses, mark_needed_links
 from internal_linker.rank.promising import NO_PROMISING, PlaceJudge, Promising, with_places, with_ruled
 from internal_linker.rank.rank import BLOCK, Ranking
 from internal_linker.rank.reverse_candidates import offers
@@ -84,7 +84,7 @@ def recommend(
         ranking, searched, ranked, rules, accepted=accepted, approved=approved, full=chooser.full, ruled=ruled
     )
     explained = Explainer(ranking).explained(enumerate(items))
-    yield from told(explained, chooser.by_need, needs, ranking.rows) if needs else explained
+    yield from mark_needed_links(explained, chooser.by_need, needs, ranking.rows) if needs else explained
 
 
 def all_ranked(

@@ -17,7 +17,7 @@ from internal_linker.sources.web.client import (
     site_of,
     target_of,
 )
-from internal_linker.sources.web.html_page import decoded, read_page
+from internal_linker.sources.web.html_page import decode_page, read_page
 from internal_linker.sources.web.page_table import LinkSpool, Row, cells_of_answer, cells_of_page
 from internal_linker.sources.web.saved_pages import MOST_BYTES
 from internal_linker.sources.web.site_files import Robots
@@ -117,7 +117,7 @@ class Fetcher:
                     Reject(name, number, visit.url, "its page in the cache is damaged: import again")
                 )
                 continue
-            html = decoded(kept.body, kept.headers.get("content-type", ""))
+            html = decode_page(kept.body, kept.headers.get("content-type", ""))
             page = read_page(html, visit.url, kept.headers)
             links.put(visit.url, page.links)
             yield number, cells_of_page(page, asides, str(visit.status))
