@@ -126,7 +126,6 @@ class Chooser:
             rules.min_inlinks or rules.max_inlinks or rules.max_new_inlinks or rules.goals
         )
         drop = 2.0 * (float(np.ptp(worth)) + 1.0) if len(worth) else 0.0
-        # Even if its pages came last in it.
         worth = worth - np.where(last & ~self._stays, drop, 0.0)
         chosen, free = np.zeros(len(last), np.bool_), ~limited
         chosen[free] = best(self._ranked.of[free], self._first[free], worth[free], rules.links_per_page)

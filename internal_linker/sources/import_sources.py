@@ -10,7 +10,7 @@ from pathlib import Path
 
 from internal_linker.model.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.model.ports import Progress, StreamSource
-from internal_linker.model.records import Asides
+from internal_linker.model.records import ReadReport
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import encoded, normal_form
 from internal_linker.sources.import_crawl import ImportPaths
@@ -93,7 +93,7 @@ def site_tables(
         InputError: the sitemap or the list is missing, or the site is in a private network.
         ServiceError: the site doesn't answer, or returned no page.
     """
-    name, asides = " and ".join(filter(None, (options.sitemap, str(options.urls or "")))), Asides()
+    name, asides = " and ".join(filter(None, (options.sitemap, str(options.urls or "")))), ReadReport()
     with closing(
         SiteClient(options.delay, allow_private=options.allow_private, access=options.access)
     ) as client:

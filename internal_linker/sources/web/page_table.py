@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from internal_linker.model.errors import OutputError
-from internal_linker.model.records import Asides, TableStream
+from internal_linker.model.records import ReadReport, TableStream
 from internal_linker.sources.crawler_vocabulary import HYPERLINK, NOT_INDEXABLE
 from internal_linker.sources.tables.columns import Kind
 from internal_linker.sources.web.html_page import HtmlLink, WebPage
@@ -93,14 +93,14 @@ class PageTable:
         self,
         name: str,
         size: int,
-        rows: Callable[[LinkSpool, Asides], Iterator[Row]],
+        rows: Callable[[LinkSpool, ReadReport], Iterator[Row]],
         links: LinkSpool,
-        asides: Asides | None = None,
+        asides: ReadReport | None = None,
         *,
         more: Sequence[Kind] = (),
     ) -> None:
         self.name, self._size, self._rows, self._links = name, size, rows, links
-        self._asides = asides or Asides()
+        self._asides = asides or ReadReport()
         self._more = more
         self.remarks: tuple[str, ...] = ()
 
@@ -123,7 +123,7 @@ class LinkTable:
         return TableStream(self.name, tuple(map(str, _LINK)), self._links.rows(), made=True)
 
 
-def cells_of_page(page: WebPage, asides: Asides, status: str = "") -> Sequence[str]:
+def cells_of_page(page: WebPage, asides: ReadReport, status: str = "") -> Sequence[str]:
     """Return the row of a page, and count a page without a recognised text."""
     if page.whole:
         asides.facts[_UNRECOGNISED if page.content else _EMPTY] += 1

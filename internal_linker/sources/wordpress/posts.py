@@ -7,7 +7,7 @@ from functools import partial
 
 from internal_linker.model.errors import InputError
 from internal_linker.model.ports import Progress, StreamSource
-from internal_linker.model.records import Asides, FetchedPage, Reject
+from internal_linker.model.records import FetchedPage, ReadReport, Reject
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import normal_form
 from internal_linker.sources.crawler_vocabulary import NOT_INDEXABLE
@@ -63,7 +63,7 @@ def wordpress_tables(
         InputError: the site has no posts.
         ServiceError: the site doesn't answer; what was fetched is cached.
     """
-    asides = Asides()
+    asides = ReadReport()
     progress.start("Listing", 0, "")
     every = [*_listed(client, asides)]
     progress.finish(counted(len(every), "post"))
@@ -86,7 +86,7 @@ def wordpress_tables(
     return [pages, LinkTable(client.site, links)]
 
 
-def _listed(client: RestClient, asides: Asides) -> Iterator[_Entry]:
+def _listed(client: RestClient, asides: ReadReport) -> Iterator[_Entry]:
     for kind in public_types(client):
         posts, whole = listed(client, kind)
         if not whole:
@@ -96,7 +96,7 @@ def _listed(client: RestClient, asides: Asides) -> Iterator[_Entry]:
         yield from (_Entry(client.address(f"{post.route}/{post.id}"), post) for post in posts)
 
 
-def _count_gone(client: RestClient, cache: StoredPages, every: Sequence[_Entry], asides: Asides) -> None:
+def _count_gone(client: RestClient, cache: StoredPages, every: Sequence[_Entry], asides: ReadReport) -> None:
     """Count the posts that the last import listed and this one doesn't."""
     name = client.address("") + _LIST
     before, now = cache.get(name), [entry.key for entry in every]
@@ -107,7 +107,7 @@ def _count_gone(client: RestClient, cache: StoredPages, every: Sequence[_Entry],
 
 
 def _wanted(
-    table: str, every: Sequence[_Entry], reason: Callable[[str], str], asides: Asides
+    table: str, every: Sequence[_Entry], reason: Callable[[str], str], asides: ReadReport
 ) -> Iterator[_Entry]:
     for number, entry in enumerate(every, 1):
         try:
@@ -131,7 +131,7 @@ def _is_cached(entry: _Entry, cache: StoredPages) -> bool:
 
 
 def _fetch(
-    client: RestClient, entries: Sequence[_Entry], cache: StoredPages, asides: Asides, progress: Progress
+    client: RestClient, entries: Sequence[_Entry], cache: StoredPages, asides: ReadReport, progress: Progress
 ) -> None:
     for route in dict.fromkeys(entry.post.route for entry in entries):
         of_route = {entry.post.id: entry for entry in entries if entry.post.route == route}
@@ -150,7 +150,7 @@ def _rows(
     cache: StoredPages,
     categories: Mapping[int, str],
     links: LinkSpool,
-    asides: Asides,
+    asides: ReadReport,
 ) -> Iterator[Row]:
     """Yield the row of each post, and put its links into the spool."""
     for number, entry in enumerate(entries, 1):
