@@ -311,7 +311,7 @@ class Ranking:
         """Return a ranking of the same site with these search results."""
         return self._changed(_searched=searched, below_floor_of={})
 
-    def fused(self, fusion: Fusion) -> "Ranking":
+    def with_fusion(self, fusion: Fusion) -> "Ranking":
         """Return the same ranking, including its learned model, with search results fused in this way."""
         return self._changed(rules=replace(self.rules, fusion=fusion), below_floor_of={})
 

@@ -83,7 +83,7 @@ def recommend(
     items = _selected(
         ranking, searched, ranked, rules, accepted=accepted, approved=approved, full=chooser.full, ruled=ruled
     )
-    explained = Explainer(ranking).explained(enumerate(items))
+    explained = Explainer(ranking).add_evidence(enumerate(items))
     yield from mark_needed_links(explained, chooser.by_need, needs, ranking.rows) if needs else explained
 
 

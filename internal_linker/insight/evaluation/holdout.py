@@ -173,7 +173,7 @@ def evaluate(
     fused: dict[str, Ranking] = {}
     if searched.targets:
         taught = taught.searching(searched)
-        fused = {f"search results, {name}": taught.fused(way) for name, way in _FUSIONS.items()}
+        fused = {f"search results, {name}": taught.with_fusion(way) for name, way in _FUSIONS.items()}
     # The last way ranks twice: for each source alone, and with links spread over the site.
     ranked = (len(ways) + len(fused) + 1) * len(site.truth)
     progress.start("Ranking", ranked + len(site.sources), "pages")
