@@ -130,7 +130,6 @@ def _selected(
     full: Bools,
     ruled: Pairs,
 ) -> Iterator[Recommendation]:
-    """Yield the links of each source, in order, without the evidence for them."""
     ends = np.searchsorted(ranked.of, np.arange(len(ranking.sources) + 1)).tolist()
     pages, by_rule = ranking.site.pages, ruled.lists(len(ranking.sources))
     for position, (source, start, end) in enumerate(zip(ranking.sources, ends, ends[1:], strict=False)):

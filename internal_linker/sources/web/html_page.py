@@ -177,7 +177,6 @@ def _extracted(html: str, url: str) -> str:
 
 
 def _rest(html: str) -> str:
-    """Return all visible text, as HTML; "" if there is none."""
     tree = LexborHTMLParser(html.encode("utf-8", "replace"))
     if tree.body is None:
         return ""
@@ -355,7 +354,6 @@ def _part_of(node: LexborNode) -> str:
 
 
 def _containers(tree: LexborHTMLParser, known: dict[int, _Place]) -> list[LexborNode]:
-    """Return the parts of the page that do not belong to its text, the outer ones first."""
     named = ", ".join([*_PARTS, *(f'[role="{role}" i]' for role in _ROLES)])
     return [
         node
