@@ -19,7 +19,7 @@ from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.model.edges import Anchor
 from internal_linker.model.house_rules import LinkRule
 from internal_linker.model.records import ExistingLink, fold_query
-from internal_linker.rank.promising import PAIR_COLUMNS
+from internal_linker.rank.promising_targets import PAIR_COLUMNS
 from internal_linker.rank.rules import BALANCED, MOST_SAME
 from internal_linker.text.sentences import around, sentences
 from internal_linker.text.spans import occurrences, says, spans

@@ -10,12 +10,12 @@ import numpy as np
 
 from internal_linker.model.arrays import NO_PAIRS, Bools, Ints, Pairs, Vectors, is_in, pairs_of
 from internal_linker.model.records import ExistingLink, Source
-from internal_linker.rank.learned import LearnedRanker
 from internal_linker.rank.list_scales import scale_values
 from internal_linker.rank.listwise import Choices, Prior, fit_weights
 from internal_linker.rank.metrics import GAINS, TOP, Estimate, estimates, fold
 from internal_linker.rank.pair_features import PAIR_FEATURES, hidden
 from internal_linker.rank.rank import BLOCK, Ranking
+from internal_linker.rank.ranker import LearnedRanker
 from internal_linker.rank.simulated_arrivals import simulated_arrivals
 
 # With fewer links, weights follow chance.

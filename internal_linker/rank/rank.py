@@ -45,12 +45,12 @@ from internal_linker.model.sections import ROOT, sections_of
 from internal_linker.rank.candidate_sources import CandidateSources
 from internal_linker.rank.demotion import find_demotions
 from internal_linker.rank.fusion import Numbers, Ranked, fuse
-from internal_linker.rank.learned import LearnedRanker, packaged_ranker
 from internal_linker.rank.link_features import LinkGraph
 from internal_linker.rank.list_scales import scale_values, standard
 from internal_linker.rank.pair_features import PAIR_FEATURES, PairFeatures
 from internal_linker.rank.pair_link_features import SimilarPagesLinks
-from internal_linker.rank.promising import Promising
+from internal_linker.rank.promising_targets import Promising
+from internal_linker.rank.ranker import LearnedRanker, packaged_ranker
 from internal_linker.rank.rules import TOPIC_WEIGHTS, LinkRules, TopicWeights
 from internal_linker.rank.selection import eligible, linked
 from internal_linker.rank.shared_titles import EqualTitles, common_words

@@ -15,7 +15,13 @@ from internal_linker.rank.choice import Chooser
 from internal_linker.rank.evidence import Explainer
 from internal_linker.rank.fusion import NO_RANKED, Ranked
 from internal_linker.rank.priorities import bonuses, mark_needed_links
-from internal_linker.rank.promising import NO_PROMISING, PlaceJudge, Promising, with_places, with_ruled
+from internal_linker.rank.promising_targets import (
+    NO_PROMISING,
+    PlaceJudge,
+    Promising,
+    with_places,
+    with_ruled,
+)
 from internal_linker.rank.rank import BLOCK, Ranking
 from internal_linker.rank.reverse_candidates import offers
 from internal_linker.rank.rules import LinkRules

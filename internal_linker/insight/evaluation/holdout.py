@@ -22,9 +22,9 @@ from internal_linker.model.records import (
     Text,
 )
 from internal_linker.rank.adaptation import TOO_FEW, Adaptation, adapted
-from internal_linker.rank.learned import by_features
 from internal_linker.rank.metrics import Measured, estimates, measure, reach, text_digest
 from internal_linker.rank.rank import Ranking
+from internal_linker.rank.ranker import by_features
 from internal_linker.rank.recommend import recommend
 from internal_linker.rank.rules import LinkRules
 from internal_linker.rank.simulated_arrivals import simulated_arrivals

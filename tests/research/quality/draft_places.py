@@ -15,10 +15,10 @@ from internal_linker.anchors.places import find_places, read_source
 from internal_linker.insight.evaluation.holdout import Hidden
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.model.records import Collected, ExistingLink, Page
-from internal_linker.rank.learned import LearnedRanker, packaged_ranker
 from internal_linker.rank.list_scales import scale_values
 from internal_linker.rank.metrics import fold
-from internal_linker.rank.promising import Promising
+from internal_linker.rank.promising_targets import Promising
+from internal_linker.rank.ranker import LearnedRanker, packaged_ranker
 from tests.research.quality.corpora import dates
 from tests.research.quality.weights import DEFAULT
 from tests.support.corpora import CORPORA, DEVELOPMENT, no_vectors, ranking, whole_site

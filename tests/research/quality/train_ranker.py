@@ -26,7 +26,11 @@ import numpy as np
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.records import Page
-from internal_linker.rank.learned import (
+from internal_linker.rank.list_scales import scale_values
+from internal_linker.rank.listwise import Choices, Prior, fit_weights
+from internal_linker.rank.metrics import GAINS, TOP, fold
+from internal_linker.rank.pair_features import hidden
+from internal_linker.rank.ranker import (
     COLUMNS,
     OF_ENCODERS,
     WORDS_AND_PASSAGES,
@@ -34,10 +38,6 @@ from internal_linker.rank.learned import (
     by_features,
     written_ranker,
 )
-from internal_linker.rank.list_scales import scale_values
-from internal_linker.rank.listwise import Choices, Prior, fit_weights
-from internal_linker.rank.metrics import GAINS, TOP, fold
-from internal_linker.rank.pair_features import hidden
 from tests.research.quality.arrivals import (
     ARRIVALS,
     EVERY,
