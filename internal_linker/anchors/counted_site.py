@@ -80,7 +80,7 @@ class CountedSite:
         other.page_words, other._targets = PageWords(self.reader), {}
         return other
 
-    def knowing(self, taught_by: Callable[[str], bool]) -> "CountedSite":
+    def with_habits_of(self, taught_by: Callable[[str], bool]) -> "CountedSite":
         """Return a copy that learns editors' habits only from pages whose keys `taught_by` accepts."""
         other = object.__new__(CountedSite)
         other.__dict__ = {**self.__dict__, "habits": self._learned(taught_by)}

@@ -9,18 +9,17 @@ import numpy as np
 
 from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.judge import WORDINGS, JudgedPlaces, LinkPlaces, packaged_judge
-from internal_linker.anchors.link_places import link_places
 from internal_linker.anchors.name_table import NameTable
 from internal_linker.anchors.places import find_places, portions, read_source, taken_spans, with_room
 from internal_linker.anchors.source_page import SourcePage, UsedWordings
-from internal_linker.anchors.suggested_wording import suggested
+from internal_linker.anchors.suggested_wording import suggest_wording
 from internal_linker.anchors.target_names import TargetNames
 from internal_linker.anchors.variety import ProposeEach, Variety
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.model.edges import Anchor
 from internal_linker.model.house_rules import LinkRule
 from internal_linker.model.records import ExistingLink, Page, fold_query
-from internal_linker.rank.promising import PAIR_COLUMNS
+from internal_linker.rank.promising_targets import PAIR_COLUMNS
 from internal_linker.rank.rules import BALANCED, MOST_SAME
 from internal_linker.text.sentences import around, sentences
 from internal_linker.text.spans import occurrences, says, spans
@@ -189,12 +188,6 @@ class Anchoring:
         start, end = min(free or found, key=lambda span: abs(span[0] - near))
         return Anchor(text, around(content, sentences(content), start, end), start, verbatim=bool(free))
 
-    def places(self, source: str, target: str) -> list[tuple[int, int]]:
-        """Return the spans (start, end) in a page's plain main content that may be its links to another page."""
-        content = str(self.site.collected.page(source).content)
-        links = [link for link in self.site.links.get(source, ()) if link.target == target]
-        return [place for link in links for place in link_places(content, link)]
-
     def _phrases(
         self, source: SourcePage, targets: Sequence[str], known: JudgedPlaces | None = None
     ) -> list[Iterator[Anchor]]:
@@ -270,7 +263,9 @@ class Anchoring:
             if (
                 page
                 and page.lang == source.language
-                and (found := suggested(source, site.target(target), title, words=site.words, used=used))
+                and (
+                    found := suggest_wording(source, site.target(target), title, words=site.words, used=used)
+                )
             ):
                 yield (found,)
                 continue

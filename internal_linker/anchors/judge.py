@@ -9,7 +9,7 @@ from importlib import resources
 import numpy as np
 
 from internal_linker.model.arrays import Bools, Ints, Vectors, ranks
-from internal_linker.rank.promising import PAIR_COLUMNS
+from internal_linker.rank.promising_targets import PAIR_COLUMNS
 from internal_linker.rank.trees import Trees, read_trees
 
 PACKAGED = "judge.json"

@@ -19,7 +19,7 @@ from internal_linker.anchors.judge import (
     promising,
 )
 from internal_linker.anchors.link_places import covered, linked_places
-from internal_linker.anchors.rules import allowed, completed, natural
+from internal_linker.anchors.rules import allowed, complete_names, natural
 from internal_linker.anchors.site_names import NameCounts, Owners
 from internal_linker.anchors.source_page import SourcePage, UsedWordings
 from internal_linker.anchors.source_text import SourceText
@@ -159,7 +159,7 @@ def _allowed(site: CountedSite, compared: Comparison, pages: Ints, owners: Owner
         brands=site.brand_stems,
     )
     found = found.at(is_allowed)
-    first, last = completed(text, compared.names, found)
+    first, last = complete_names(text, compared.names, found)
     return replace(found, first=first, last=last).at(last >= 0)
 
 

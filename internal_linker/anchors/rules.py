@@ -222,7 +222,7 @@ def _has_all(stems: Hashes, wanted: Hashes, begin: Ints, end: Ints) -> Bools:
     return found
 
 
-def completed(source: SourceText, names: NameTable, found: Candidates) -> tuple[Ints, Ints]:
+def complete_names(source: SourceText, names: NameTable, found: Candidates) -> tuple[Ints, Ints]:
     """Return (n,) the first and last word of each phrase with the function words around a name; -1 where they miss.
 
     A phrase with the stems of "Paid time off" goes on to "off"; where the text has another word there, or "paying time

@@ -27,7 +27,7 @@ _QUOTATION_MARKS = '"“”„«»「」'
 _RUNNING = re.compile(r"[\w\"'“„«「][^*_`<>\[\]{}|#~\\]*", re.DOTALL)
 
 
-def suggested(
+def suggest_wording(
     source: SourcePage, target: TargetNames, title: str, *, words: SiteWords, used: UsedWordings
 ) -> Anchor | None:
     """Return the title as an anchor in the sentence to which its clause fits best; None if none fits well enough.

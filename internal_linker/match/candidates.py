@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from internal_linker.match.grown import GrownArray, as_array
+from internal_linker.match.guest_rows import GrownArray, as_array
 from internal_linker.match.inverted_index import Postings, Search, search
 from internal_linker.match.tfidf import Fits, TermFit, TermIndex
 from internal_linker.model.arrays import Bools, Ints, Pairs, Vectors, pairs_of

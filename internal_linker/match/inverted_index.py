@@ -11,7 +11,7 @@ from copy import copy
 import numpy as np
 from scipy import sparse
 
-from internal_linker.match.grown import GrownMatrix
+from internal_linker.match.guest_rows import GrownMatrix
 from internal_linker.model.arrays import Bools, Ints, Vectors
 
 # Length of a champion list. On 10,000 pages of Debian's documentation, 100 candidates include 0.97 of the 50 nearest

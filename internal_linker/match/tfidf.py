@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from internal_linker.match.grown import GrownMatrix
+from internal_linker.match.guest_rows import GrownMatrix
 from internal_linker.match.tokens import Tokens, Vocabulary
 from internal_linker.model.arrays import Bools, Ints, Vectors
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from internal_linker.match.grown import GrownMatrix
+from internal_linker.match.guest_rows import GrownMatrix
 from internal_linker.match.page_names import Name
 from internal_linker.match.tokens import PairSieve, Vocabulary
 from internal_linker.model.arrays import Bools, Ints, Vectors

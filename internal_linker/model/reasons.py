@@ -33,7 +33,6 @@ class Reason(Generic[Kind_co]):
         return self.kind.message.format(self.detail)
 
     def __lt__(self, other: "Reason[Any]") -> bool:
-        """Compare reasons by the messages that people read."""
         return str(self) < str(other)
 
 

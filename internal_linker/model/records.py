@@ -36,7 +36,7 @@ class Reject:
 
 
 @dataclass(frozen=True, slots=True)
-class Asides:
+class ReadReport:
     """What a reader finds out about a table besides its rows; complete after the last row is read."""
 
     rejects: list[Reject] = field(default_factory=list)  # rows that can't be used
@@ -63,7 +63,7 @@ class TableStream:
     name: str
     header: tuple[str, ...]
     rows: Iterator[tuple[int, Sequence[str]]]
-    asides: Asides = field(default_factory=Asides)
+    asides: ReadReport = field(default_factory=ReadReport)
     # whether this program made the table from other input, so that nobody needs to check its columns
     made: bool = False
     size: int = 0  # count of the rows, 0 if unknown

@@ -352,7 +352,7 @@ def _plan(
     project: Project, options: ApplyOptions, planner: _Planner, links: Sequence[Edge], progress: Progress
 ) -> tuple[list[PageChange], list[AppliedLink]]:
     """Return the changes to be made, and the links that change nothing; write those for related boxes if wanted."""
-    free, held = _without_held(project, links)
+    free, held = _exclude_holdout_targets(project, links)
     changes, others = planner.plan(free, progress)
     others += held
     if options.links_json:
@@ -540,7 +540,7 @@ def _settle(applied: AppliedLinks, home: PublishTarget) -> list[str]:
     return [f"Application {names} was interrupted: it wrote {found} of {texts} that it had begun.{open_}"]
 
 
-def _without_held(project: Project, links: Sequence[Edge]) -> tuple[list[Edge], list[AppliedLink]]:
+def _exclude_holdout_targets(project: Project, links: Sequence[Edge]) -> tuple[list[Edge], list[AppliedLink]]:
     """Return the links that may go live today, and those that an experiment holds back, with the reason."""
     with project.experiments() as store:
         held = held_targets(store.drawn(), datetime.now(UTC).date())

@@ -21,14 +21,14 @@ from internal_linker.insight.similarity.cluster_records import (
     SiteClusters,
     cluster_tables,
     is_same,
-    renamed,
+    rename_clusters,
     urls_of,
 )
 from internal_linker.insight.similarity.clusters import (
     Clustering,
     communities,
     count_bounds,
-    described,
+    describe_clusters,
     k_means,
 )
 from internal_linker.insight.similarity.report.html import chart_data, write_report
@@ -94,7 +94,7 @@ def _found(project: Project, options: ClustersOptions, progress: Progress) -> Cl
         labels = communities(compared, options.min_similarity, progress)
     else:
         labels, tried = k_means(compared, points, bounds, progress)
-    found = described(
+    found = describe_clusters(
         compared,
         points,
         labels,
@@ -104,7 +104,7 @@ def _found(project: Project, options: ClustersOptions, progress: Progress) -> Cl
         copies=_copies(project, compared),
     )
     computed = [each.name for each in found.clusters]
-    return Clustering(compared, tried, renamed(found, chosen_names(project)), points, computed)
+    return Clustering(compared, tried, rename_clusters(found, chosen_names(project)), points, computed)
 
 
 def names_file(project: Project) -> Path:
@@ -132,12 +132,12 @@ def chosen_names(project: Project) -> list[ChosenName]:
 
 
 def _written(project: Project, result: Clustering, progress: Progress) -> tuple[str, ...]:
-    from internal_linker.insight.similarity.page_map import drawn, places
+    from internal_linker.insight.similarity.page_map import places, select_shown_pages
 
     files, found = project.root / "files", result.found
     sheets = cluster_tables(found)
     tables = dict(zip(("clusters.csv", "cluster_links.csv"), sheets[1:], strict=True))
-    rows = drawn(found.labels, found.hubs)
+    rows = select_shown_pages(found.labels, found.hubs)
     progress.start("Map", 0, "pages")
     page_map = PageMap(rows, places(result.points[rows]))
     progress.finish(f"{len(rows)} pages")
@@ -209,13 +209,13 @@ def group_pages(
         Interrupted: the work was stopped.
         RunActive: a run holds the project.
     """
-    from internal_linker.insight.similarity.page_map import drawn, places
+    from internal_linker.insight.similarity.page_map import places, select_shown_pages
 
     progress = Tracker(
         progress, should_stop=should_stop, cancelled="Grouping was cancelled; the earlier result stays."
     )
     grouped = clusters(project, options, progress, write=False)
-    rows = drawn(grouped.found.labels, grouped.found.hubs)
+    rows = select_shown_pages(grouped.found.labels, grouped.found.hubs)
     progress.start("Map", 0, "pages")
     page_map = PageMap(rows, places(grouped.points[rows]))
     progress.finish(f"{len(rows)} pages")
@@ -224,7 +224,7 @@ def group_pages(
         # Clusters may have been renamed in the meantime.
         computed = zip(grouped.found.clusters, grouped.computed, strict=True)
         unnamed = replace(grouped.found, clusters=[replace(each, name=name) for each, name in computed])
-        view = ClusterView(made, renamed(unnamed, chosen_names(project)), page_map, grouped.computed)
+        view = ClusterView(made, rename_clusters(unnamed, chosen_names(project)), page_map, grouped.computed)
         _store(project, view)
     return view
 

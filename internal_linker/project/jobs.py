@@ -43,8 +43,8 @@ _ENDS: Mapping[int, State] = {
     ExitCode.INTERRUPTED: "cancelled",
 }
 _LOST = (
-    "The run ended without a word: its process was killed, or the computer was switched off. All that was fetched or "
-    "embedded until then is in the cache. Start it again."
+    "The run stopped unexpectedly: the process was killed or the computer shut down. All that was fetched or embedded "
+    "until then is in the cache. Start it again."
 )
 _CANCELLED = "The run was cancelled. All that was fetched or embedded until then is in the cache."
 # Starts the program as it was started here, also where Python is isolated from the user's own settings.
@@ -233,7 +233,7 @@ def cancel_job(root: Path) -> Job:
         raise InputError("No run of the app is active in this project, so there is nothing to cancel.")
     pid, mark = kept[1].pid, folder / "cancelled"
     asked_before = mark.exists()
-    # Before the signal: a run that is still loading ends without a word, and the mark tells why.
+    # Before the signal: a run that is still loading stops without a message, and the mark tells why.
     mark.touch()
     try:
         os.kill(pid, getattr(signal, "CTRL_BREAK_EVENT", signal.SIGTERM))

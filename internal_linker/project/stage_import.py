@@ -23,7 +23,7 @@ from internal_linker.sources.crawl import (
     Crawl,
     CrawlTable,
     add_pages,
-    chosen,
+    choose_columns,
     recognised,
     with_proposed_content,
 )
@@ -330,7 +330,7 @@ def _with_columns(stream: TableStream, choice: TableChoice) -> CrawlTable:
     if unknown := next((name for name in choice.columns if name not in known), ""):
         raise InputError(f"{stream.name}: there is no column '{unknown[:40]}' to choose.")
     columns = {known[name]: at for name, at in choice.columns.items()}
-    return chosen(stream, links=choice.rows_are == "links", columns=columns)
+    return choose_columns(stream, links=choice.rows_are == "links", columns=columns)
 
 
 def _with_contents(tables: Sequence[CrawlTable], choices: Sequence[TableChoice]) -> list[CrawlTable]:

@@ -69,7 +69,7 @@ def read_front_matter(text: str) -> FrontMatter:
     kind = {"+++": "toml"}.get(opening["fence"], opening["kind"] or "yaml")
     if kind not in _READERS:  # Eleventy's JavaScript
         return FrontMatter(end=closing.end(), problem=f"line {line}: front matter in {kind} is not supported")
-    values, problem = parsed(inside, kind, line)
+    values, problem = parse_front_matter(inside, kind, line)
     return FrontMatter(values, closing.end(), problem)
 
 
@@ -82,7 +82,7 @@ def _json(text: str, start: int) -> FrontMatter:
     return FrontMatter(values if isinstance(values, dict) else {}, end)
 
 
-def parsed(text: str, kind: str, line: int = 0) -> tuple[Mapping[str, object], str]:
+def parse_front_matter(text: str, kind: str, line: int = 0) -> tuple[Mapping[str, object], str]:
     """Read YAML, TOML or JSON; return its values, and why it can't be read, "" if it can.
 
     `kind` is "yaml", "yml", "toml" or "json"; `line` is the number of lines above the text in its file.

@@ -7,7 +7,7 @@ from enum import StrEnum
 from posixpath import normpath
 
 from internal_linker.model.source_files import SourceTree, suffix_of, without_suffix
-from internal_linker.publish.front_matter import parsed, scalar
+from internal_linker.publish.front_matter import parse_front_matter, scalar
 
 
 class Generator(StrEnum):
@@ -88,7 +88,7 @@ def _configured(
         if kind not in {"yaml", "yml", "toml", "json"}:
             script = tree.settings[path]
             continue
-        values, problem = parsed(tree.settings[path], kind)
+        values, problem = parse_front_matter(tree.settings[path], kind)
         if problem:
             problems.append(f"{path}, {problem}. Its settings are not known.")
         stem = without_suffix(_split_settings(path)[1].rpartition("/")[2])

@@ -21,7 +21,7 @@ from internal_linker.publish.passages import (
     all_places,
     joined,
 )
-from internal_linker.publish.templates import Masked, front_matter, masked, shortcodes
+from internal_linker.publish.templates import Masked, front_matter, mask_tags, shortcodes
 
 _ATTRIBUTE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'>])[^\s>]++)?+)?+"""
 _MARKUP = re.compile(
@@ -134,7 +134,7 @@ class HtmlDocument:
 
     def is_only_linked(self, text: str, start: int, href: str) -> bool:
         """Return whether a browser's parser sees one more link in body text and no other change."""
-        after = masked(text)
+        after = mask_tags(text)
         found = _MARKUP.match(after.text, start)
         written = attributes(found["attributes"]).get("href", "") if found and found["name"] else ""
         return after.unmasked(written) == href and is_only_linked(
@@ -147,7 +147,7 @@ class HtmlDocument:
 
     def is_only_worded(self, text: str, start: int, words: str) -> bool:
         """Return whether a browser's parser sees the words in body text and no other change."""
-        return has_only_words(self._body, masked(text).text[front_matter(text) :], words)
+        return has_only_words(self._body, mask_tags(text).text[front_matter(text) :], words)
 
     @cached_property
     def _body(self) -> str:
@@ -258,7 +258,7 @@ def read_html(text: str) -> HtmlDocument:
     Raises:
         Unreadable: it is nested too deeply, or has characters that no text has.
     """
-    plain = masked(text)
+    plain = mask_tags(text)
     reader = _Reader(plain.text, front_matter(text))
     reader.read()
     closed = [*plain.closed, *reader.closed, *shortcodes(plain.text), *urls(plain.text)]

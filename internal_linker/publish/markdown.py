@@ -19,7 +19,7 @@ from internal_linker.publish.templates import (
     as_punctuation,
     covered,
     front_matter,
-    masked,
+    mask_tags,
     math,
     shortcodes,
 )
@@ -277,7 +277,7 @@ def _with_lists(text: str) -> str:
 class _Parsed:
     def __init__(self, text: str, *, is_mdx: bool) -> None:
         self.start = front_matter(text)
-        self.masked = masked(text)
+        self.masked = mask_tags(text)
         self.text = self.masked.text  # without template tags and JSX
         self.closed = [(0, self.start), *self.masked.closed]  # where no link may stand
         self.hrefs: tuple[str, ...] = ()  # where JSX links lead
@@ -445,7 +445,7 @@ class MarkdownDocument:
 
     def is_only_linked(self, text: str, start: int, href: str) -> bool:
         """Return whether the parser finds one more link in one block, and all other blocks unchanged."""
-        written = masked(escaped(href)).text
+        written = mask_tags(escaped(href)).text
         written = written if _TEMPLATE.search(href) else written.replace("&amp;", "&")
         return self._is_only_changed(
             text, start, lambda shown, old, new: is_only_linked(old, new, shown(written))
@@ -463,7 +463,7 @@ class MarkdownDocument:
         """Return whether one block is another one, by `is_change`, and all others are the same."""
         before = self.parsed
         try:
-            plain = masked(text).text
+            plain = mask_tags(text).text
             plain = _with_lists(without_jsx(plain, before.start).text if self.is_mdx else plain)
         except UnreadableText:
             return False

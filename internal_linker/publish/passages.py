@@ -174,7 +174,6 @@ def folded_places(text: str) -> Folded:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether each character is compared by itself."""
     return not _RUN.search(text) and (
         text.isascii() or (unicodedata.is_normalized("NFC", text) and not _SIGN.search(text))
     )

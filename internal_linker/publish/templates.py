@@ -57,7 +57,7 @@ class Masked:
         return _MASKED.sub(lambda found: self.tags.get(found[1], found[0]), href)
 
 
-def masked(text: str) -> Masked:
+def mask_tags(text: str) -> Masked:
     """Mask the template tags of a text.
 
     Raises:

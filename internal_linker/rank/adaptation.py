@@ -10,12 +10,12 @@ import numpy as np
 
 from internal_linker.model.arrays import NO_PAIRS, Bools, Ints, Pairs, Vectors, is_in, pairs_of
 from internal_linker.model.records import ExistingLink, Source
-from internal_linker.rank.learned import LearnedRanker
-from internal_linker.rank.list_scales import scaled
-from internal_linker.rank.listwise import Choices, Prior, fitted
+from internal_linker.rank.list_scales import scale_values
+from internal_linker.rank.listwise import Choices, Prior, fit_weights
 from internal_linker.rank.metrics import GAINS, TOP, Estimate, estimates, fold
 from internal_linker.rank.pair_features import PAIR_FEATURES, hidden
 from internal_linker.rank.rank import BLOCK, Ranking
+from internal_linker.rank.ranker import LearnedRanker
 from internal_linker.rank.simulated_arrivals import simulated_arrivals
 
 # With fewer links, weights follow chance.
@@ -142,11 +142,11 @@ def adapted(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, A
     if not learned or not arrivals:
         return ranking, None
     prior = Prior(ranker.weights, STRENGTH)
-    weights = fitted([choices for choices, _ in learned], prior)
+    weights = fit_weights([choices for choices, _ in learned], prior)
     ours, packaged = list[Vectors](), list[Vectors]()
     for group in sorted({group for each in arrivals for group in each.groups.tolist()}):
         others = [replace(choices, weights=choices.weights * (of != group)) for choices, of in learned]
-        apart = replace(ranker, weights=fitted(others, prior, weights))
+        apart = replace(ranker, weights=fit_weights(others, prior, weights))
         for each in arrivals:
             here = each.groups == group
             ours.append(_ndcgs(each, apart)[here])
@@ -241,7 +241,7 @@ def _choices(lists: _Lists, ranker: LearnedRanker, seed: int) -> tuple[Choices, 
     some, of = np.unique(lists.of, return_inverse=True)
     hide = np.random.default_rng(seed).random(len(of)) < HIDDEN_SHARE
     features = lists.features if lists.rejected else hidden(lists.features, hide)
-    columns = ranker.standardised(scaled(features, of))
+    columns = ranker.standardised(scale_values(features, of))
     target = lists.found.astype(np.float64)
     if lists.rejected:
         scores = (columns @ ranker.weights).astype(np.float64)

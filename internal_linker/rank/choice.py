@@ -11,7 +11,7 @@ from internal_linker.rank.fusion import Ranked
 from internal_linker.rank.priorities import by_need
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.rules import LinkRules
-from internal_linker.rank.stability import Preferences, arranged, best
+from internal_linker.rank.stability import Preferences, arrange_links, best
 
 # Rounds in which the weaker directions of pairs give way; each frees places, where new pairs may arise.
 ROUNDS = 10
@@ -92,7 +92,7 @@ class Chooser:
         self.by_need = Pairs(ranked.of[needy], ranked.targets[needy])
         beyond = self._beyond(new, chosen, counts)
         self.full[ranked.of[beyond]] = True
-        ranked = arranged(ranked, chosen, self._first, last, self._liked, self._rules.links_per_page)
+        ranked = arrange_links(ranked, chosen, self._first, last, self._liked, self._rules.links_per_page)
         return ranked.at(~is_in(Pairs(ranked.of, ranked.targets).keys(n), keys[beyond]))
 
     def _beyond(self, some: Bools, chosen: Bools, accepted: Ints) -> Bools:
@@ -126,7 +126,6 @@ class Chooser:
             rules.min_inlinks or rules.max_inlinks or rules.max_new_inlinks or rules.goals
         )
         drop = 2.0 * (float(np.ptp(worth)) + 1.0) if len(worth) else 0.0
-        # Even if its pages came last in it.
         worth = worth - np.where(last & ~self._stays, drop, 0.0)
         chosen, free = np.zeros(len(last), np.bool_), ~limited
         chosen[free] = best(self._ranked.of[free], self._first[free], worth[free], rules.links_per_page)

@@ -22,7 +22,7 @@ class Explainer:
     def __init__(self, ranking: Ranking) -> None:
         self._ranking = ranking
 
-    def explained(self, items: Iterable[tuple[int, Recommendation]]) -> Iterator[Recommendation]:
+    def add_evidence(self, items: Iterable[tuple[int, Recommendation]]) -> Iterator[Recommendation]:
         """Yield recommendations, given with their sources' positions, with evidence for all links, held ones too."""
         for some in batched(items, BLOCK):
             linked = [(*item.links, *item.held) for _, item in some]

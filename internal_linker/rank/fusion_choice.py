@@ -107,7 +107,7 @@ def fusion_evidence(
     sources = [page for page, _ in both]
     bare = ranking.with_links((), sources).searching(Searched(dict(enumerate(found for _, found in both))))
     wanted = {page.key: truth[page.key] for page in sources}
-    fill, blend = (measure(wanted, _first(bare.fused(fusion))) for fusion in _FUSIONS)
+    fill, blend = (measure(wanted, _first(bare.with_fusion(fusion))) for fusion in _FUSIONS)
     gain = paired(blend, fill)
     return FusionEvidence(
         results, far, len(sources), fill.recall.mean, blend.recall.mean, gain.mean, gain.low, gain.high

@@ -12,11 +12,11 @@ _FLAT = 1e-6
 
 
 def scaled_names(names: Sequence[str]) -> list[str]:
-    """Return the names of the columns of `scaled`: "raw match", ..., "z match", ..., "rank match", ..."""
+    """Return the names of the columns of `scale_values`: "raw match", ..., "z match", ..., "rank match", ..."""
     return [f"{scale} {name}" for scale in SCALES for name in names]
 
 
-def scaled(values: Vectors, of: Ints) -> Vectors:
+def scale_values(values: Vectors, of: Ints) -> Vectors:
     """Return (m, 3f) float32: the values, their z-scores and their ranks within each list, NaN where unknown.
 
     A rank is -ln(position from 1) in descending order, the first position for equal values. Where all known values of a

@@ -29,7 +29,7 @@ class Prior:
     strength: float  # loss of a squared difference from them, beside the weighted sum of the lists' losses
 
 
-def fitted(parts: Sequence[Choices], prior: Prior, start: Vectors | None = None) -> Vectors:
+def fit_weights(parts: Sequence[Choices], prior: Prior, start: Vectors | None = None) -> Vectors:
     """Return (c,) float64 the weights with the least loss: cross-entropy of the lists, and distance from the prior.
 
     From similar weights as `start`, fewer steps are needed than from the prior.

@@ -52,7 +52,7 @@ def by_need(ranked: Ranked, chosen: Bools, last: Bools, bonus: Vectors, count: i
     return found
 
 
-def told(
+def mark_needed_links(
     items: Iterable[Recommendation], pairs: Pairs, needs: PageNeeds, rows: Mapping[str, int]
 ) -> Iterator[Recommendation]:
     """Yield all recommendations, in order; the evidence for the links that came by need, `pairs`, says so."""

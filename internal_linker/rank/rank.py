@@ -45,12 +45,12 @@ from internal_linker.model.sections import ROOT, sections_of
 from internal_linker.rank.candidate_sources import CandidateSources
 from internal_linker.rank.demotion import find_demotions
 from internal_linker.rank.fusion import Numbers, Ranked, fuse
-from internal_linker.rank.learned import LearnedRanker, packaged_ranker
 from internal_linker.rank.link_features import LinkGraph
-from internal_linker.rank.list_scales import scaled, standard
+from internal_linker.rank.list_scales import scale_values, standard
 from internal_linker.rank.pair_features import PAIR_FEATURES, PairFeatures
 from internal_linker.rank.pair_link_features import SimilarPagesLinks
-from internal_linker.rank.promising import Promising
+from internal_linker.rank.promising_targets import Promising
+from internal_linker.rank.ranker import LearnedRanker, packaged_ranker
 from internal_linker.rank.rules import TOPIC_WEIGHTS, LinkRules, TopicWeights
 from internal_linker.rank.selection import eligible, linked
 from internal_linker.rank.shared_titles import EqualTitles, common_words
@@ -214,7 +214,7 @@ class Ranking:
                 yield self._fused(*block)
 
     def _weighed(self, matches: Matches, features: Vectors) -> tuple[Vectors, Promising]:
-        columns = scaled(features, matches.of)
+        columns = scale_values(features, matches.of)
         score = self.ranker.score_of(features, columns, matches.of)
         return score, Promising.among(matches.of, matches.rows, score, features, columns)
 
@@ -311,7 +311,7 @@ class Ranking:
         """Return a ranking of the same site with these search results."""
         return self._changed(_searched=searched, below_floor_of={})
 
-    def fused(self, fusion: Fusion) -> "Ranking":
+    def with_fusion(self, fusion: Fusion) -> "Ranking":
         """Return the same ranking, including its learned model, with search results fused in this way."""
         return self._changed(rules=replace(self.rules, fusion=fusion), below_floor_of={})
 

@@ -14,8 +14,14 @@ from internal_linker.model.records import Candidate, Link, Recommendation, Searc
 from internal_linker.rank.choice import Chooser
 from internal_linker.rank.evidence import Explainer
 from internal_linker.rank.fusion import NO_RANKED, Ranked
-from internal_linker.rank.priorities import bonuses, told
-from internal_linker.rank.promising import NO_PROMISING, PlaceJudge, Promising, with_places, with_ruled
+from internal_linker.rank.priorities import bonuses, mark_needed_links
+from internal_linker.rank.promising_targets import (
+    NO_PROMISING,
+    PlaceJudge,
+    Promising,
+    with_places,
+    with_ruled,
+)
 from internal_linker.rank.rank import BLOCK, Ranking
 from internal_linker.rank.reverse_candidates import offers
 from internal_linker.rank.rules import LinkRules
@@ -83,8 +89,8 @@ def recommend(
     items = _selected(
         ranking, searched, ranked, rules, accepted=accepted, approved=approved, full=chooser.full, ruled=ruled
     )
-    explained = Explainer(ranking).explained(enumerate(items))
-    yield from told(explained, chooser.by_need, needs, ranking.rows) if needs else explained
+    explained = Explainer(ranking).add_evidence(enumerate(items))
+    yield from mark_needed_links(explained, chooser.by_need, needs, ranking.rows) if needs else explained
 
 
 def all_ranked(
@@ -130,7 +136,6 @@ def _selected(
     full: Bools,
     ruled: Pairs,
 ) -> Iterator[Recommendation]:
-    """Yield the links of each source, in order, without the evidence for them."""
     ends = np.searchsorted(ranked.of, np.arange(len(ranking.sources) + 1)).tolist()
     pages, by_rule = ranking.site.pages, ruled.lists(len(ranking.sources))
     for position, (source, start, end) in enumerate(zip(ranking.sources, ends, ends[1:], strict=False)):

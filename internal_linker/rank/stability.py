@@ -88,7 +88,7 @@ def best(of: Ints, first: Bools, worth: Vectors, count: int) -> Bools:
     return chosen
 
 
-def arranged(
+def arrange_links(
     ranked: Ranked, chosen: Bools, first: Bools, last: Bools, liked: Preferences, count: int
 ) -> Ranked:
     """Return the candidates of each source in the order in which they become links.

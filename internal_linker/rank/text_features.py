@@ -6,7 +6,7 @@ from copy import copy
 import numpy as np
 
 from internal_linker.match.candidates import Matches
-from internal_linker.match.grown import GrownMatrix
+from internal_linker.match.guest_rows import GrownMatrix
 from internal_linker.match.page_names import Name, Stems
 from internal_linker.match.row_products import row_products
 from internal_linker.match.site_index import Site

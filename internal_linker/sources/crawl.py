@@ -15,7 +15,7 @@ from internal_linker.model.errors import InputError
 from internal_linker.model.records import Reject, StoredText, TableStream
 from internal_linker.model.urls import NormalForms, encoded, leads_to_no_page
 from internal_linker.sources.crawler_vocabulary import english
-from internal_linker.sources.existing_links import rejected_link
+from internal_linker.sources.existing_links import reject_link
 from internal_linker.sources.tables.columns import (
     Kind,
     cells_of,
@@ -178,7 +178,7 @@ def recognised(table: TableStream, url_column: str = "", content_column: str = "
     return CrawlTable(table, links=False, columns=columns, median=_median(contents))
 
 
-def chosen(table: TableStream, *, links: bool, columns: Mapping[Kind, int]) -> CrawlTable:
+def choose_columns(table: TableStream, *, links: bool, columns: Mapping[Kind, int]) -> CrawlTable:
     """Return a table with the columns that a person chose.
 
     Raises:
@@ -293,7 +293,7 @@ def link_cells(crawl: Crawl, links: CrawlTable, header: Sequence[Kind]) -> Itera
         elif forms[source] and leads_to_no_page(target):
             crawl.left_out["link that is not to a page (mailto:, tel:, ...)"] += 1
         else:
-            crawl.rejects.append(rejected_link(links.table.name, number, source, target))
+            crawl.rejects.append(reject_link(links.table.name, number, source, target))
 
 
 def _add_vector(crawl: Crawl, row: Reject, key: str, cell: str) -> None:

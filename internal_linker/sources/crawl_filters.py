@@ -172,6 +172,5 @@ def _text(row: Row) -> str:
 
 
 def _counted_words(row: Row) -> float:
-    """Return the crawler's count of words; infinity without one."""
     digits = re.sub(r"[\s.,']", "", cell(row, Kind.WORDS))
     return int(digits) if re.fullmatch(r"[0-9]{1,9}", digits) else float("inf")

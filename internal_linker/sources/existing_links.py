@@ -13,7 +13,7 @@ from internal_linker.sources.tables.columns import Kind, columns_of
 from internal_linker.text.html import is_followed
 
 
-def rejected_link(table: str, number: int, *ends: str) -> Reject:
+def reject_link(table: str, number: int, *ends: str) -> Reject:
     """Return the first of a row's ends (source, destination) that is not a URL, with the reason."""
     for kind, url in zip((Kind.SOURCE, Kind.DESTINATION), ends, strict=True):
         try:
@@ -97,7 +97,7 @@ def _read(
             if keys[0] and leads_to_no_page(target):
                 skipped += 1
             else:
-                rejects.append(rejected_link(table.name, number, source, target))
+                rejects.append(reject_link(table.name, number, source, target))
             continue
         final = aliases.get(keys[1], keys[1])
         if final == keys[0]:

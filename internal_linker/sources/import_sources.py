@@ -11,7 +11,7 @@ from pathlib import Path
 from internal_linker.model.columns import REJECTED_ROWS
 from internal_linker.model.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.model.ports import Progress, StreamSource
-from internal_linker.model.records import Asides
+from internal_linker.model.records import ReadReport
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import encoded, normal_form
 from internal_linker.sources.import_crawl import ImportPaths
@@ -97,7 +97,7 @@ def site_tables(sitemap: str, listed: Path | None, reader: SiteReader) -> list[S
         InputError: the sitemap or the list is missing, or the site is in a private network.
         ServiceError: the site doesn't answer, or returned no page.
     """
-    name, asides = " and ".join(filter(None, (sitemap, str(listed or "")))), Asides()
+    name, asides = " and ".join(filter(None, (sitemap, str(listed or "")))), ReadReport()
     client, progress = reader.client, reader.progress
     robots = Robots(client)
     fetcher = Fetcher(client, robots, reader.cache)
@@ -193,7 +193,7 @@ def _tables(path: Path, sheets: Sequence[str]) -> list[StreamSource]:
 def _export_tables(
     path: Path, read_export: ReadExport, base_url: str, links: LinkSpool
 ) -> list[StreamSource]:
-    asides = Asides()
+    asides = ReadReport()
     posts = read_export(path, base_url, asides)
     return post_tables(str(path), lambda _: enumerate(posts, 1), links, asides, size=len(posts))
 

@@ -236,7 +236,6 @@ def _refresh(
 
 
 def _stored(connection: Connection, site: str) -> dict[str, tuple[str, str, int]]:
-    """Return the model, digest and length of each stored vector of a site, by URL."""
     at = PAGE_VECTORS.c
     wanted = select(at.url, at.model, at.digest, func.vector_dims(at.vector)).where(at.site == site)
     return {url: (model, digest, length) for url, model, digest, length in connection.execute(wanted)}

@@ -96,7 +96,7 @@ def read_html(html: str) -> HtmlText:
 
     Ten thousand nested elements are not a page: then all text and links count, without any structure.
     """
-    tree = parsed(_MARKS.sub("", html.replace(_OPEN, " ").replace(_CLOSE, " ")))
+    tree = parse_html(_MARKS.sub("", html.replace(_OPEN, " ").replace(_CLOSE, " ")))
     body = tree.body
     if body is None:  # a frameset
         return HtmlText("", ())
@@ -173,7 +173,7 @@ def _is_linked(item: LexborNode) -> bool:
     return linked > 0 and linked >= _LINKED * len(_one_line(item.text()))
 
 
-def parsed(html: str) -> LexborHTMLParser:
+def parse_html(html: str) -> LexborHTMLParser:
     """Parse HTML as `read_html` does; too deeply nested HTML keeps no structure but links."""
     html = html if len(html) < _SHORT else with_few_attributes(html)
     if _is_abyss(html):

@@ -19,7 +19,7 @@ from internal_linker.anchors.link_places import link_places
 from internal_linker.anchors.source_page import UsedWordings
 from internal_linker.model.edges import Anchor
 from internal_linker.model.records import ExistingLink, Page
-from internal_linker.rank.promising import PAIR_COLUMNS
+from internal_linker.rank.promising_targets import PAIR_COLUMNS
 from internal_linker.rank.rules import BALANCED
 from internal_linker.text.blocks import closed_spans
 from internal_linker.text.phrases import MOST_WORDS

@@ -18,7 +18,7 @@ from internal_linker.anchors.judge import (
     promising,
     read_judge,
 )
-from internal_linker.rank.promising import PAIR_COLUMNS
+from internal_linker.rank.promising_targets import PAIR_COLUMNS
 from internal_linker.rank.rules import LEAST_PLACE
 
 

@@ -4,7 +4,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from internal_linker.rank.learned import PACKAGED
+from internal_linker.rank.ranker import PACKAGED
 
 
 def ranker_figures() -> str:

@@ -13,13 +13,13 @@ from tests.support.crawls import links, pages
 from tests.support.small_project import REPOSITORY, environment, write_text
 
 SITE = """
-from internal_linker.model.records import Asides
+from internal_linker.model.records import ReadReport
 from internal_linker.sources.sites import SitePost, SiteSource, register_site
 from internal_linker.sources.web.page_table import post_tables
 
 def read(address, reader):
     posts = [SitePost(f"{address}/a/", "A", '<p>Tea <a href="/b/">of b</a></p>')]
-    return post_tables(address, lambda _: enumerate(posts, 1), reader.links, Asides(), size=1)
+    return post_tables(address, lambda _: enumerate(posts, 1), reader.links, ReadReport(), size=1)
 
 register_site("toy", SiteSource("Toy", "Read this toy.", "A toy.", read))
 """

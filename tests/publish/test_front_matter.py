@@ -2,7 +2,7 @@
 
 import pytest
 
-from internal_linker.publish.front_matter import MOST, parsed, read_front_matter
+from internal_linker.publish.front_matter import MOST, parse_front_matter, read_front_matter
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_broken_front_matter_names_its_line(text: str, line: str) -> None:
     ],
 )
 def test_hostile_values_do_no_harm(kind: str, text: str) -> None:
-    values, problem = parsed(text, kind)
+    values, problem = parse_front_matter(text, kind)
     assert isinstance(values, dict)
     assert problem or values == {"a": ["ls"]}
 

@@ -18,9 +18,9 @@ from internal_linker.model.link_density import LinkDensity
 from internal_linker.model.needs import LEVELS, PageNeeds
 from internal_linker.model.records import Page, Searched
 from internal_linker.rank.demotion import NO_DEMOTIONS, DemotionRules
-from internal_linker.rank.learned import WORDS_AND_PASSAGES
 from internal_linker.rank.metrics import TOP, measure
 from internal_linker.rank.rank import Ranking
+from internal_linker.rank.ranker import WORDS_AND_PASSAGES
 from internal_linker.rank.recommend import recommend
 from internal_linker.rank.rules import LinkRules
 from tests.support.corpora import ABSENT, no_vectors, present, ranking, site

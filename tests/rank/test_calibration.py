@@ -4,7 +4,7 @@ import numpy as np
 
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.rank.calibration import LEAST, LinkProbability, Range, reliability
-from internal_linker.rank.learned import packaged_ranker
+from internal_linker.rank.ranker import packaged_ranker
 
 
 def lists(count: int, length: int, seed: int = 0) -> tuple[Vectors, Ints]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from internal_linker.match.embed import page_text
-from internal_linker.match.grown import GrownArray
+from internal_linker.match.guest_rows import GrownArray
 from internal_linker.match.site_index import Guests
 from internal_linker.match.tfidf import index_terms
 from internal_linker.match.tokens import tokenize

@@ -8,7 +8,7 @@ from internal_linker.model.edges import beside, score_for, strengths
 from internal_linker.model.records import Fusion
 from internal_linker.rank.fusion import Ranked
 from internal_linker.rank.pair_features import PAIR_FEATURES
-from internal_linker.rank.promising import PAIR_COLUMNS, PROMISING, Promising, with_places
+from internal_linker.rank.promising_targets import PAIR_COLUMNS, PROMISING, Promising, with_places
 from internal_linker.rank.rules import BALANCED, LEAST_PLACE, LinkRules
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from internal_linker.model.arrays import Pairs, pairs_of
 from internal_linker.rank.fusion import Ranked
-from internal_linker.rank.stability import MARGIN, Earlier, arranged, best, preferences
+from internal_linker.rank.stability import MARGIN, Earlier, arrange_links, best, preferences
 
 
 def ranked(*scores: list[float]) -> Ranked:
@@ -24,7 +24,9 @@ def earlier(lists: list[list[int]], changed: list[int] = [], unsettled: list[int
 def links(candidates: Ranked, before: Earlier | None, first: list[int] | None = None) -> list[list[int]]:
     liked, named = preferences(candidates, before), np.zeros(len(candidates.of), np.bool_)
     named[first or []] = True
-    found = arranged(candidates, best(candidates.of, named, liked.worth, 3), named, named & False, liked, 3)
+    found = arrange_links(
+        candidates, best(candidates.of, named, liked.worth, 3), named, named & False, liked, 3
+    )
     return [found.targets[found.of == source][:3].tolist() for source in range(int(found.of.max()) + 1)]
 
 

@@ -115,7 +115,7 @@ class Access:
             self._sessions.pop(secret, None)
 
 
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """Return the argon2 hash of a password.
 
     Raises:

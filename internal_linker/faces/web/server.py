@@ -9,7 +9,7 @@ from pathlib import Path
 
 import uvicorn
 
-from internal_linker.faces.web.access import Access, hashed
+from internal_linker.faces.web.access import Access, hash_password
 from internal_linker.faces.web.application import create_app
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.project.known_projects import KnownProjects, project_key
@@ -45,7 +45,7 @@ def serve(
     beyond = host not in (LOOPBACK, "localhost")
     if beyond and not password:
         raise ConfigurationError(f"--host {host} lets others reach the app, so it needs a password.")
-    secret = hashed(password) if password else ""
+    secret = hash_password(password) if password else ""
     sock = listening(host if beyond else LOOPBACK, [port] if port else range(PORT, PORT + PORTS))
     access = Access(sock.getsockname()[1], secret)
     known = KnownProjects()

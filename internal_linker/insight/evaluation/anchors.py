@@ -68,7 +68,7 @@ def agreement(collected: Collected) -> Agreement | None:
     Returns None if no link between two pages of one language has its anchor in the source's main content.
     """
     site = CountedSite(collected)
-    by_fold = [Anchoring(site.knowing(partial(_outside, part))) for part in range(FOLDS)]
+    by_fold = [Anchoring(site.with_habits_of(partial(_outside, part))) for part in range(FOLDS)]
     links: defaultdict[tuple[str, str], list[ExistingLink]] = defaultdict(list)
     for link in collected.links:
         links[link.source, link.target].append(link)

@@ -19,7 +19,7 @@ from internal_linker.model.arrays import Vectors
 from internal_linker.model.errors import InputError
 from internal_linker.model.ports import Progress
 from internal_linker.model.records import AddedLink, Collected, ExistingLink, Page, Targets, Text
-from internal_linker.rank.learned import WORDS_AND_PASSAGES
+from internal_linker.rank.ranker import WORDS_AND_PASSAGES
 from internal_linker.rank.rules import LinkRules
 
 _OTHER_LANGUAGE = "into another language"

@@ -22,9 +22,9 @@ from internal_linker.model.records import (
     Text,
 )
 from internal_linker.rank.adaptation import TOO_FEW, Adaptation, adapted
-from internal_linker.rank.learned import by_features
 from internal_linker.rank.metrics import Measured, estimates, measure, reach, text_digest
 from internal_linker.rank.rank import Ranking
+from internal_linker.rank.ranker import by_features
 from internal_linker.rank.recommend import recommend
 from internal_linker.rank.rules import LinkRules
 from internal_linker.rank.simulated_arrivals import simulated_arrivals
@@ -168,7 +168,7 @@ def evaluate(
     fused: dict[str, Ranking] = {}
     if searched.targets:
         taught = taught.searching(searched)
-        fused = {f"search results, {name}": taught.fused(way) for name, way in _FUSIONS.items()}
+        fused = {f"search results, {name}": taught.with_fusion(way) for name, way in _FUSIONS.items()}
     # The last way ranks twice: for each source alone, and with links spread over the site.
     ranked = (len(ways) + len(fused) + 1) * len(site.truth)
     progress.start("Ranking", ranked + len(site.sources), "pages")

@@ -117,7 +117,7 @@ class ChosenName:
     urls: frozenset[str]  # the pages that the cluster had when it got the name
 
 
-def renamed(found: SiteClusters, chosen: Sequence[ChosenName]) -> SiteClusters:
+def rename_clusters(found: SiteClusters, chosen: Sequence[ChosenName]) -> SiteClusters:
     """Return the clusters with the chosen names of those whose pages are mostly the same; the others keep theirs."""
     if not chosen:
         return found

@@ -162,7 +162,7 @@ def communities(compared: ComparedPages, at_least: float, progress: Progress) ->
     return labels
 
 
-def described(
+def describe_clusters(
     compared: ComparedPages,
     points: Vectors,
     labels: Ints,

@@ -213,7 +213,6 @@ def _directions(words: sparse.csr_matrix) -> Vectors:
 
 
 def _centres(points: Vectors, labels: Ints) -> Vectors:
-    """Return (k, d) float32 unit rows: the mean of each cluster's points."""
     known = np.flatnonzero(labels >= 0)
     count = int(labels.max(initial=-1)) + 1
     member = sparse.csr_matrix(

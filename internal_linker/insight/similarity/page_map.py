@@ -25,7 +25,7 @@ _QUICK = {
 }
 
 
-def drawn(labels: Ints, hubs: Ints, most: int = MOST_DRAWN) -> Ints:
+def select_shown_pages(labels: Ints, hubs: Ints, most: int = MOST_DRAWN) -> Ints:
     """Return the rows of the pages that a map shows, ascending: all pages in clusters, or the hubs and a sample.
 
     A label is -1 for a page in no cluster. At most `most` pages are shown, except hubs.

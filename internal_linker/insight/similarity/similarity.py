@@ -56,12 +56,6 @@ class Similarity:
         first = self.fields[0]
         return int((first.words if first.meaning is None else first.meaning).shape[0])  # type: ignore[union-attr]
 
-    @property
-    def known(self) -> Bools:
-        """(n,) whether a page has any of the fields."""
-        parts = [part for parts in self._known for part in parts if part is not None]
-        return np.asarray(np.any(parts, axis=0))
-
     def points(self) -> Vectors:
         """Return (n, d) float32: all dense rows side by side, weighted; two of one field share its weight."""
         dense = [rows for rows in self._weighted() if not sparse.issparse(rows)]

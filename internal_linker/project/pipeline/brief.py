@@ -39,7 +39,7 @@ from internal_linker.project.pipeline.site_places import SitePlaces
 from internal_linker.project.pipeline.site_ranking import embed_guests, rank_pages
 from internal_linker.rank.evidence import Explainer
 from internal_linker.rank.link_texts import without_link_texts, without_links
-from internal_linker.rank.promising import with_places
+from internal_linker.rank.promising_targets import with_places
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.reverse_candidates import best_sources
 from internal_linker.rank.rules import LinkRules

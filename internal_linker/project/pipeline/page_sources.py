@@ -115,7 +115,7 @@ def _links_to(ranking: Ranking, row: int, rules: LinkRules, memory: Memory | Non
         target = replace(candidate, score=float(score_for(pages)))
         link = Link(target, 0 if waits else place, "semantic")
         found.append((position, Recommendation(source, (link,))))
-    return list(Explainer(ranking).explained(found))
+    return list(Explainer(ranking).add_evidence(found))
 
 
 def _strength(report: Report, item: Recommendation) -> float:

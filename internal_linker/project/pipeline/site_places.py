@@ -24,7 +24,7 @@ from internal_linker.project.pipeline.context import RunContext
 from internal_linker.project.pipeline.packed import packed, unpacked
 from internal_linker.project.pipeline.prepared import Prepared
 from internal_linker.project.pipeline.run_input import known_rules
-from internal_linker.rank.promising import Promising
+from internal_linker.rank.promising_targets import Promising
 from internal_linker.rank.rules import LinkRules
 from internal_linker.text.phrases import is_among
 

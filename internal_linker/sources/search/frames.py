@@ -322,7 +322,6 @@ class FrameReader:
     def _without_repeats(
         self, stream: TableStream, frame: "DataFrame", at: Mapping[Figure, int]
     ) -> "DataFrame":
-        """Drop rows that say again what an earlier one said."""
         repeated = frame.duplicated(_labels(frame)).to_numpy()
         missing = [figure for figure in (Figure.DATE, Figure.PAGE, Figure.QUERY) if figure not in at]
         if missing and repeated.any() and "clicks" in frame and has_unknown(stream.header):

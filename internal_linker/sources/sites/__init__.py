@@ -17,7 +17,7 @@ from internal_linker.sources.web.access import origin_of
 
 if TYPE_CHECKING:
     from internal_linker.model.ports import StreamSource
-    from internal_linker.model.records import Asides
+    from internal_linker.model.records import ReadReport
     from internal_linker.sources.import_sources import SiteReader
 
 
@@ -34,7 +34,7 @@ class SitePost:
     categories: Sequence[str] = ()  # their names
 
 
-ReadExport = Callable[[Path, str, "Asides"], Sequence[SitePost]]
+ReadExport = Callable[[Path, str, "ReadReport"], Sequence[SitePost]]
 """Returns the posts of an exported file, given the site's address, and notes what else there is."""
 
 

@@ -12,7 +12,7 @@ from internal_linker.sources.sites import SitePost, SiteSource, register_site, s
 
 if TYPE_CHECKING:
     from internal_linker.model.ports import StreamSource
-    from internal_linker.model.records import Asides
+    from internal_linker.model.records import ReadReport
     from internal_linker.sources.import_sources import SiteReader
 
 _NAME = "Ghost"
@@ -36,7 +36,7 @@ def read_ghost(address: str, reader: "SiteReader") -> "list[StreamSource]":
         InputError: the site has no posts.
         ServiceError: the site does not answer, has no Content API, or refuses the key.
     """
-    from internal_linker.model.records import Asides
+    from internal_linker.model.records import ReadReport
     from internal_linker.sources.web.page_table import post_tables
 
     api = _ContentApi(site_address("ghost", address), reader)
@@ -49,12 +49,12 @@ def read_ghost(address: str, reader: "SiteReader") -> "list[StreamSource]":
         api.site,
         lambda asides: enumerate(_fetched(api, sizes, language, asides), 1),
         reader.links,
-        Asides(),
+        ReadReport(),
         size=sum(sizes.values()),
     )
 
 
-def read_ghost_export(path: Path, base_url: str, asides: "Asides") -> Sequence[SitePost]:
+def read_ghost_export(path: Path, base_url: str, asides: "ReadReport") -> Sequence[SitePost]:
     """Return the published posts and pages of an export; `base_url` is the address of its site.
 
     Raises:
@@ -90,7 +90,7 @@ def read_ghost_export(path: Path, base_url: str, asides: "Asides") -> Sequence[S
 
 
 def _fetched(
-    api: "_ContentApi", sizes: Mapping[str, int], language: str, asides: "Asides"
+    api: "_ContentApi", sizes: Mapping[str, int], language: str, asides: "ReadReport"
 ) -> Iterator[SitePost]:
     for kind, size in sizes.items():
         number: int | None = 1

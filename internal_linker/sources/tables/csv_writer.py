@@ -170,7 +170,6 @@ def _changed(text: str, body: CsvBody, new: NewCells) -> str:
 
 
 def _with_cell(raw: str, cells: Sequence[str], column: int, cell: str, separator: str) -> str:
-    """Return a row's text with a new cell, for which a short row is made longer."""
     end = _LINE_END.search(raw)
     content, line_end = (raw[: end.start()], end[0]) if end else (raw, "")
     field = re.compile(rf'("(?:[^"]|"")*"[^{re.escape(separator)}]*|[^{re.escape(separator)}]*)')

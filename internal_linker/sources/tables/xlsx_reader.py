@@ -124,7 +124,6 @@ class _Watch:
         self._thread.start()
 
     def end(self) -> None:
-        """End the process and the watch."""
         self._ended.set()
         self._child.kill()
         self._thread.join()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from internal_linker.model.errors import ServiceError
 from internal_linker.model.ports import Progress
-from internal_linker.model.records import Asides, FetchedPage, Reject
+from internal_linker.model.records import FetchedPage, ReadReport, Reject
 from internal_linker.model.urls import NormalForms, encoded, normal_form
 from internal_linker.sources.web.client import (
     Answer,
@@ -17,7 +17,7 @@ from internal_linker.sources.web.client import (
     site_of,
     target_of,
 )
-from internal_linker.sources.web.html_page import decoded, read_page
+from internal_linker.sources.web.html_page import decode_page, read_page
 from internal_linker.sources.web.page_table import LinkSpool, Row, cells_of_answer, cells_of_page
 from internal_linker.sources.web.saved_pages import MOST_BYTES
 from internal_linker.sources.web.site_files import Robots
@@ -64,7 +64,7 @@ class Fetcher:
         self._given_up: dict[str, str] = {}
         self._refused: FetchRefused | None = None
 
-    def visit(self, order: Order, asides: Asides, progress: Progress) -> list[Visit]:
+    def visit(self, order: Order, asides: ReadReport, progress: Progress) -> list[Visit]:
         """Fetch all allowed pages, each once, and follow redirects within the site.
 
         The URLs of a host that can't be read, or that keeps failing, are rejected; the others are fetched.
@@ -105,7 +105,7 @@ class Fetcher:
         asides.gaps.extend(f"{gap} {_AGAIN}" for gap in gaps)
         return visits
 
-    def rows(self, name: str, visits: Iterable[Visit], links: LinkSpool, asides: Asides) -> Iterator[Row]:
+    def rows(self, name: str, visits: Iterable[Visit], links: LinkSpool, asides: ReadReport) -> Iterator[Row]:
         """Yield the row of each visit, and put its page's links into the spool."""
         for number, visit in enumerate(visits, 1):
             if visit.status != 200:
@@ -117,12 +117,12 @@ class Fetcher:
                     Reject(name, number, visit.url, "its page in the cache is damaged: import again")
                 )
                 continue
-            html = decoded(kept.body, kept.headers.get("content-type", ""))
+            html = decode_page(kept.body, kept.headers.get("content-type", ""))
             page = read_page(html, visit.url, kept.headers)
             links.put(visit.url, page.links)
             yield number, cells_of_page(page, asides, str(visit.status))
 
-    def _visit(self, url: str, hops: int, reject: Reject, order: Order, asides: Asides) -> Visit | None:
+    def _visit(self, url: str, hops: int, reject: Reject, order: Order, asides: ReadReport) -> Visit | None:
         def rejected(reason: str) -> None:
             asides.rejects.append(Reject(reject.table, reject.row, url, reason))
 
@@ -159,7 +159,7 @@ class Fetcher:
             self._count_failure(host, _reason(error, host))
             return None
 
-    def _fetched(self, url: str, asides: Asides) -> Visit | None:
+    def _fetched(self, url: str, asides: ReadReport) -> Visit | None:
         kept = self._cache.get(url)
         answer = self._client.get(url, _conditions(kept), most=MOST_BYTES, wanted=_is_page)
         if answer.status in (429, 503):

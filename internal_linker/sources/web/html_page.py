@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from internal_linker.model.cli_commands import needs_extra
 from internal_linker.sources.crawler_vocabulary import CONTENT, NOT_INDEXABLE
 from internal_linker.store.files.encodings import guess
-from internal_linker.text.html import HtmlText, is_followed, parsed, read_html
+from internal_linker.text.html import HtmlText, is_followed, parse_html, read_html
 
 # Names of encodings that browsers know; Python's other codecs include some that don't encode text.
 _KNOWN = re.compile(
@@ -29,7 +29,7 @@ _META = re.compile(rb"<meta\b[^>]{0,500}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]
 _HEAD = 4096
 
 
-def decoded(data: bytes, content_type: str = "") -> str:
+def decode_page(data: bytes, content_type: str = "") -> str:
     """Decode a page by its byte order mark, its header, its meta element, else as UTF-8 or a guess; never fail."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
@@ -177,7 +177,6 @@ def _extracted(html: str, url: str) -> str:
 
 
 def _rest(html: str) -> str:
-    """Return all visible text, as HTML; "" if there is none."""
     tree = LexborHTMLParser(html.encode("utf-8", "replace"))
     if tree.body is None:
         return ""
@@ -248,7 +247,7 @@ def read_page(
     saved file means, "" for links relative to the page.
     """
     given = headers or {}
-    tree = parsed(_SIGNS.sub("", html))
+    tree = parse_html(_SIGNS.sub("", html))
     base = _joined(url, _attribute(tree, "base[href]", "href"))
     title, h1 = _text_of(tree.css_first("head > title")), _text_of(tree.css_first("h1"))
     noindex = _no_index(tree, given.get("x-robots-tag", ""))
@@ -288,7 +287,7 @@ def read_page(
 
 def read_fragment(html: str, url: str) -> tuple[str, Sequence[HtmlLink]]:
     """Return the HTML of a main text with absolute URLs and without scripts, and its links; "" if there is no text."""
-    tree = parsed(html)
+    tree = parse_html(html)
     if tree.body is None:
         return "", ()
     for node in reversed(tree.body.css(_NO_TEXT)):
@@ -302,13 +301,13 @@ def read_fragment(html: str, url: str) -> tuple[str, Sequence[HtmlLink]]:
 
 def text_in(html: str) -> str:
     """Return the text of a piece of HTML, such as a title with entities, on one line."""
-    return _text_of(parsed(html).body)
+    return _text_of(parse_html(html).body)
 
 
 def address_in(html: str) -> tuple[str, str]:
     """Return the URLs that a saved page states: the one that a browser noted, and its canonical or og:url."""
     noted = re.search(r"<!--\s*saved from url=\(\d+\)(https?://\S+)\s*-->", html[:5_000], re.IGNORECASE)
-    tree = parsed(html)
+    tree = parse_html(html)
     canonical = _attribute(tree, 'link[rel~="canonical" i][href]', "href")
     named = canonical or _attribute(tree, 'meta[property="og:url" i]', "content")
     return noted[1] if noted else "", named
@@ -355,7 +354,6 @@ def _part_of(node: LexborNode) -> str:
 
 
 def _containers(tree: LexborHTMLParser, known: dict[int, _Place]) -> list[LexborNode]:
-    """Return the parts of the page that do not belong to its text, the outer ones first."""
     named = ", ".join([*_PARTS, *(f'[role="{role}" i]' for role in _ROLES)])
     return [
         node

@@ -9,7 +9,7 @@ from typing import Self
 
 from internal_linker.model.errors import OutputError
 from internal_linker.model.ports import StreamSource
-from internal_linker.model.records import Asides, TableStream
+from internal_linker.model.records import ReadReport, TableStream
 from internal_linker.sources.crawler_vocabulary import HYPERLINK, NOT_INDEXABLE
 from internal_linker.sources.sites import SitePost
 from internal_linker.sources.tables.columns import Kind
@@ -95,14 +95,14 @@ class PageTable:
         self,
         name: str,
         size: int,
-        rows: Callable[[LinkSpool, Asides], Iterator[Row]],
+        rows: Callable[[LinkSpool, ReadReport], Iterator[Row]],
         links: LinkSpool,
-        asides: Asides | None = None,
+        asides: ReadReport | None = None,
         *,
         more: Sequence[Kind] = (),
     ) -> None:
         self.name, self._size, self._rows, self._links = name, size, rows, links
-        self._asides = asides or Asides()
+        self._asides = asides or ReadReport()
         self._more = more
         self.remarks: tuple[str, ...] = ()
 
@@ -125,7 +125,7 @@ class LinkTable:
         return TableStream(self.name, tuple(map(str, _LINK)), self._links.rows(), made=True)
 
 
-def cells_of_page(page: WebPage, asides: Asides, status: str = "") -> Sequence[str]:
+def cells_of_page(page: WebPage, asides: ReadReport, status: str = "") -> Sequence[str]:
     """Return the row of a page, and count a page without a recognised text."""
     if page.whole:
         asides.facts[_UNRECOGNISED if page.content else _EMPTY] += 1
@@ -137,9 +137,9 @@ def cells_of_page(page: WebPage, asides: Asides, status: str = "") -> Sequence[s
 
 def post_tables(
     name: str,
-    posts: Callable[[Asides], Iterable[tuple[int, SitePost]]],
+    posts: Callable[[ReadReport], Iterable[tuple[int, SitePost]]],
     links: LinkSpool,
-    asides: Asides,
+    asides: ReadReport,
     *,
     size: int,
 ) -> list[StreamSource]:
@@ -153,7 +153,7 @@ def post_tables(
         size: maximum count of posts.
     """
 
-    def rows(links: LinkSpool, asides: Asides) -> Iterator[Row]:
+    def rows(links: LinkSpool, asides: ReadReport) -> Iterator[Row]:
         for number, post in posts(asides):
             content, found = read_fragment(post.html, post.url)
             links.put(post.url, found)

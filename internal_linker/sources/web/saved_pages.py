@@ -8,9 +8,9 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urljoin
 
 from internal_linker.model.errors import InputError
-from internal_linker.model.records import Asides, Reject
+from internal_linker.model.records import ReadReport, Reject
 from internal_linker.model.urls import normal_form
-from internal_linker.sources.web.html_page import address_in, decoded, read_page
+from internal_linker.sources.web.html_page import address_in, decode_page, read_page
 from internal_linker.sources.web.page_table import LinkSpool, Row, cells_of_page
 
 SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
@@ -72,7 +72,7 @@ class SavedPages:
             raise InputError(f"--base-url {base_url}: {error}.") from None
         self._files = files
 
-    def rows(self, links: LinkSpool, asides: Asides) -> Iterator[Row]:
+    def rows(self, links: LinkSpool, asides: ReadReport) -> Iterator[Row]:
         """Yield the row of each page; reject files that can't be read and those without a URL."""
         urls = self._urls()
         for number, file in enumerate(self._files, 1):
@@ -121,7 +121,7 @@ def _html(path: Path) -> str | OSError:
             return OSError(None, "it is not a file")
         if path.stat().st_size > MOST_BYTES:
             return OSError(None, f"it is larger than {MOST_BYTES // 1_000_000} MB")
-        return decoded(path.read_bytes())
+        return decode_page(path.read_bytes())
     except OSError as error:
         return error
 

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from internal_linker.model.cli_commands import needs_extra
 from internal_linker.model.errors import InputError, ServiceError
-from internal_linker.model.records import Asides, Reject
+from internal_linker.model.records import ReadReport, Reject
 from internal_linker.sources.http.client import Damaged, Oversized, decompressed
 from internal_linker.sources.web.client import (
     MOST_BYTES,
@@ -112,7 +112,7 @@ class NoSitemap(ValueError):
     """The answer is not a sitemap; `str()` has the reason."""
 
 
-def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Asides) -> Iterator[str]:
+def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: ReadReport) -> Iterator[str]:
     """Yield the pages' URLs, each once; count URLs of other sites, and reject sitemaps that can't be read.
 
     The address is that of a sitemap, of an index of sitemaps, or of a host. Of a host, the sitemaps that its robots.txt
@@ -147,7 +147,7 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
 class _Walk:
     """Reads sitemaps of the site of the address that the user gave, and those that they name, each once."""
 
-    def __init__(self, client: SiteClient, address: str, asides: Asides) -> None:
+    def __init__(self, client: SiteClient, address: str, asides: ReadReport) -> None:
         self._client, self._address, self._asides = client, address, asides
         self._seen = set[str]()
         self.known = set[str]()

@@ -7,7 +7,7 @@ from functools import partial
 
 from internal_linker.model.errors import InputError
 from internal_linker.model.ports import Progress, StreamSource
-from internal_linker.model.records import Asides, FetchedPage, Reject
+from internal_linker.model.records import FetchedPage, ReadReport, Reject
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import normal_form
 from internal_linker.sources.import_sources import SiteReader
@@ -53,7 +53,7 @@ def wordpress_tables(client: RestClient, reader: SiteReader) -> list[StreamSourc
         InputError: the site has no posts.
         ServiceError: the site doesn't answer; what was fetched is cached.
     """
-    asides, cache, progress, limit = Asides(), reader.cache, reader.progress, reader.limit
+    asides, cache, progress, limit = ReadReport(), reader.cache, reader.progress, reader.limit
     progress.start("Listing", 0, "")
     every = [*_listed(client, asides)]
     progress.finish(counted(len(every), "post"))
@@ -75,7 +75,7 @@ def wordpress_tables(client: RestClient, reader: SiteReader) -> list[StreamSourc
     return post_tables(client.site, posts, reader.links, asides, size=len(wanted))
 
 
-def _listed(client: RestClient, asides: Asides) -> Iterator[_Entry]:
+def _listed(client: RestClient, asides: ReadReport) -> Iterator[_Entry]:
     for kind in public_types(client):
         posts, whole = listed(client, kind)
         if not whole:
@@ -85,7 +85,7 @@ def _listed(client: RestClient, asides: Asides) -> Iterator[_Entry]:
         yield from (_Entry(client.address(f"{post.route}/{post.id}"), post) for post in posts)
 
 
-def _count_gone(client: RestClient, cache: StoredPages, every: Sequence[_Entry], asides: Asides) -> None:
+def _count_gone(client: RestClient, cache: StoredPages, every: Sequence[_Entry], asides: ReadReport) -> None:
     """Count the posts that the last import listed and this one doesn't."""
     name = client.address("") + _LIST
     before, now = cache.get(name), [entry.key for entry in every]
@@ -96,7 +96,7 @@ def _count_gone(client: RestClient, cache: StoredPages, every: Sequence[_Entry],
 
 
 def _wanted(
-    table: str, every: Sequence[_Entry], reason: Callable[[str], str], asides: Asides
+    table: str, every: Sequence[_Entry], reason: Callable[[str], str], asides: ReadReport
 ) -> Iterator[_Entry]:
     for number, entry in enumerate(every, 1):
         try:
@@ -120,7 +120,7 @@ def _is_cached(entry: _Entry, cache: StoredPages) -> bool:
 
 
 def _fetch(
-    client: RestClient, entries: Sequence[_Entry], cache: StoredPages, asides: Asides, progress: Progress
+    client: RestClient, entries: Sequence[_Entry], cache: StoredPages, asides: ReadReport, progress: Progress
 ) -> None:
     for route in dict.fromkeys(entry.post.route for entry in entries):
         of_route = {entry.post.id: entry for entry in entries if entry.post.route == route}
@@ -138,7 +138,7 @@ def _posts(
     entries: Sequence[_Entry],
     cache: StoredPages,
     categories: Mapping[int, str],
-    asides: Asides,
+    asides: ReadReport,
 ) -> Iterator[tuple[int, SitePost]]:
     for number, entry in enumerate(entries, 1):
         kept = cache.get(entry.key)

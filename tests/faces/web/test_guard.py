@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from internal_linker.faces.web import server
-from internal_linker.faces.web.access import SESSION_S, Access, hashed
+from internal_linker.faces.web.access import SESSION_S, Access, hash_password
 from internal_linker.faces.web.guard import MOST_BYTES
 from internal_linker.faces.web.server import listening, serve
 from internal_linker.model.errors import ConfigurationError
@@ -224,7 +224,7 @@ def test_a_proxy_may_have_any_name(shared_app: RunningApp) -> None:
 
 def test_sessions_of_this_computer_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a password a second browser ends no session, however old; with one, it ends after a working day."""
-    local, shared = Access(1), Access(1, hashed(PASSWORD))
+    local, shared = Access(1), Access(1, hash_password(PASSWORD))
     assert shared.password.startswith("$argon2id$") and PASSWORD not in repr(shared)
     first, old = local.open_session(), shared.open_session()
     now = time.monotonic()

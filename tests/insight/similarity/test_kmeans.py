@@ -11,7 +11,7 @@ from internal_linker.insight.similarity.cluster_links import (
 )
 from internal_linker.insight.similarity.clusters import count_bounds
 from internal_linker.insight.similarity.kmeans import MANY_PAGES, by_means, ordered, points_of, tries
-from internal_linker.insight.similarity.page_map import drawn, places
+from internal_linker.insight.similarity.page_map import places, select_shown_pages
 from internal_linker.insight.similarity.similarity import Field, Similarity, title_words
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.model.errors import ConfigurationError
@@ -177,10 +177,10 @@ def test_a_hub_links_to_so_many_pages() -> None:
 
 def test_a_map_of_many_pages_shows_a_share_of_each_cluster() -> None:
     labels = np.repeat([0, 1, 2, -1], [600, 300, 100, 50])
-    rows = drawn(labels, np.array([5, 700, 950]), 100)
+    rows = select_shown_pages(labels, np.array([5, 700, 950]), 100)
     assert len(rows) == 100 and {5, 700, 950} <= set(rows.tolist())
     assert np.abs(np.bincount(labels[rows]) - [60, 30, 10]).max() <= 3
-    assert drawn(labels, np.array([5, 700, 950]), 1000).tolist() == list(range(1000))
+    assert select_shown_pages(labels, np.array([5, 700, 950]), 1000).tolist() == list(range(1000))
 
 
 def test_a_count_is_a_number_or_a_range_or_empty() -> None:

@@ -56,7 +56,6 @@ def test_nothing_known_is_no_similarity() -> None:
     nothing = np.zeros((3, 2), np.float32)
     similarity = Similarity([Field("title", 1, nothing, nothing), Field("h1", 2, None, nothing)])
     assert not whole(similarity).any()
-    assert not similarity.known.any()
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])

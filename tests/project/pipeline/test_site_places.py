@@ -16,7 +16,7 @@ from internal_linker.model.ports import Wanted
 from internal_linker.model.records import Collected, Source, Targets
 from internal_linker.project.pipeline import site_places
 from internal_linker.project.pipeline.site_places import SitePlaces
-from internal_linker.rank.promising import PAIR_COLUMNS, Promising
+from internal_linker.rank.promising_targets import PAIR_COLUMNS, Promising
 from internal_linker.rank.rules import BALANCED
 from tests.support.builders import collected, page, url
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from internal_linker.sources.crawl import vector_cell
 from internal_linker.sources.crawler_vocabulary import CONTENT
 from internal_linker.sources.web.client import site_of
-from internal_linker.sources.web.html_page import address_in, decoded, read_page
+from internal_linker.sources.web.html_page import address_in, decode_page, read_page
 from internal_linker.sources.web.site_files import NoSitemap, packed_sitemap, rules_of
 from internal_linker.text.html import read_html
 from tests.support.small_project import SITE
@@ -18,7 +18,7 @@ def web_page(raw: bytes) -> None:
     """Assert that a page has a one-line head, lines without breaks, known positions and a re-readable content."""
     head, _, body = raw.partition(b"\n")
     said = head.decode("latin-1")
-    html = decoded(body, said)
+    html = decode_page(body, said)
     address_in(html)
     page = read_page(html, SITE, {"x-robots-tag": said, "link": said, "content-language": said})
     assert all(text == " ".join(text.split()) for text in (page.title, page.h1, page.lang))

@@ -15,8 +15,8 @@ import numpy as np
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.rank.adaptation import Adaptation, adapted
-from internal_linker.rank.learned import LearnedRanker
 from internal_linker.rank.metrics import Estimate, estimates
+from internal_linker.rank.ranker import LearnedRanker
 from tests.research.quality.arrivals import (
     EVERY,
     SETTINGS,

@@ -31,9 +31,9 @@ from internal_linker.model.arrays import Vectors
 from internal_linker.model.ports import Encoder
 from internal_linker.model.records import Collected, Page, Text
 from internal_linker.rank.adaptation import adapted
-from internal_linker.rank.learned import LearnedRanker, read_ranker
 from internal_linker.rank.metrics import HIGH, LOW, RESAMPLES, Estimate, estimates, measure
 from internal_linker.rank.rank import Ranking
+from internal_linker.rank.ranker import LearnedRanker, read_ranker
 from tests.research.quality.corpora import HISTORY, LAST, dates, drawn, family, snapshot, without_link_texts
 from tests.research.quality.encoders import ENCODERS
 from tests.research.quality.weights import DEFAULT, embedder, head, row

@@ -15,10 +15,10 @@ from internal_linker.anchors.places import find_places, read_source
 from internal_linker.insight.evaluation.holdout import Hidden
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.model.records import Collected, ExistingLink, Page
-from internal_linker.rank.learned import LearnedRanker, packaged_ranker
-from internal_linker.rank.list_scales import scaled
+from internal_linker.rank.list_scales import scale_values
 from internal_linker.rank.metrics import fold
-from internal_linker.rank.promising import Promising
+from internal_linker.rank.promising_targets import Promising
+from internal_linker.rank.ranker import LearnedRanker, packaged_ranker
 from tests.research.quality.corpora import dates
 from tests.research.quality.weights import DEFAULT
 from tests.support.corpora import CORPORA, DEVELOPMENT, no_vectors, ranking, whole_site
@@ -77,7 +77,7 @@ def drafts(name: str, ranker: LearnedRanker | None = None) -> dict[str, list[Dra
         for (chosen,), (features,) in knowing.features(positions, [knowing]):
             of = chosen.matches.of
             score = knowing.ranker.score(features, of)
-            promising = Promising.among(of, chosen.matches.rows, score, features, scaled(features, of))
+            promising = Promising.among(of, chosen.matches.rows, score, features, scale_values(features, of))
             for at in range(len(chosen.texts)):
                 here = promising.of == at
                 found[kind].append(

@@ -153,8 +153,10 @@ def cases(name: str) -> Iterator[tuple[str, Case]]:
         ]
         results = _searched(site, dict(enumerate(new)))
         with_search = base.searching(results)
-        fill, blend = (measure(truth, _orders(with_search.fused(way), places)) for way in ("fill", "blend"))
-        ranked = whole.searching(results).fused("fill")
+        fill, blend = (
+            measure(truth, _orders(with_search.with_fusion(way), places)) for way in ("fill", "blend")
+        )
+        ranked = whole.searching(results).with_fusion("fill")
         for _ in ranked.rank_sources(places):
             pass
         some = pages_to_compare(sources, cut.visible)

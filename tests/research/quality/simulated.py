@@ -16,9 +16,9 @@ from itertools import groupby
 from statistics import correlation, fmean
 
 from internal_linker.insight.evaluation.holdout import Hidden, arrivals
-from internal_linker.rank.learned import WORDS_AND_PASSAGES
 from internal_linker.rank.metrics import measure
 from internal_linker.rank.rank import Ranking
+from internal_linker.rank.ranker import WORDS_AND_PASSAGES
 from tests.research.quality.arrivals import ARRIVALS, HIDDEN, first_links, trials
 from tests.research.quality.corpora import HISTORY, LAST, snapshot, without_link_texts
 from tests.research.quality.weights import DEFAULT, head, row

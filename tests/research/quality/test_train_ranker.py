@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from internal_linker.insight.evaluation.holdout import Hidden, hide
-from internal_linker.rank.learned import COLUMNS
 from internal_linker.rank.pair_features import PAIR_FEATURES
+from internal_linker.rank.ranker import COLUMNS
 from tests.research.quality.arrivals import SETTINGS, Reached, arrivals
 from tests.research.quality.corpora import drawn, family
 from tests.research.quality.ranker_lists import Lists, trial_lists

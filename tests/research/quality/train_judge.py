@@ -27,7 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from internal_linker.anchors.judge import ACCEPTED, COLUMNS, Judge
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.rank.metrics import fold
-from internal_linker.rank.promising import PAIR_COLUMNS
+from internal_linker.rank.promising_targets import PAIR_COLUMNS
 from internal_linker.rank.trees import Trees
 from tests.research.quality.corpora import HISTORY, family
 from tests.research.quality.draft_places import Draft, drafts, reached

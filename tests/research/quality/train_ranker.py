@@ -26,7 +26,11 @@ import numpy as np
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.records import Page
-from internal_linker.rank.learned import (
+from internal_linker.rank.list_scales import scale_values
+from internal_linker.rank.listwise import Choices, Prior, fit_weights
+from internal_linker.rank.metrics import GAINS, TOP, fold
+from internal_linker.rank.pair_features import hidden
+from internal_linker.rank.ranker import (
     COLUMNS,
     OF_ENCODERS,
     WORDS_AND_PASSAGES,
@@ -34,10 +38,6 @@ from internal_linker.rank.learned import (
     by_features,
     written_ranker,
 )
-from internal_linker.rank.list_scales import scaled
-from internal_linker.rank.listwise import Choices, Prior, fitted
-from internal_linker.rank.metrics import GAINS, TOP, fold
-from internal_linker.rank.pair_features import hidden
 from tests.research.quality.arrivals import (
     ARRIVALS,
     EVERY,
@@ -93,7 +93,7 @@ def learning(name: str, lists: Sequence[Lists]) -> Choices:
         if not len(of):
             continue
         features = hidden(each.features[kept], rng.random(len(of)) < HIDDEN_SHARE)
-        columns.append(scaled(features, of))
+        columns.append(scale_values(features, of))
         counts.append(np.bincount(of))
         targets.append(each.is_link[kept] / links[each.of[kept]])
         lists_here = len(counts[-1])
@@ -136,7 +136,7 @@ def learn(sites: Mapping[str, Sequence[Choices]], start: LearnedRanker | None = 
         for each in every
     ]
     prior = Prior(EXPECTED, REGULARISATION)
-    return replace(ranker, weights=fitted(parts, prior, start.weights if start else None))
+    return replace(ranker, weights=fit_weights(parts, prior, start.weights if start else None))
 
 
 def with_trees(linear: LearnedRanker, sites: Mapping[str, Sequence[Choices]]) -> LearnedRanker:

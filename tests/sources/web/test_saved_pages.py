@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.sources.web.html_page import WebPage, decoded, read_page
+from internal_linker.sources.web.html_page import WebPage, decode_page, read_page
 from internal_linker.text.html import read_html
 from tests.support.crawls import A, B, C, crawl, imported, links, pages, table
 from tests.support.small_project import SITE, write_text
@@ -373,7 +373,7 @@ ENCODINGS = {
 @pytest.mark.parametrize(("data", "content_type", "text"), ENCODINGS.values(), ids=ENCODINGS)
 def test_encodings(data: bytes, content_type: str, text: str) -> None:
     """The encoding comes from the BOM, else the server's header, else the page's declaration, else detection."""
-    assert text in decoded(data, content_type)
+    assert text in decode_page(data, content_type)
 
 
 @pytest.mark.parametrize(("spare", "code"), [(0, 0), (-1, 3)])

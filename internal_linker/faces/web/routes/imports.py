@@ -88,8 +88,6 @@ class ImportRequest(SiteAddresses):
 
 @dataclass(frozen=True, slots=True)
 class _Surveyed:
-    """A survey, and what was read for it."""
-
     tables: Sequence[UploadedTable]
     base_url: str
     survey: Survey

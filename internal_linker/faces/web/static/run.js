@@ -6,7 +6,7 @@ const start = document.getElementById("start");
 const cancel = document.getElementById("cancel");
 const STATES = {
   running: "running", finished: "finished", gaps: "finished with gaps", failed: "failed", cancelled: "cancelled",
-  lost: "ended without a word",
+  lost: "stopped unexpectedly",
 };
 const CHANGED = element("p", { class: "help" }, "The options have changed: see what this run would do before you start it.");
 // How often options were changed or a plan was asked for: a plan that comes after the next time belongs to other options.

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from internal_linker.rank.calibration import LinkProbability
-from internal_linker.rank.learned import (
+from internal_linker.rank.list_scales import standard
+from internal_linker.rank.pair_features import PAIR_FEATURES
+from internal_linker.rank.ranker import (
     COLUMNS,
     LearnedRanker,
     packaged_ranker,
     read_ranker,
     written_ranker,
 )
-from internal_linker.rank.list_scales import standard
-from internal_linker.rank.pair_features import PAIR_FEATURES
 from internal_linker.rank.trees import LEAVES, read_trees
 
 OF = np.repeat([0, 1, 3], [4, 3, 1])

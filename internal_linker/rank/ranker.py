@@ -11,7 +11,7 @@ import numpy as np
 
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.rank.calibration import UNCALIBRATED, LinkProbability
-from internal_linker.rank.list_scales import scaled, scaled_names, standard
+from internal_linker.rank.list_scales import scale_values, scaled_names, standard
 from internal_linker.rank.pair_features import PAIR_FEATURES
 from internal_linker.rank.trees import NO_TREES, Trees, read_trees
 
@@ -45,10 +45,10 @@ class LearnedRanker:
             features: (m, len(PAIR_FEATURES)) features, NaN where unknown.
             of: (m,) position of each candidate's source, ascending.
         """
-        return self.score_of(features, scaled(features, of), of)
+        return self.score_of(features, scale_values(features, of), of)
 
     def score_of(self, features: Vectors, columns: Vectors, of: Ints) -> Vectors:
-        """Return `score` where the `scaled` features are known."""
+        """Return `score` where the features' `scale_values` are known."""
         score: Vectors = standard(self.standardised(columns) @ self.weights, of)
         score += self.bonus * np.isnan(features[:, _INLINKS])
         return score

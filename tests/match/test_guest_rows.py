@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from internal_linker.match.grown import GrownArray, GrownMatrix
+from internal_linker.match.guest_rows import GrownArray, GrownMatrix
 
 FIRST, MORE = np.arange(12).reshape(4, 3), np.arange(12, 18).reshape(2, 3)
 JOINED = np.concatenate([FIRST, MORE])
