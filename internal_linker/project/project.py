@@ -53,13 +53,10 @@ from internal_linker.sources.tables.columns import Kind, find_column
 from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.sources.tables.links_csv import Keeps, LinksCsv, OutputCsv
 from internal_linker.sources.tables.lists_csv import (
-    BacktestCsv,
-    DiffCsv,
     DuplicatesCsv,
     ExcludedCsv,
     OrphansCsv,
     RejectedCsv,
-    VectorsCsv,
 )
 from internal_linker.store.answers import SerpResultCache, StoredAnswers, StoredPages
 from internal_linker.store.applied_links import AppliedLinks, Experiments
@@ -77,7 +74,6 @@ from internal_linker.store.runs import RunStore
 from internal_linker.store.search_days import SearchDays, only_site
 
 if TYPE_CHECKING:
-    from internal_linker.insight.evaluation.labels import LabelsCsv
     from internal_linker.sources.openai.chat import OpenAIChat
 
 
@@ -185,13 +181,18 @@ class Project:
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=used,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
+            delivers=deliver,
             sinks=self._sinks("trial" * trial, model or used.name, keeps, figures=figures) if deliver else (),
             figures=figures,
             sheet=sheet if public else None,
-            rejects=RejectedCsv(self.file("rejected_rows.csv")),
-            excluded=ExcludedCsv(self.file("excluded_targets.csv")),
-            duplicates=DuplicatesCsv(self.file("duplicates.csv")),
-            orphans=OrphansCsv(self.file("orphans.csv")),
+            lists={
+                "rejects": RejectedCsv(self.file("rejected_rows.csv")),
+                "excluded": ExcludedCsv(self.file("excluded_targets.csv")),
+                "duplicates": DuplicatesCsv(self.file("duplicates.csv")),
+                "orphans": OrphansCsv(self.file("orphans.csv")),
+            }
+            if deliver
+            else {},
             links=self.existing_links(),
             keep=spool.keep,
             compute=compute_at(self.settings.dask_scheduler),
@@ -363,28 +364,6 @@ class Project:
     def existing_links(self) -> StreamSource | None:
         """Return the table of existing links, or None: it is optional."""
         return self.table("existing_links.csv", [])
-
-    def link_table(self, path: Path) -> StreamSource:
-        """Return another table of links; a relative path starts at the current directory."""
-        return CsvTable(path, str(path))
-
-    def vectors_csv(self, name: str) -> VectorsCsv:
-        """Return a file that `export-vectors` writes."""
-        return VectorsCsv(self.file(name))
-
-    def diff_csv(self) -> DiffCsv:
-        """Return the file that `diff` writes."""
-        return DiffCsv(self.file("diff.csv"))
-
-    def backtest_csv(self) -> BacktestCsv:
-        """Return the file that `backtest` writes."""
-        return BacktestCsv(self.file("backtest.csv"))
-
-    def labels_csv(self) -> "LabelsCsv":
-        """Return the file that `calibrate` reads and extends."""
-        from internal_linker.insight.evaluation.labels import LabelsCsv
-
-        return LabelsCsv(self.file("labels.csv"))
 
     def lock(self) -> AbstractContextManager[None]:
         """Lock the folder: see `folder_lock`."""

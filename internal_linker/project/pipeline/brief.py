@@ -34,11 +34,11 @@ from internal_linker.model.sequences import Lazy, counted
 from internal_linker.project.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.project.pipeline.context import Rules, RunContext
 from internal_linker.project.pipeline.prepared import Prepared
-from internal_linker.project.pipeline.run_input import collected_site, require_scope, site_targets
+from internal_linker.project.pipeline.run_input import RunInput, collected_site, require_scope, site_targets
 from internal_linker.project.pipeline.site_places import SitePlaces
-from internal_linker.project.pipeline.site_ranking import embed_guests, rank_pages
+from internal_linker.project.pipeline.site_ranking import embed_guests, rank_site
 from internal_linker.rank.evidence import Explainer
-from internal_linker.rank.link_texts import without_link_texts, without_links
+from internal_linker.rank.link_texts import without_links
 from internal_linker.rank.promising import with_places
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.reverse_candidates import best_sources
@@ -47,6 +47,7 @@ from internal_linker.rank.selection import linked, select
 from internal_linker.review.former_links import todays
 from internal_linker.review.page_links import in_order
 from internal_linker.review.transitions import decided
+from internal_linker.sources.collect import require_rows
 from internal_linker.sources.serp.search import search_all
 from internal_linker.text.words import words
 
@@ -146,6 +147,7 @@ def _gathered(prepared: Prepared, context: RunContext, progress: Progress) -> Co
     for notice in context.notices:
         progress.warn(notice)
     collected = collected_site(context, prepared)
+    require_rows(collected, context.queries, context.pages)
     if not collected.pages:
         raise InputError(
             "There are no pages that could link to the new page. "
@@ -216,7 +218,7 @@ def _site_ranking(
             "only its words are compared."
         )
     stored = prepared.stored(site, targets, rules.linking)
-    compared, notes = without_link_texts(texts, site), list[str]()
+    notes = list[str]()
     if stored:
         embedded = embed_guests(texts, [*own], stored, context=context, progress=progress)
     else:
@@ -227,22 +229,17 @@ def _site_ranking(
         )
         embedded = embed(every, encoder, context.vector_cache, progress)
     progress.start("Matching", 2, "steps")
-    ranking, state = rank_pages(
-        site,
-        (),
-        targets,
+    ranking, _, state = rank_site(
+        RunInput(site, (), (), targets),
         Searched(),
-        texts=compared,
-        embedded=embedded,
+        embedded,
+        rules.linking,
         notes=notes,
-        rules=rules.linking,
+        accepted=decisions.accepted_links(),
         prepared=prepared,
         stored=stored,
     )
     progress.advance()
-    hashes = stored.hashes if stored else embedded.hashes[: len(texts)]
-    accepted = decisions.accepted_links()
-    ranking, _ = prepared.adapted(ranking, site.live_links, accepted, hashes=hashes, state=state)
     # What is compared from here on is the same whether the index had the site or not.
     ranking.site.forget()
     if guests:

@@ -11,11 +11,11 @@ from internal_linker.model.records import Choice, Collected, Link, Recommendatio
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import is_address
 from internal_linker.project.pipeline.context import Rules, RunContext
+from internal_linker.project.pipeline.deliver import Publication
 from internal_linker.project.pipeline.prepared import Prepared
-from internal_linker.project.pipeline.publish import Publication
 from internal_linker.project.pipeline.report import Report
 from internal_linker.project.pipeline.run import recall
-from internal_linker.project.pipeline.run_input import Rows, RunInput, known_key, named, read_input
+from internal_linker.project.pipeline.run_input import RunInput, known_key, named, read_input
 from internal_linker.project.pipeline.site_places import site_places
 from internal_linker.project.pipeline.site_ranking import embed_site, rank_site
 from internal_linker.rank.evidence import Explainer
@@ -49,34 +49,32 @@ def page_sources(
     given = _linking_pages(given.without_rejected(memory))
     collected, targets = given.collected, given.targets
     stored = prepared.stored(collected, targets, rules.linking)
-    vectors = embed_site(given, stored, context, progress)
+    embedded, notes = embed_site(given, stored, context, progress)
     progress.start("Matching", 1, "pages")
-    ranked, found = None, list[Recommendation]()
+    ranking, state, found = None, "", list[Recommendation]()
     if target.key in targets.known and target.key in collected.rows:
-        ranked = rank_site(
+        ranking, _, state = rank_site(
             given,
             Searched(),
-            vectors,
+            embedded,
             rules.linking,
-            context=context,
+            notes=notes,
+            accepted=memory.decided.accepted_links() if memory else [],
             prepared=prepared,
             stored=stored,
-            memory=memory,
         )
-        found = _links_to(ranked.ranking, collected.rows[target.key], rules.linking, memory)
+        ranking.site.forget()
+        found = _links_to(ranking, collected.rows[target.key], rules.linking, memory)
     progress.finish(f"{counted(len(found), 'page')} should link to it")
-    report = Report(run_id, collected, Searched(), vectors.embedded, found, None, memory=memory)
-    report.gaps += filter(None, [*gaps, vectors.embedded.problem])
+    report = Report(run_id, collected, Searched(), embedded, found, memory=memory)
+    report.gaps += filter(None, [*gaps, embedded.problem])
     if not found:
         report.gaps.append(_without_sources(target, given))
     with site_places(collected, prepared, context, rules.linking, progress) as places:
-        publication = Publication(
-            context, rules, report, targets, partial=True, places=places, progress=progress
-        )
-        publication.publish(given.sources)
+        Publication(context, rules, report, given, places, progress, partial=True).publish()
     prepared.keep_counted()
-    if ranked:
-        prepared.keep_hubness(ranked.ranking.site, ranked.state)
+    if ranking:
+        prepared.keep_hubness(ranking.site, state)
     # The score that people read counts the anchor, which is only known now.
     report.recommendations = sorted(found, key=lambda one: -_strength(report, one))
     for sentence in report.gaps:
@@ -101,7 +99,7 @@ def _linking_pages(given: RunInput) -> RunInput:
     """Return the input with each page that can link as one row."""
     counts = counting(given.sources)
     pages = [one for one, first in zip(given.sources, counts, strict=True) if first and one.page]
-    return replace(given, rows=Rows(pages))
+    return replace(given, sources=pages, without=())
 
 
 def _links_to(ranking: Ranking, row: int, rules: LinkRules, memory: Memory | None) -> list[Recommendation]:

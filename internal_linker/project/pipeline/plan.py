@@ -98,7 +98,7 @@ def plan_run(context: RunContext, rules: Rules, choice: Choice, progress: Progre
         usage=usage,
         embedding_seconds=embedding_seconds(fresh, context.encoder, usage),
         sheet_rows=sum(source.in_sheet for source in sources)
-        + sum(item.source.in_sheet for _, item in given.rows.without),
+        + sum(item.source.in_sheet for _, item in given.without),
     )
 
 

@@ -1,6 +1,6 @@
 """What a lookup needs of a site: read from the index as far as that is up to date, else computed and kept."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,12 +16,12 @@ from internal_linker.match.site_index import Site
 from internal_linker.match.tokens import Tokenized, tokenize
 from internal_linker.model.arrays import Nearest, Vectors
 from internal_linker.model.errors import OutputError
-from internal_linker.model.ports import ListSink, Progress
+from internal_linker.model.ports import Progress
 from internal_linker.model.progress import Tracker
-from internal_linker.model.records import Collected, ExistingLink, Reject, Searched, Source, Targets, Text
+from internal_linker.model.records import Collected, ExistingLink, Searched, Source, Targets, Text
 from internal_linker.model.version import program_digest
+from internal_linker.project.pipeline.columns import from_columns, to_columns
 from internal_linker.project.pipeline.context import RunContext
-from internal_linker.project.pipeline.packed import packed, unpacked
 from internal_linker.rank.adaptation import Adaptation, Examples, adapted
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.rules import LinkRules
@@ -88,32 +88,21 @@ class Prepared:
         """A digest of all tables, the settings and the program; "" without an index."""
         return self._inputs
 
-    def collected(
-        self, read: Callable[[Progress], Collected], rejects: "Remarked | None" = None
-    ) -> Collected:
-        """Return the input.
-
-        Args:
-            read: reads it from the tables; writes the rejected rows.
-            rejects: where they are written if the index has the input; None: they are not listed.
-
-        Raises:
-            OutputError: the rejected rows can't be written.
-        """
+    def collected(self, read: Callable[[Progress], Collected]) -> Collected:
+        """Return the input; `read` reads it from the tables."""
         known = self._known(PAGES, self._inputs)
         found: Any = None if known else self._read(PAGES, self._inputs)
         if found:
-            known = self._remember(PAGES, self._inputs, (unpacked(found["input"]), found["notes"]))
+            known = self._remember(PAGES, self._inputs, (from_columns(found["input"]), found["notes"]))
         if known:
             before: Collected = known[0]
-            for note in (*known[1], *(rejects.write(before.rejects) if rejects else ())):
+            for note in known[1]:
                 self._progress.warn(note)
             return before
         noted = Tracker(self._progress)
         collected = read(noted)
         if self._inputs:
-            notes = [note for note in noted.notes if not (rejects and note in rejects.remarks)]
-            self._keep(PAGES, self._inputs, {"input": packed(collected), "notes": notes})
+            self._keep(PAGES, self._inputs, {"input": to_columns(collected), "notes": noted.notes})
         return collected
 
     def stored(self, collected: Collected, targets: Targets, rules: LinkRules) -> Stored | None:
@@ -318,19 +307,6 @@ class Prepared:
         except OutputError as error:
             self._writes = False
             self._progress.warn(str(error))
-
-
-class Remarked:
-    """A sink for rejected rows that remembers what the sink said, which is not about the input."""
-
-    def __init__(self, sink: ListSink[Reject]) -> None:
-        self.name, self._sink = sink.name, sink
-        self.remarks: list[str] = []
-
-    def write(self, items: Iterable[Reject]) -> Sequence[str]:
-        """Write the rows; see `ListSink`."""
-        self.remarks += self._sink.write(items)
-        return self.remarks
 
 
 def _known(collected: Collected | None) -> dict[str, object]:

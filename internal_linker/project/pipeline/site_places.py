@@ -20,8 +20,8 @@ from internal_linker.model.house_rules import LinkRule
 from internal_linker.model.ports import Progress, Wanted
 from internal_linker.model.records import Collected, Source, Targets
 from internal_linker.model.sequences import batched
+from internal_linker.project.pipeline.columns import from_columns, to_columns
 from internal_linker.project.pipeline.context import RunContext
-from internal_linker.project.pipeline.packed import packed, unpacked
 from internal_linker.project.pipeline.prepared import Prepared
 from internal_linker.project.pipeline.run_input import known_rules
 from internal_linker.rank.promising import Promising
@@ -188,7 +188,7 @@ class SitePlaces(ExitStack):
     def _others(self) -> Processes | None:
         workers = self.enter_context(self._workers("places", self._warn))
         if workers:
-            workers.share(_Site(packed(self._collected), self._site))
+            workers.share(_Site(to_columns(self._collected), self._site))
         return workers
 
 
@@ -212,7 +212,7 @@ class _Site:
 
     @cached_property
     def _anchoring(self) -> Anchoring:
-        site = CountedSite(unpacked(self._columns))
+        site = CountedSite(from_columns(self._columns))
         site.resume(self._counted)
         found = Anchoring(site)
         found.house, found.least_words = self._house, self._least_words

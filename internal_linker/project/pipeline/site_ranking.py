@@ -5,7 +5,7 @@ What the index has of the pages is neither embedded nor compared again.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from internal_linker.match.site_index import Guests
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.ports import Encoder, Progress
 from internal_linker.model.progress import Tracker
-from internal_linker.model.records import Collected, Page, Searched, Source, Targets, Text, Usage
+from internal_linker.model.records import ExistingLink, Page, Searched, Text, Usage
 from internal_linker.model.sequences import counted
 from internal_linker.project.pipeline.context import RunContext
 from internal_linker.project.pipeline.prepared import Prepared, Stored
@@ -27,37 +27,27 @@ from internal_linker.rank.adaptation import Adaptation
 from internal_linker.rank.link_texts import without_link_texts
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.rules import LinkRules
-from internal_linker.review.link_memory import Memory
-
-
-@dataclass(frozen=True)
-class SiteVectors:
-    """The texts of a run and their vectors."""
-
-    # what is ranked: the text of every page without that of its links, then of every source without a page
-    texts: Sequence[Text]
-    embedded: Embedded  # the vectors of the whole texts, without those of pages that the index has
-    notes: Sequence[str] = ()  # sentences on the pages that belong to the index
 
 
 def embed_site(
     given: RunInput, stored: Stored | None, context: RunContext, progress: Progress
-) -> SiteVectors:
-    """Return the vectors of all texts of a run.
+) -> tuple[Embedded, Sequence[str]]:
+    """Return the vectors of all texts of a run, without those of pages that the index has.
 
     Args:
         stored: what the index has of the pages; None: they are embedded.
+
+    Returns:
+        The vectors, and sentences on the pages that belong to the index.
     """
-    texts, pages, notes = given.texts(), given.collected.pages, list[str]()
+    texts, pages = given.texts(), given.collected.pages
     if stored:
         guests, left_out = encodable(texts[len(pages) :], (), context.encoder)
         for note in filter(None, (*stored.notes, left_out)):
             progress.warn(note)
-        embedded = embed_guests(texts[: len(pages)], [*guests], stored, context=context, progress=progress)
-    else:
-        known, notes = encodable_texts(texts, pages, context.encoder, progress)
-        embedded = embed(known, context.encoder, context.vector_cache, progress)
-    return SiteVectors(without_link_texts(texts, given.collected), embedded, notes)
+        return embed_guests(texts[: len(pages)], [*guests], stored, context=context, progress=progress), ()
+    known, notes = encodable_texts(texts, pages, context.encoder, progress)
+    return embed(known, context.encoder, context.vector_cache, progress), notes
 
 
 def encodable_texts(
@@ -140,106 +130,58 @@ def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:
     return f"{host} {encoder.model} {vectors.shape[1]} {encoder.recipe} {vectors.dtype}"
 
 
-@dataclass(frozen=True)
-class SiteRanking:
-    """The ranking of a run's sources."""
-
-    ranking: Ranking  # ranks the sources, by the adapted ranker if there is one
-    # what the ranker gains from the site's own links; None where they are too few
-    adaptation: Adaptation | None
-    state: str  # what the comparison of the pages was derived from; "" if the index doesn't keep it
-
-
 def rank_site(
     given: RunInput,
     searched: Searched,
-    vectors: SiteVectors,
+    embedded: Embedded,
     rules: LinkRules,
     *,
-    context: RunContext,
+    notes: Sequence[str],
+    accepted: Sequence[ExistingLink] | None,
     prepared: Prepared,
     stored: Stored | None,
-    memory: Memory | None,
     joined: Joined | None = None,
     workers: Processes | None = None,
-) -> SiteRanking:
+) -> tuple[Ranking, Adaptation | None, str]:
     """Return the ranking of a run's sources, adapted to the site.
 
     Args:
-        stored: what it has of the pages; None: they are compared, and kept in the index.
+        embedded: the vectors of the whole texts, without those of pages that are `stored`.
+        notes: sentences on the pages that belong to the index.
+        accepted: the links that editors accepted, from which the ranker learns as from the site's own; None: it does
+            not learn, since only the topic counts for queries without a page.
+        stored: what the index has of the pages; None: they are compared, and kept in the index.
         joined: the nearest texts; None: each text is compared when a source needs it.
         workers: other processes that share the work on a large site.
+
+    Returns:
+        The ranking; what the ranker gains from the site's own links, None where they are too few; and what the
+        comparison of the pages was derived from, "" if the index doesn't keep it.
     """
-    collected, texts, embedded = given.collected, vectors.texts, vectors.embedded
-    pages = len(collected.pages)
-    ranking, state = rank_pages(
-        collected,
-        given.sources,
-        given.targets,
-        searched,
-        texts=texts[:pages],
-        embedded=embedded,
-        notes=vectors.notes,
-        rules=rules,
-        prepared=prepared,
-        stored=stored,
-        joined=joined,
-    )
+    collected, nearest = given.collected, joined.nearest if joined else None
+    # What is ranked are the texts of pages without those of their links, then those of sources without a page.
+    texts, pages = without_link_texts(given.texts(), collected), len(collected.pages)
+    what = collected, given.sources, given.targets, searched
+    if stored:
+        ranking, state = stored.resumed(*what, texts=texts[:pages], rules=rules, joined=nearest), stored.state
+    else:
+        ranking = Ranking(
+            *what,
+            texts=texts[:pages],
+            vectors=embedded.vectors[:pages],
+            rules=rules,
+            tokenized=prepared.tokenized(texts[:pages]),
+            joined=nearest,
+        )
+        state = prepared.keep(ranking, collected, embedded, notes)
     if guests := texts[pages:]:
         own = embedded.vectors[len(embedded.vectors) - len(guests) :]
         ranking = ranking.with_guests(Guests.queries(guests, own))
     ranking.work(workers)
-    if not any(source.page for source in given.sources):
-        # Only the topic counts for a query without a page.
-        return SiteRanking(ranking, None, state)
-    accepted = memory.decided.accepted_links() if memory else []
+    if accepted is None:
+        return ranking, None, state
     hashes = stored.hashes if stored else embedded.hashes[:pages]
     ranking, adaptation = prepared.adapted(
         ranking, collected.live_links, accepted, hashes=hashes, state=state
     )
-    if not context.sinks:
-        ranking.site.forget()
-    return SiteRanking(ranking, adaptation, state)
-
-
-def rank_pages(
-    collected: Collected,
-    sources: Sequence[Source],
-    targets: Targets,
-    searched: Searched,
-    *,
-    texts: Sequence[Text],
-    embedded: Embedded,
-    notes: Sequence[str],
-    rules: LinkRules,
-    prepared: Prepared,
-    stored: Stored | None,
-    joined: Joined | None = None,
-) -> tuple[Ranking, str]:
-    """Return the ranking without guests and adaptation, and its state in the index; "" if it is not kept.
-
-    Args:
-        texts: the text of each page without that of its links.
-        embedded: the vectors of the pages, and of guests after them; of guests alone if the pages are `stored`.
-        notes: sentences on the pages that the index keeps.
-        stored: what it has of the pages; None: they are compared, and kept in the index.
-        joined: the nearest texts; None: each text is compared when a source needs it.
-    """
-    nearest = joined.nearest if joined else None
-    if stored:
-        ranking = stored.resumed(
-            collected, sources, targets, searched, texts=texts, rules=rules, joined=nearest
-        )
-        return ranking, stored.state
-    ranking = Ranking(
-        collected,
-        sources,
-        targets,
-        searched,
-        texts=texts,
-        vectors=embedded.vectors[: len(texts)],
-        rules=rules,
-        tokenized=prepared.tokenized(texts),
-        joined=nearest,
-    )
-    return ranking, prepared.keep(ranking, collected, embedded, notes)
+    return ranking, adaptation, state

@@ -11,7 +11,7 @@ from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.reasons import NoTarget, Reason
 from internal_linker.model.records import Collected, ExistingLink
 from internal_linker.project.pipeline.brief_page import planned
-from internal_linker.project.pipeline.packed import packed, unpacked
+from internal_linker.project.pipeline.columns import from_columns, to_columns
 from tests.support.builders import collected, page, source, url
 
 
@@ -50,7 +50,7 @@ def test_a_new_page_is_added_to_what_is_known(address: str) -> None:
     pages = page("a", "Tea.", lang="en"), page("b", "Pots."), page("c", issue=Reason(NoTarget.NOINDEX))
     sources = source("in the queries", "leaves"), *(source(of=one) for one in pages)
     links = ExistingLink(url("a"), url("b"), "pots"), ExistingLink(url("links already"), url("a"), "tea")
-    known = unpacked(packed(collected(pages, links, sources)))
+    known = from_columns(to_columns(collected(pages, links, sources)))
     brief = Brief("Tea pots", "Tea and pots.", query="tea pots", url=url(address) if address else "")
     plan = planned(known, replace(brief, links=((url("b"), "the pots"), (url("a"), ""))))
     site = plan.collected
