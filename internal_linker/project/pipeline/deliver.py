@@ -34,7 +34,7 @@ class Publication:
     context: RunContext
     rules: Rules
     report: Report  # the run's report, to which publication adds gaps and failures
-    given: RunInput  # the run's input
+    run_input: RunInput  # the run's input
     places: SitePlaces  # the places that were judged in the pages' texts
     progress: Progress  # the display of the steps
     partial: bool  # whether some rows were left out
@@ -162,13 +162,13 @@ class Publication:
             ends = (end for item in report.recommendations for end in _ends(item))
             report.memory.hashes = self._hashes(ends)
             anchors = self.places.variety()
-            report.memory.preview(report.recommendations, self.given.targets, anchors)
+            report.memory.preview(report.recommendations, self.run_input.targets, anchors)
             report.recommendations = [*map(report.memory.ordered, report.recommendations)]
 
     def _hashes(self, pages: Iterable[str]) -> Mapping[str, str]:
         """Return the hash of each text of some pages (keys), and of each query that has no page."""
         rows, hashes = self.report.collected.rows, self.report.embedded.hashes
-        others = [source.end for source in self.given.sources if source.page is None]
+        others = [source.end for source in self.run_input.sources if source.page is None]
         found = dict(zip(others, hashes[len(self.report.collected.pages) :], strict=True))
         found |= {key: hashes[rows[key]] for key in pages if key in rows}
         return {end: text[:16] for end, text in found.items()}
@@ -186,7 +186,7 @@ class Publication:
         items = report.recommendations
         memory.keep(
             items,
-            self.given.targets,
+            self.run_input.targets,
             anchors,
             duplicates,
             self.progress,
@@ -218,7 +218,7 @@ class Publication:
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:
         report, context = self.report, self.context
-        excluded = _counted(excluded_targets(report.collected, self.given.targets), report.excluded)
+        excluded = _counted(excluded_targets(report.collected, self.run_input.targets), report.excluded)
         found: dict[str, Iterable[Any]] = {"excluded": excluded}
         if report.listed:
             found["duplicates"] = report.listed.duplicates.values()

@@ -20,8 +20,8 @@ from internal_linker.model.records import Collected, Orphan, Recommendation, Sea
 from internal_linker.model.runs import lists_with
 from internal_linker.model.sequences import Later
 from internal_linker.project.pipeline.context import Rules, RunContext
-from internal_linker.project.pipeline.prepared import Prepared
 from internal_linker.project.pipeline.report import Report
+from internal_linker.project.pipeline.site_index import SiteIndex
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.rules import LinkRules
 from internal_linker.rank.site_lists import SiteLists
@@ -141,10 +141,10 @@ def earlier_lists(runs: RunStore, hosts: CanonicalHosts, ranking: Ranking, now: 
     return Earlier(pairs_of(lists), changed, unsettled, rose)
 
 
-def kept_run(context: RunContext, rules: Rules, index: Prepared) -> Mapping[str, Any] | None:
+def find_unchanged(context: RunContext, rules: Rules, index: SiteIndex) -> Mapping[str, Any] | None:
     """Return what the last run kept if all that it left is there today; ask before anything is stored."""
     digest = _state(context, rules, index, context.desk.state() if context.desk else "none")
-    kept = index.kept_run(digest) if digest else None
+    kept = index.read_run(digest) if digest else None
     if kept is None:
         return None
     # A run in the future had a wrong clock.
@@ -152,7 +152,7 @@ def kept_run(context: RunContext, rules: Rules, index: Prepared) -> Mapping[str,
     return kept if began <= datetime.now(UTC) < until else None
 
 
-def keep_run(context: RunContext, rules: Rules, index: Prepared, report: Report, memory: Memory) -> None:
+def keep_run(context: RunContext, rules: Rules, index: SiteIndex, report: Report, memory: Memory) -> None:
     """Keep what this run left, unless the next one might differ, or has to report something again."""
     desk, state = context.desk, "none"
     if report.gaps or report.failure or report.no_links or (desk and desk.remarks()):
@@ -172,10 +172,10 @@ def keep_run(context: RunContext, rules: Rules, index: Prepared, report: Report,
         # An alert that could not be sent about an orphan is sent by the next run.
         orphans = report.listed.orphans if report.listed else None
         known = None if orphans is None else [orphan.page for orphan in orphans]
-        index.keep_run(digest, {"run": report.run_id, "outcome": report.outcome, "orphans": known} | times)
+        index.write_run(digest, {"run": report.run_id, "outcome": report.outcome, "orphans": known} | times)
 
 
-def repeated(
+def report_unchanged(
     context: RunContext, rules: Rules, kept: Mapping[str, Any], site: Collected, memory: Memory | None
 ) -> Report:
     """Return the report of a run that repeats the last one; the links are read when somebody needs them."""
@@ -204,7 +204,7 @@ def repeated(
     )
 
 
-def _state(context: RunContext, rules: Rules, index: Prepared, desk: str) -> str:
+def _state(context: RunContext, rules: Rules, index: SiteIndex, desk: str) -> str:
     """Return the digest of all that a run depends on and of all that it left.
 
     It is "" if nobody knows a part of it, such as the state of the place where editors decide.

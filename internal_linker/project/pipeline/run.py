@@ -21,14 +21,14 @@ from internal_linker.project.pipeline.last_run import (
     Bases,
     bases,
     earlier_lists,
+    find_unchanged,
     keep_run,
-    kept_run,
-    repeated,
+    report_unchanged,
 )
 from internal_linker.project.pipeline.no_links import why_no_links
-from internal_linker.project.pipeline.prepared import Prepared, Stored
 from internal_linker.project.pipeline.report import Report, matched
-from internal_linker.project.pipeline.run_input import RunInput, collected_site, known_rules, read_input
+from internal_linker.project.pipeline.run_input import RunInput, known_rules, read_input, read_site
+from internal_linker.project.pipeline.site_index import PageComparison, SiteIndex
 from internal_linker.project.pipeline.site_places import SitePlaces, site_places
 from internal_linker.project.pipeline.site_ranking import embed_site, join_site, rank_site
 from internal_linker.rank.fusion_choice import fusion_evidence, pages_to_compare
@@ -61,7 +61,7 @@ class Run:
         self._should_stop = should_stop
         # A run over some rows, such as a trial, leaves no index behind.
         indexed = not (context.delivers and choice.partial)
-        self.index = Prepared(context if indexed else replace(context, index=None), progress)
+        self.index = SiteIndex(context if indexed else replace(context, index=None), progress)
 
     def execute(self, run_id: str) -> Report:
         """Run all steps; if nothing changed since the last run, return what that one published.
@@ -73,34 +73,36 @@ class Run:
         """
         context, rules, progress = self.context, self.rules, self.progress
         self._step()
-        if self._may_repeat and (kept := kept_run(context, rules, self.index)):
+        if self._may_repeat and (kept := find_unchanged(context, rules, self.index)):
             for notice in context.notices:
                 progress.warn(notice)
-            site = collected_site(context, self.index)
-            return repeated(context, rules, kept, site, stored_links(context, rules, run_id, site))
-        given = read_input(context, rules, self.choice, progress, prepared=self.index)
-        site = given.collected
+            site = read_site(context, self.index)
+            return report_unchanged(context, rules, kept, site, stored_links(context, rules, run_id, site))
+        run_input = read_input(context, rules, self.choice, progress, index=self.index)
+        site = run_input.collected
         needs = self._read_needs(site)
         self._step()
         memory, gaps = recall(context, rules, run_id, site, progress)
-        given = given.without_rejected(memory)
+        run_input = run_input.without_rejected(memory)
         # A lookup compares with what the index has; a run needs the vectors, and says what it cost to get them.
-        stored = None if context.delivers else self.index.stored(site, given.targets, rules.linking)
+        comparison = (
+            None if context.delivers else self.index.comparison(site, run_input.targets, rules.linking)
+        )
         with context.turn(progress, self._step):
-            searched = self._search(given)
+            searched = self._search(run_input)
             self._step()
-            embedded, notes = embed_site(given, stored, context, progress)
+            embedded, notes = embed_site(run_input, comparison, context, progress)
         self._step()
         # For some rows, each text is compared on its own.
-        joined = None if self.choice.partial else join_site(given, embedded, context, progress)
+        joined = None if self.choice.partial else join_site(run_input, embedded, context, progress)
         report = Report(run_id, site, searched, embedded, joined=joined, memory=memory)
         self._step()
         with site_places(site, self.index, context, rules.linking, progress) as places:
-            report = self._rank(given, report, places, notes=notes, stored=stored, needs=needs)
+            report = self._rank(run_input, report, places, notes=notes, comparison=comparison, needs=needs)
             report.gaps += [*gaps, *self._gaps(report)]
             self._step()
             partial = self.choice.partial
-            Publication(context, rules, report, given, places, progress, partial=partial).publish()
+            Publication(context, rules, report, run_input, places, progress, partial=partial).publish()
         self.index.keep_counted()
         self._end(report)
         return report
@@ -127,57 +129,67 @@ class Run:
             self.progress.warn(told)
         return needs
 
-    def _search(self, given: RunInput) -> Searched:
+    def _search(self, run_input: RunInput) -> Searched:
         self._step()
         context, rules = self.context, self.rules.search
         if context.serp is None:
             return Searched()
         return search_all(
-            given.sources, context.serp, context.serp_cache, given.targets, rules, progress=self.progress
+            run_input.sources,
+            context.serp,
+            context.serp_cache,
+            run_input.targets,
+            rules,
+            progress=self.progress,
         )
 
     def _rank(
         self,
-        given: RunInput,
+        run_input: RunInput,
         report: Report,
         places: SitePlaces,
         *,
         notes: Sequence[str],
-        stored: Stored | None,
+        comparison: PageComparison | None,
         needs: PageNeeds | None,
     ) -> Report:
         """Rank all rows and choose their links; return the report with them.
 
         Args:
             notes: sentences on the pages' texts that belong to the index.
-            stored: what the index has of the pages, for a lookup.
+            comparison: what the index has of the pages, for a lookup.
             needs: how much the pages need links; None: all of them equally.
         """
         context, rules, partial = self.context, self.rules.linking, self.choice.partial
-        site, searched, embedded, memory = given.collected, report.searched, report.embedded, report.memory
-        self.progress.start("Matching", len(given.sources), "pages")
-        compared = self._pages_to_compare(given)
+        site, searched, embedded, memory = (
+            run_input.collected,
+            report.searched,
+            report.embedded,
+            report.memory,
+        )
+        self.progress.start("Matching", len(run_input.sources), "pages")
+        compared = self._pages_to_compare(run_input)
         if context.delivers and not (embedded.missing or embedded.problem):
-            stored = self.index.stored(site, given.targets, rules)
+            comparison = self.index.comparison(site, run_input.targets, rules)
         if partial:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0, max_new_inlinks=0, goals=())
         goals = known_rules(rules.goals, "config/link_targets.csv", site, self.progress.warn)
         rules = replace(rules, goals=goals)
         # Only the topic counts for queries without a page.
-        learns = any(source.page for source in given.sources)
+        learns = any(source.page for source in run_input.sources)
         accepted = memory.decided.accepted_links() if memory else []
         # For some rows, starting other processes would cost more than it saves.
         with nullcontext() if partial else context.workers("matching", self.progress.warn) as workers:
             ranking, adaptation, state = rank_site(
-                given,
+                run_input,
                 searched,
                 embedded,
                 rules,
                 notes=notes,
                 accepted=accepted if learns else None,
-                prepared=self.index,
-                stored=stored,
+                index=self.index,
+                comparison=comparison,
                 joined=report.joined,
                 workers=workers,
             )
@@ -198,10 +210,10 @@ class Run:
                 earlier=earlier,
                 needs=needs,
                 judge=places.judge,
-                ruled=places.ruled(given.sources, given.targets, whole=not partial),
+                ruled=places.ruled(run_input.sources, run_input.targets, whole=not partial),
                 trim=context.trim,
             )
-            recommendations = in_columns(given.merged(found))
+            recommendations = in_columns(run_input.merged(found))
             context.trim()
             listed = None if partial else list_site(ranking, site)
             # Here, as the workers have a large site's texts.
@@ -224,20 +236,20 @@ class Run:
             one_way=ranking.one_way,
             basis=own.basis if own else report.basis,
             outcome=outcome,
-            no_links=why_no_links(site, recommendations, given.targets, scope=scope, partial=partial),
+            no_links=why_no_links(site, recommendations, run_input.targets, scope=scope, partial=partial),
         )
 
     def _pages_to_compare(
-        self, given: RunInput
+        self, run_input: RunInput
     ) -> tuple[Sequence[Source], Iterable[ExistingLink], Searched] | None:
         """Return pages, the known links and the pages' search results, which say how good such results are.
 
         None if search results don't come first, or for a run over some rows.
         """
-        context, links = self.context, given.collected.live_links
+        context, links = self.context, run_input.collected.live_links
         if context.serp is None or self.choice.partial or self.rules.linking.fusion != "fill":
             return None
-        pages, anywhere = pages_to_compare(given.sources, links), replace(given.targets, linked={})
+        pages, anywhere = pages_to_compare(run_input.sources, links), replace(run_input.targets, linked={})
         market, cache = context.serp.market, context.serp_cache
         return pages, links, search_cached(pages, market, cache, anywhere, self.rules.search)
 

@@ -28,7 +28,7 @@ from internal_linker.model.sections import NamedSections, Scope, Sections, verif
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import keys_meant
 from internal_linker.project.pipeline.context import Rules, RunContext
-from internal_linker.project.pipeline.prepared import Prepared
+from internal_linker.project.pipeline.site_index import SiteIndex
 from internal_linker.rank.selection import link_targets
 from internal_linker.review.link_memory import Memory
 from internal_linker.sources.collect import read_tables, require_rows
@@ -80,7 +80,7 @@ def read_input(
     choice: Choice,
     progress: Progress,
     *,
-    prepared: Prepared,
+    index: SiteIndex,
 ) -> RunInput:
     """Read the input, from the index if that has it; a run that delivers writes the rejected rows to their list.
 
@@ -91,13 +91,13 @@ def read_input(
         ServiceError: the input can't be read from its service.
     """
     progress.start("Input", 0, "rows")
-    collected = collected_site(context, prepared)
+    collected = read_site(context, index)
     if context.delivers and "rejects" in context.lists and (context.queries or context.pages):
         for remark in context.lists["rejects"].write(collected.rejects):
             progress.warn(remark)
     require_rows(collected, context.queries, context.pages)
     require_scope(collected, rules, searching=context.serp is not None, warn=progress.warn)
-    targets = prepared.targets(lambda: site_targets(collected, rules, collected.addresses, collected.linked))
+    targets = index.targets(lambda: site_targets(collected, rules, collected.addresses, collected.linked))
     sources, without = _rows(collected, choice, rules)
     queried = sum(map(bool, collected.source_queries))
     progress.finish(
@@ -116,9 +116,9 @@ def read_input(
     return RunInput(collected, sources, without, targets)
 
 
-def collected_site(context: RunContext, prepared: Prepared) -> Collected:
+def read_site(context: RunContext, index: SiteIndex) -> Collected:
     """Return what the input tables say of the site, from the index if that has it; see `require_rows`."""
-    return prepared.collected(
+    return index.collected(
         lambda progress: read_tables(
             context.queries,
             context.pages,

@@ -22,8 +22,8 @@ from internal_linker.model.records import Collected, Source, Targets
 from internal_linker.model.sequences import batched
 from internal_linker.project.pipeline.columns import from_columns, to_columns
 from internal_linker.project.pipeline.context import RunContext
-from internal_linker.project.pipeline.prepared import Prepared
 from internal_linker.project.pipeline.run_input import known_rules
+from internal_linker.project.pipeline.site_index import SiteIndex
 from internal_linker.rank.promising import Promising
 from internal_linker.rank.rules import LinkRules
 from internal_linker.text.phrases import is_among
@@ -193,10 +193,10 @@ class SitePlaces(ExitStack):
 
 
 def site_places(
-    collected: Collected, prepared: Prepared, context: RunContext, rules: LinkRules, progress: Progress
+    collected: Collected, index: SiteIndex, context: RunContext, rules: LinkRules, progress: Progress
 ) -> SitePlaces:
     """Return what judges the places in the texts of a run."""
-    anchoring = Anchoring(prepared.counted_site(collected))
+    anchoring = Anchoring(index.counted_site(collected))
     anchoring.least_words = NEARLY_EMPTY
     anchoring.house = known_rules(rules.house, RULES, collected, progress.warn)
     anchoring.most_same = rules.max_same_anchor

@@ -14,7 +14,7 @@ import pytest
 from internal_linker.model.records import Choice
 from internal_linker.project.options.links import RunOptions
 from internal_linker.project.pipeline import last_run
-from internal_linker.project.pipeline.last_run import keep_run, kept_run
+from internal_linker.project.pipeline.last_run import find_unchanged, keep_run
 from internal_linker.project.pipeline.run import Run
 from internal_linker.project.project import open_project
 from internal_linker.project.review import LinkDecision, decide, waiting_links
@@ -61,7 +61,7 @@ def repeats(root: Path, options: RunOptions | None = None) -> bool:
     project, options = open_project(root), options or RunOptions()
     with project.context(Told(), serp=options.search) as context:
         steps = Run(context, project.rules(options), Choice(options.limit, tuple(options.only)), Told())
-        return steps._may_repeat and kept_run(context, steps.rules, steps.index) is not None
+        return steps._may_repeat and find_unchanged(context, steps.rules, steps.index) is not None
 
 
 def test_a_run_that_writes_other_columns_does_its_work(root: Path) -> None:
@@ -231,4 +231,4 @@ def test_search_results_that_become_too_old_end_it(root: Path) -> None:
 
         searching = replace(context, serp=Engine({}), serp_cache=Cache())
         keep_run(searching, steps.rules, steps.index, replace(report, unchanged=False), report.memory)
-        assert kept_run(searching, steps.rules, steps.index) is None
+        assert find_unchanged(searching, steps.rules, steps.index) is None

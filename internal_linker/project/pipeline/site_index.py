@@ -14,11 +14,11 @@ from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.match.embed import Embedded
 from internal_linker.match.site_index import Site
 from internal_linker.match.tokens import Tokenized, tokenize
-from internal_linker.model.arrays import Nearest, Vectors
+from internal_linker.model.arrays import Vectors
 from internal_linker.model.errors import OutputError
 from internal_linker.model.ports import Progress
 from internal_linker.model.progress import Tracker
-from internal_linker.model.records import Collected, ExistingLink, Searched, Source, Targets, Text
+from internal_linker.model.records import Collected, ExistingLink, Targets, Text
 from internal_linker.model.version import program_digest
 from internal_linker.project.pipeline.columns import from_columns, to_columns
 from internal_linker.project.pipeline.context import RunContext
@@ -36,7 +36,7 @@ _WORTH_WRITING = 0.05
 
 
 @dataclass(frozen=True)
-class Stored:
+class PageComparison:
     """The part of the index that compares pages."""
 
     state: str  # what it was derived from
@@ -50,27 +50,8 @@ class Stored:
         """Count of distinct texts."""
         return len({*self.hashes})
 
-    def resumed(
-        self,
-        collected: Collected,
-        sources: Sequence[Source],
-        targets: Targets,
-        searched: Searched,
-        *,
-        texts: Sequence[Text],
-        rules: LinkRules,
-        joined: Nearest | None,
-    ) -> Ranking:
-        """Return the ranking of these sources, without guests, given the texts of the pages; see `Ranking`."""
-        ranking = self.ranking.resumed(
-            collected, sources, targets, searched, texts=texts, rules=rules, joined=joined
-        )
-        if self.hubness is not None:
-            ranking.site.know(self.hubness)
-        return ranking
 
-
-class Prepared:
+class SiteIndex:
     """Reads and keeps the parts of one command; without an index, everything is computed.
 
     Args:
@@ -105,21 +86,21 @@ class Prepared:
             self._keep(PAGES, self._inputs, {"input": to_columns(collected), "notes": noted.notes})
         return collected
 
-    def stored(self, collected: Collected, targets: Targets, rules: LinkRules) -> Stored | None:
+    def comparison(self, collected: Collected, targets: Targets, rules: LinkRules) -> PageComparison | None:
         """Return the comparison of the pages if the index has it."""
         state = self._state_of(collected, targets, rules)
-        known: Stored | None = self._known(SITE, state)
+        known: PageComparison | None = self._known(SITE, state)
         if known:
             return known
         found: Any = self._read(SITE, state, collected)
         if not found:
             return None
         hubness: Any = self._read(HUBNESS, state)
-        stored = Stored(state, found["ranking"], found["hashes"], found["notes"], hubness)
+        comparison = PageComparison(state, found["ranking"], found["hashes"], found["notes"], hubness)
         if self._context.kept is not None:
-            stored.ranking.site.hold_vectors()
-        self._remember(SITE, state, stored)
-        return stored
+            comparison.ranking.site.hold_vectors()
+        self._remember(SITE, state, comparison)
+        return comparison
 
     def tokenized(self, texts: Sequence[Text]) -> Tokenized:
         """Return the pages' texts tokenized: only those that the index doesn't have are split into words."""
@@ -168,13 +149,13 @@ class Prepared:
         """Keep the hubness of the texts, if it is known of many more than the index has."""
         if not state:
             return
-        stored: Stored | None = self._known(SITE, state)
-        before: Any = stored.hubness if stored else self._read(HUBNESS, state)
+        comparison: PageComparison | None = self._known(SITE, state)
+        before: Any = comparison.hubness if comparison else self._read(HUBNESS, state)
         known = 0 if before is None else np.isfinite(before[0]).sum()
         # That of guests is nobody else's.
         found = site.known_hubness[:, : len(site.pages)]
-        if stored:
-            self._remember(SITE, state, replace(stored, hubness=found))
+        if comparison:
+            self._remember(SITE, state, replace(comparison, hubness=found))
         if np.isfinite(found[0]).sum() - known > _WORTH_WRITING * found.shape[1]:
             self._keep(HUBNESS, state, np.ascontiguousarray(found))
 
@@ -242,12 +223,12 @@ class Prepared:
                     self._keep(PHRASES, self._texts_state, site.page_words.kept())
         self._counted_sites.clear()
 
-    def kept_run(self, digest: str) -> Mapping[str, Any] | None:
+    def read_run(self, digest: str) -> Mapping[str, Any] | None:
         """Return what the last run kept, if this is the digest of all that it left."""
         found: Any = self._read(RUN, digest)
         return found if isinstance(found, dict) else None
 
-    def keep_run(self, digest: str, kept: Mapping[str, Any]) -> None:
+    def write_run(self, digest: str, kept: Mapping[str, Any]) -> None:
         """Keep what a run says of itself under the digest of all that it left."""
         self._keep(RUN, digest, dict(kept))
 
