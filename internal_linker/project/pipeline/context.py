@@ -48,9 +48,8 @@ class RunContext:
     queries: StreamSource | None
     pages: StreamSource | None
     queries_in_sheet: bool  # whether the rows of `queries` take links in the Sheet
-    serp: (
-        "SearchService | None"  # the search service; None: the search step is skipped, and a notice says why
-    )
+    # the search service; None: the search step is skipped, and a notice says why
+    serp: "SearchService | None"
     serp_cache: SerpResultCache
     encoder: Encoder
     vector_cache: EmbeddingCache

@@ -34,6 +34,7 @@ from internal_linker.project.pipeline.site_ranking import embed_site, join_site,
 from internal_linker.rank.fusion_choice import fusion_evidence, pages_to_compare
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.recommend import recommend
+from internal_linker.rank.rules import LinkRules
 from internal_linker.rank.site_lists import list_site
 from internal_linker.review.link_memory import Memory
 from internal_linker.sources.serp.search import search_all, search_cached
@@ -98,7 +99,7 @@ class Run:
         report = Report(run_id, site, searched, embedded, joined=joined, memory=memory)
         self._step()
         with site_places(site, self.index, context, rules.linking, progress) as places:
-            report = self._rank(run_input, report, places, notes=notes, comparison=comparison, needs=needs)
+            report = self._match(run_input, report, places, notes=notes, comparison=comparison, needs=needs)
             report.gaps += [*gaps, *self._gaps(report)]
             self._step()
             partial = self.choice.partial
@@ -143,7 +144,7 @@ class Run:
             progress=self.progress,
         )
 
-    def _rank(
+    def _match(
         self,
         run_input: RunInput,
         report: Report,
@@ -160,30 +161,21 @@ class Run:
             comparison: what the index has of the pages, for a lookup.
             needs: how much the pages need links; None: all of them equally.
         """
-        context, rules, partial = self.context, self.rules.linking, self.choice.partial
-        site, searched, embedded, memory = (
-            run_input.collected,
-            report.searched,
-            report.embedded,
-            report.memory,
-        )
+        context, memory, embedded = self.context, report.memory, report.embedded
         self.progress.start("Matching", len(run_input.sources), "pages")
         compared = self._pages_to_compare(run_input)
         if context.delivers and not (embedded.missing or embedded.problem):
-            comparison = self.index.comparison(site, run_input.targets, rules)
-        if partial:
-            # Only a run over the whole site knows how many links lead to a page.
-            rules = replace(rules, min_inlinks=0, max_inlinks=0, max_new_inlinks=0, goals=())
-        goals = known_rules(rules.goals, "config/link_targets.csv", site, self.progress.warn)
-        rules = replace(rules, goals=goals)
+            comparison = self.index.comparison(run_input.collected, run_input.targets, self.rules.linking)
+        rules = self._linking_rules(run_input.collected)
         # Only the topic counts for queries without a page.
         learns = any(source.page for source in run_input.sources)
         accepted = memory.decided.accepted_links() if memory else []
         # For some rows, starting other processes would cost more than it saves.
+        partial = self.choice.partial
         with nullcontext() if partial else context.workers("matching", self.progress.warn) as workers:
             ranking, adaptation, state = rank_site(
                 run_input,
-                searched,
+                report.searched,
                 embedded,
                 rules,
                 notes=notes,
@@ -196,47 +188,68 @@ class Run:
             if learns and not context.delivers:
                 ranking.site.forget()
             context.trim()
-            own = self._bases(ranking, report, places, needs)
-            earlier = earlier_lists(context.past, site.hosts, ranking, own) if context.past and own else None
-            if memory and own:
-                memory.settled = earlier is not None and not earlier.unsettled.all()
-            found = recommend(
-                ranking,
-                searched,
-                rules,
-                self.progress.advance,
-                accepted=memory.decided.accepted if memory else {},
-                approved=memory.approved if memory and memory.rules.approval else None,
-                earlier=earlier,
-                needs=needs,
-                judge=places.judge,
-                ruled=places.ruled(run_input.sources, run_input.targets, whole=not partial),
-                trim=context.trim,
-            )
-            recommendations = in_columns(run_input.merged(found))
-            context.trim()
-            listed = None if partial else list_site(ranking, site)
+            report = self._choose(ranking, run_input, report, places, rules=rules, needs=needs)
             # Here, as the workers have a large site's texts.
-            results = sum(map(len, searched.targets.values()))
+            results = sum(map(len, report.searched.targets.values()))
             fusion = fusion_evidence(ranking, *compared, results) if compared else None
         # Here, so that nothing refers to the words and vectors of the site while links are published.
         self.index.keep_hubness(ranking.site, state)
-        outcome = matched(recommendations)
+        outcome = matched(report.recommendations)
         self.progress.finish(outcome)
-        scope = self.rules.scope
+        return replace(report, adaptation=adaptation, fusion=fusion, outcome=outcome)
+
+    def _linking_rules(self, collected: Collected) -> LinkRules:
+        """Return the rules for choosing links, with the keys of the pages that they name."""
+        rules = self.rules.linking
+        if self.choice.partial:
+            # Only a run over the whole site knows how many links lead to a page.
+            return replace(rules, min_inlinks=0, max_inlinks=0, max_new_inlinks=0, goals=())
+        goals = known_rules(rules.goals, "config/link_targets.csv", collected, self.progress.warn)
+        return replace(rules, goals=goals)
+
+    def _choose(
+        self,
+        ranking: Ranking,
+        run_input: RunInput,
+        report: Report,
+        places: SitePlaces,
+        *,
+        rules: LinkRules,
+        needs: PageNeeds | None,
+    ) -> Report:
+        """Choose the links of all rows from a ranking; return the report with them, and with the site's lists."""
+        context, memory, site, partial = self.context, report.memory, run_input.collected, self.choice.partial
+        own = self._bases(ranking, report, places, needs)
+        earlier = earlier_lists(context.past, site.hosts, ranking, own) if context.past and own else None
+        if memory and own:
+            memory.settled = earlier is not None and not earlier.unsettled.all()
+        chosen = recommend(
+            ranking,
+            report.searched,
+            rules,
+            self.progress.advance,
+            accepted=memory.decided.accepted if memory else {},
+            approved=memory.approved if memory and memory.rules.approval else None,
+            earlier=earlier,
+            needs=needs,
+            judge=places.judge,
+            ruled=places.ruled(run_input.sources, run_input.targets, whole=not partial),
+            trim=context.trim,
+        )
+        recommendations = in_columns(run_input.merged(chosen))
+        context.trim()
         return replace(
             report,
             recommendations=recommendations,
-            listed=listed,
+            listed=None if partial else list_site(ranking, site),
             below_floor=ranking.below_floor,
             dropped=ranking.below_floor if rules.fusion == "blend" else 0,
-            fusion=fusion,
-            adaptation=adaptation,
             last=ranking.last.counts,
             one_way=ranking.one_way,
             basis=own.basis if own else report.basis,
-            outcome=outcome,
-            no_links=why_no_links(site, recommendations, run_input.targets, scope=scope, partial=partial),
+            no_links=why_no_links(
+                site, recommendations, run_input.targets, scope=self.rules.scope, partial=partial
+            ),
         )
 
     def _pages_to_compare(
