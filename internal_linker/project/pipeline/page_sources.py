@@ -71,7 +71,10 @@ def page_sources(
     if not found:
         report.gaps.append(_without_sources(target, run_input))
     with site_places(collected, index, context, rules.linking, progress) as places:
-        Publication(context, rules, report, run_input, places, progress, partial=True).publish()
+        publication = Publication(
+            context, rules, report, run_input, places=places, progress=progress, partial=True
+        )
+        publication.publish()
     index.keep_counted()
     if ranking:
         index.keep_hubness(ranking.site, state)

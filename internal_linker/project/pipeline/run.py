@@ -102,8 +102,16 @@ class Run:
             report = self._match(run_input, report, places, notes=notes, comparison=comparison, needs=needs)
             report.gaps += [*gaps, *self._gaps(report)]
             self._step()
-            partial = self.choice.partial
-            Publication(context, rules, report, run_input, places, progress, partial=partial).publish()
+            publication = Publication(
+                context,
+                rules,
+                report,
+                run_input,
+                places=places,
+                progress=progress,
+                partial=self.choice.partial,
+            )
+            publication.publish()
         self.index.keep_counted()
         self._end(report)
         return report
