@@ -9,7 +9,7 @@ from internal_linker.model.reasons import FewLinks, NoTarget, Reason
 from internal_linker.model.records import Candidate, ExcludedTarget, Link, Recommendation, Shortage
 from internal_linker.project.pipeline.columns import in_columns
 from internal_linker.project.pipeline.deliver import deliver
-from tests.support.builders import GONE, Kept, KeptList, Told, source, url
+from tests.support.builders import GONE, Kept, Told, source, url
 
 LINKS = [Recommendation(source("a"), ())]
 EXCLUDED = [
@@ -50,16 +50,16 @@ def test_compact_recommendations_are_the_same(items: list[Recommendation], few: 
 
 
 def test_lists_are_kept_beside_the_links() -> None:
-    sink, exclusions, others, told = Kept(), KeptList[ExcludedTarget](), KeptList[str]("others"), Told()
+    sink, exclusions, others, told = Kept(), Kept("excluded"), Kept("others"), Told()
     _, failure = deliver(LINKS, [sink], [(exclusions, iter(EXCLUDED)), (others, ["a"])], "r1", told)
     assert (sink.links, exclusions.items, others.items) == (LINKS, EXCLUDED, ["a"])
     assert (failure, told.outcomes) == (None, ["kept, excluded, others"])
 
 
 def test_a_list_that_cant_be_written_keeps_nothing_else_back() -> None:
-    sink, others, told = Kept(), KeptList[str](), Told()
+    sink, others, told = Kept(), Kept(), Told()
     error = OutputError("excluded_targets.csv can't be written.")
-    failing = KeptList[ExcludedTarget](error=error)
+    failing = Kept(error=error)
     _, failure = deliver(LINKS, [sink], [(failing, EXCLUDED), (others, ["a"])], "r1", told)
     assert (sink.links, others.items) == (LINKS, ["a"])
     assert (failure, told.warnings) == (error, [str(error)])
@@ -67,7 +67,7 @@ def test_a_list_that_cant_be_written_keeps_nothing_else_back() -> None:
 
 def test_the_outcome_names_what_was_written_and_what_was_not() -> None:
     refused, told = ServiceError("Google Sheets", "the Sheet is read-only."), Told()
-    lists = [(KeptList[ExcludedTarget]("Google Sheet 'Review'", error=refused), EXCLUDED)]
+    lists = [(Kept("Google Sheet 'Review'", error=refused), EXCLUDED)]
     deliver(LINKS, [Kept("Output.csv"), Kept("Google Sheet", error=refused)], lists, "r1", told)
     deliver(LINKS, [Kept("Output.csv", error=OutputError("full"))], [], "r1", told)
     assert told.outcomes == [
@@ -78,12 +78,12 @@ def test_the_outcome_names_what_was_written_and_what_was_not() -> None:
 
 def test_the_first_failure_counts() -> None:
     first, second = OutputError("Output.csv"), OutputError("excluded_targets.csv")
-    lists = [(KeptList[ExcludedTarget](error=second), EXCLUDED)]
+    lists = [(Kept(error=second), EXCLUDED)]
     _, failure = deliver(LINKS, [Kept(error=first)], lists, "r1", Told())
     assert failure is first
 
 
 def test_without_a_place_for_links_nothing_is_written() -> None:
-    exclusions, told = KeptList[ExcludedTarget](), Told()
+    exclusions, told = Kept(), Told()
     deliver(LINKS, [], [(exclusions, EXCLUDED)], "r1", told)
     assert (exclusions.writes, told.outcomes) == (0, ["nothing to write"])

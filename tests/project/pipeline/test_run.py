@@ -8,10 +8,7 @@ import pytest
 
 from internal_linker.match.site_index import Site
 from internal_linker.model.errors import InputError, Interrupted, OutOfCredits, OutputError, ServiceError
-from internal_linker.model.records import (
-    Choice,
-    Recommendation,
-)
+from internal_linker.model.records import Choice, Recommendation
 from internal_linker.project.pipeline.context import Rules, RunContext
 from internal_linker.project.pipeline.run import Run
 from internal_linker.rank.rules import LinkRules
@@ -79,7 +76,7 @@ def test_every_page_and_every_query_gets_its_links() -> None:
     found = run(context(sink, rejects=rejects))
     assert list(found) == [url("green"), "tea kettle", url("new"), url("black"), url("pots"), url("water")]
     assert sink.links == list(found.values())
-    assert [reject.row for reject in rejects.rejects] == [6]
+    assert [reject.row for reject in rejects.items] == [6]
     assert "black" in names(found[url("green")])
     assert all(len(each.links) == 2 for each in found.values())
     notes = {name: each.note for name, each in found.items() if each.note}
@@ -248,7 +245,7 @@ def test_rejects_are_kept_even_where_no_row_is_left() -> None:
     )
     with pytest.raises(InputError, match=r"pages\.csv"):
         run(of)
-    assert [reject.row for reject in rejects.rejects] == [2]
+    assert [reject.row for reject in rejects.items] == [2]
 
 
 def test_pages_that_are_gone_take_no_place() -> None:
