@@ -60,13 +60,12 @@ from internal_linker.sources.tables.lists_csv import (
 )
 from internal_linker.store.answers import SerpResultCache, StoredAnswers, StoredPages
 from internal_linker.store.applied_links import AppliedLinks, Experiments
-from internal_linker.store.databases import Databases
+from internal_linker.store.databases import Databases, damage_met, tidy
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.embeddings import EmbeddingCache
 from internal_linker.store.files.index_folder import IndexFolder
 from internal_linker.store.files.locks import folder_lock
 from internal_linker.store.files.text_spool import TextSpool
-from internal_linker.store.maintenance import damage_met, tidy
 from internal_linker.store.neighbours import StoredJoins
 from internal_linker.store.page_vectors import PageVectorTable
 from internal_linker.store.run_queue import turn
