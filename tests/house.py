@@ -34,7 +34,7 @@ def figures() -> Mapping[str, int]:
     project = _pyproject()["project"]
     found["base dependencies"] = len(project["dependencies"])
     found["rooms"] = sum((path / "__init__.py").exists() for path in (ROOT / "internal_linker").iterdir())
-    return found + _counted([ast.parse(text) for text in texts.values()])
+    return {**found, **_counted([ast.parse(text) for text in texts.values()])}
 
 
 def limits() -> Mapping[str, int]:

@@ -15,8 +15,7 @@ from internal_linker.project.options.stores import (
     VerifyCacheOptions,
 )
 from internal_linker.project.project import Project
-from internal_linker.store.databases import RestoreResult
-from internal_linker.store.maintenance import Copied, Needless, is_lasting
+from internal_linker.store.databases import Copied, Needless, RestoreResult, is_lasting
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from internal_linker.insight.evaluation.calibration import Judged, Point, curve, draw, threshold_for, weights
 from internal_linker.insight.evaluation.holdout import Hidden, learned
-from internal_linker.insight.evaluation.labels import LabelRow
+from internal_linker.insight.evaluation.labels import LabelRow, LabelsCsv
 from internal_linker.model.edges import score_of, strength, strengths
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.ports import Progress
@@ -81,7 +81,7 @@ def calibrate(project: Project, options: CalibrateOptions, progress: Progress) -
         raise ConfigurationError(
             f"--sidebar-precision {options.sidebar_precision:g}: it must be above 0 and below 1."
         )
-    file = project.labels_csv()
+    file = LabelsCsv(project.file("labels.csv"))
     rows = file.read()
     with project.context(progress, serp=False, deliver=False) as context:
         ranking, links = _ranking(project, context, progress)

@@ -71,7 +71,6 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
             None,
             context.pages,
             context.links,
-            None,
             queries_in_sheet=False,
             progress=progress,
             keep=context.keep,

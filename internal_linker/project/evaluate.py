@@ -26,6 +26,7 @@ from internal_linker.insight.evaluation.holdout import (
 from internal_linker.insight.evaluation.holdout import evaluate as evaluate_site
 from internal_linker.match.embed import embed, encodable
 from internal_linker.model.arrays import Bools, Vectors, unit_rows
+from internal_linker.model.columns import BACKTEST
 from internal_linker.model.errors import ConfigurationError
 from internal_linker.model.ports import Progress
 from internal_linker.model.records import AddedLink, Collected, ExistingLink, Targets, Text
@@ -33,14 +34,16 @@ from internal_linker.model.results import Columns, Result, columns_of
 from internal_linker.project.capabilities import capability
 from internal_linker.project.options.evaluation import BacktestOptions, EvaluateOptions
 from internal_linker.project.pipeline.context import RunContext
+from internal_linker.project.pipeline.run import rehearse
 from internal_linker.project.project import Project
-from internal_linker.project.rehearsal import rehearse
 from internal_linker.rank.adaptation import Adaptation
 from internal_linker.rank.calibration import Range, reliability
 from internal_linker.rank.metrics import Estimate
 from internal_linker.rank.selection import link_targets, linked
 from internal_linker.sources.collect import gather, with_links
 from internal_linker.sources.serp.search import search_cached
+from internal_linker.sources.tables.csv_reader import CsvTable
+from internal_linker.sources.tables.lists_csv import ListCsv
 from internal_linker.text.brands import found_brands
 
 # What is looked for, as tables and headings name it.
@@ -206,15 +209,14 @@ def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:
         InputError: there are no pages.
     """
     with project.context(progress, serp=False, deliver=False) as context:
-        rehearsed = rehearse(context, project.rules(), progress)
-        collected = rehearsed.collected
+        collected, edges = rehearse(context, project.rules(), progress)
         brands = {
             language: found_brands([page.title for page in collected.pages if page.lang == language])
             for language in collected.languages
         }
         progress.start("Anchors", 0, "pairs")
         compared = agreement(collected)
-        measured = proposals(collected, rehearsed.edges, brands)
+        measured = proposals(collected, edges, brands)
         progress.finish(
             f"{compared.pairs if compared else 0} linked pairs of pages, {measured.pairs} proposed links"
         )
@@ -248,7 +250,6 @@ def backtest(
             context.queries,
             context.pages,
             None,
-            None,
             queries_in_sheet=False,
             progress=progress,
             keep=context.keep,
@@ -256,7 +257,7 @@ def backtest(
         )
         # The links in the pages' own HTML may be newer than the earlier table, so the ranking must not know them.
         bare = replace(collected, links=())
-        tables = [with_links(bare, project.link_table(path), progress) for path in (before, after)]
+        tables = [with_links(bare, CsvTable(path, str(path)), progress) for path in (before, after)]
         earlier, later = (table.links for table in tables)
         targets = targets_of(project, bare, earlier)
         changes = compare(bare, earlier, later, targets)
@@ -270,7 +271,7 @@ def backtest(
             list(_counts(bare, tables, changes)),
             context.encoder.name,
             options.keep_anchors,
-            remarks=project.backtest_csv().write(added) if write else (),
+            remarks=ListCsv(project.file("backtest.csv"), BACKTEST).write(added) if write else (),
         )
 
 
@@ -304,7 +305,6 @@ def known_site(context: RunContext, progress: Progress) -> Collected:
         context.queries,
         context.pages,
         context.links,
-        None,
         queries_in_sheet=False,
         progress=progress,
         keep=context.keep,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from internal_linker.model.canonical_hosts import CanonicalHosts, hosts_of
+from internal_linker.model.columns import DIFFERENCES
 from internal_linker.model.count_breakdown import CountBreakdown
 from internal_linker.model.edges import edge_id, with_hosts
 from internal_linker.model.errors import InputError, OutputError, ServiceError
@@ -24,6 +25,7 @@ from internal_linker.project.sections import chosen_sections
 from internal_linker.review.former_links import todays
 from internal_linker.review.link_memory import Memory
 from internal_linker.review.transitions import decided
+from internal_linker.sources.tables.lists_csv import ListCsv
 from internal_linker.store.runs import RunStore
 
 
@@ -194,7 +196,7 @@ def diff(project: Project, options: DiffOptions, *, write: bool = True) -> DiffR
     links = _links_between(older, newer, before, found)
     if not write:
         return DiffResult(found, links)
-    place = project.diff_csv()
+    place = ListCsv(project.file("diff.csv"), DIFFERENCES)
     return DiffResult(found, links, (place.name,), tuple(place.write(found)))
 
 
@@ -289,9 +291,9 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         memory.keep(items, targets, None, (), progress, gone=sections.hold)
         desks = [(context.desk, memory.review_rows())] if context.desk and memory.heard else []
         sinks = [*context.sinks, *filter(None, [context.sheet])]
-        delivered = deliver(items, sinks, desks, run_id, progress, edge_of=memory.edge_of)
+        more, failure = deliver(items, sinks, desks, run_id, progress, edge_of=memory.edge_of)
         rejected = sum(len(row.recommendation.links) for row in rows) - sum(len(item.links) for item in items)
-        gaps += delivered.gaps
+        gaps += more
         if rows and not any(item.links for item in items):
             gaps.append(
                 f"No links were restored: run {options.run} has none that an editor did not reject since."
@@ -299,9 +301,7 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         lost = memory.without_anchors
         *_, before, last = "", "", *(each.run for each in runs.versions())
         earlier = before if version.run == last else ""
-        result = RollbackResult(
-            version.run, run_id, items, rejected, lost, tuple(gaps), delivered.failure, earlier
-        )
+        result = RollbackResult(version.run, run_id, items, rejected, lost, tuple(gaps), failure, earlier)
         kept = overlaid(rows_with(hosts, runs.rows(last)), allowed) if sections else iter(allowed)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         what = f"rollback to {version.run}" + (" in part" if sections else "")

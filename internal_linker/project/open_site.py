@@ -67,12 +67,12 @@ class OpenSite:
         Raises:
             InternalLinkerError: it could not be done.
         """
-        from internal_linker.project.run import looked_up
+        from internal_linker.project.run import look_up
 
         wanted = LookupOptions(page=page, **options)
         with self._lock, self._progress() as progress:
             context = self._context(progress, searches=wanted.search and not wanted.to)
-            return looked_up(self._project, context, wanted, progress)
+            return look_up(self._project, context, wanted, progress)
 
     def content_brief(
         self, draft: str | Path, *, stdin: Callable[[], BinaryIO] = io.BytesIO, **options: Any
@@ -82,12 +82,12 @@ class OpenSite:
         Raises:
             InternalLinkerError: it could not be done.
         """
-        from internal_linker.project.run import briefed
+        from internal_linker.project.run import write_brief
 
         wanted = BriefOptions(draft=draft, **options)
         with self._lock, self._progress() as progress:
             context = self._context(progress, searches=wanted.search)
-            return briefed(self._project, context, wanted, progress, stdin=stdin)
+            return write_brief(self._project, context, wanted, progress, stdin=stdin)
 
     def _context(self, progress: Progress, *, searches: bool) -> "RunContext":
         """Return a context that is open, with or without the search service, after a look at the files."""

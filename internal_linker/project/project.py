@@ -54,16 +54,15 @@ from internal_linker.sources.serp.search import SearchRules
 from internal_linker.sources.tables.columns import Kind, find_column
 from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.sources.tables.links_csv import Keeps, LinksCsv, OutputCsv
-from internal_linker.sources.tables.lists_csv import ListCsv, VectorsCsv
+from internal_linker.sources.tables.lists_csv import ListCsv
 from internal_linker.store.answers import SerpResultCache, StoredAnswers, StoredPages
 from internal_linker.store.applied_links import AppliedLinks, Experiments
-from internal_linker.store.databases import Databases
+from internal_linker.store.databases import Databases, damage_met, tidy
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.embeddings import EmbeddingCache
 from internal_linker.store.files.index_folder import IndexFolder
 from internal_linker.store.files.locks import folder_lock
 from internal_linker.store.files.text_spool import TextSpool
-from internal_linker.store.maintenance import damage_met, tidy
 from internal_linker.store.neighbours import StoredJoins
 from internal_linker.store.page_vectors import PageVectorTable
 from internal_linker.store.run_queue import turn
@@ -71,7 +70,6 @@ from internal_linker.store.runs import RunStore
 from internal_linker.store.search_days import SearchDays, only_site
 
 if TYPE_CHECKING:
-    from internal_linker.insight.evaluation.labels import LabelsCsv
     from internal_linker.sources.openai.chat import OpenAIChat
 
 
@@ -179,13 +177,18 @@ class Project:
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=used,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
+            delivers=deliver,
             sinks=self._sinks("trial" * trial, model or used.name, keeps, figures=figures) if deliver else (),
             figures=figures,
             sheet=sheet if public else None,
-            rejects=ListCsv(self.file("rejected_rows.csv"), columns.REJECTED_ROWS),
-            excluded=ListCsv(self.file("excluded_targets.csv"), columns.EXCLUDED_TARGETS),
-            duplicates=ListCsv(self.file("duplicates.csv"), columns.DUPLICATES),
-            orphans=ListCsv(self.file("orphans.csv"), columns.ORPHANS),
+            lists={
+                "rejects": ListCsv(self.file("rejected_rows.csv"), columns.REJECTED_ROWS),
+                "excluded": ListCsv(self.file("excluded_targets.csv"), columns.EXCLUDED_TARGETS),
+                "duplicates": ListCsv(self.file("duplicates.csv"), columns.DUPLICATES),
+                "orphans": ListCsv(self.file("orphans.csv"), columns.ORPHANS),
+            }
+            if deliver
+            else {},
             links=self.existing_links(),
             keep=spool.keep,
             compute=compute_at(self.settings.dask_scheduler),
@@ -358,28 +361,6 @@ class Project:
     def existing_links(self) -> StreamSource | None:
         """Return the table of existing links, or None: it is optional."""
         return self.table("existing_links.csv", [])
-
-    def link_table(self, path: Path) -> StreamSource:
-        """Return another table of links; a relative path starts at the current directory."""
-        return CsvTable(path, str(path))
-
-    def vectors_csv(self, name: str) -> VectorsCsv:
-        """Return a file that `export-vectors` writes."""
-        return VectorsCsv(self.file(name))
-
-    def diff_csv(self) -> ListCsv:
-        """Return the file that `diff` writes."""
-        return ListCsv(self.file("diff.csv"), columns.DIFFERENCES)
-
-    def backtest_csv(self) -> ListCsv:
-        """Return the file that `backtest` writes."""
-        return ListCsv(self.file("backtest.csv"), columns.BACKTEST)
-
-    def labels_csv(self) -> "LabelsCsv":
-        """Return the file that `calibrate` reads and extends."""
-        from internal_linker.insight.evaluation.labels import LabelsCsv
-
-        return LabelsCsv(self.file("labels.csv"))
 
     def lock(self) -> AbstractContextManager[None]:
         """Lock the folder: see `folder_lock`."""

@@ -261,10 +261,10 @@ def lookup(project: Project, options: LookupOptions, progress: Progress) -> Page
         InternalLinkerError: it could not be done.
     """
     with project.context(progress, serp=options.search and not options.to, deliver=False) as context:
-        return looked_up(project, context, options, progress)
+        return look_up(project, context, options, progress)
 
 
-def looked_up(project: Project, context: RunContext, options: LookupOptions, progress: Progress) -> PageLinks:
+def look_up(project: Project, context: RunContext, options: LookupOptions, progress: Progress) -> PageLinks:
     """Do what `lookup` does in a context that is open."""
     page = options.page.strip()
     if not page:
@@ -296,10 +296,10 @@ def content_brief(
         InternalLinkerError: it could not be done.
     """
     with project.context(progress, serp=options.search, deliver=False) as context:
-        return briefed(project, context, options, progress, stdin=stdin)
+        return write_brief(project, context, options, progress, stdin=stdin)
 
 
-def briefed(
+def write_brief(
     project: Project,
     context: RunContext,
     options: BriefOptions,

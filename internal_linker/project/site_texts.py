@@ -213,7 +213,6 @@ def site_of(project: Project, pages: StreamSource, spool: TextSpool, progress: P
         None,
         pages,
         project.existing_links(),
-        None,
         queries_in_sheet=False,
         progress=progress,
         keep=spool.keep,

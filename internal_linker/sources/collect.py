@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 from internal_linker.model.canonical_hosts import CanonicalHosts, HostVotes, Variants
 from internal_linker.model.errors import InputError
-from internal_linker.model.ports import ListSink, Progress, StreamSource
+from internal_linker.model.ports import Progress, StreamSource
 from internal_linker.model.reasons import VISITED, NoTarget, Reason
 from internal_linker.model.records import (
     SOURCE,
@@ -422,7 +422,6 @@ def gather(
     queries: StreamSource | None,
     pages: StreamSource | None,
     links: StreamSource | None,
-    rejects: ListSink[Reject] | None,
     *,
     queries_in_sheet: bool,
     progress: Progress,
@@ -430,13 +429,45 @@ def gather(
     needed: Sequence[Kind] = (Kind.CONTENT,),
     hosts: CanonicalHosts | None = None,
 ) -> Collected:
-    """Read all tables; None means that the user doesn't have a table, or that rejected rows are not listed.
+    """Read all tables, as `read_tables` does, of which at least one row can be used.
+
+    Raises:
+        InputError: a table can't be read or lacks a column, or no row of any table can be used.
+        OutputError: the contents can't be stored.
+        ServiceError: the service that a table comes from failed.
+    """
+    collected = read_tables(
+        queries,
+        pages,
+        links,
+        queries_in_sheet=queries_in_sheet,
+        progress=progress,
+        keep=keep,
+        needed=needed,
+        hosts=hosts,
+    )
+    require_rows(collected, queries, pages)
+    return collected
+
+
+def read_tables(
+    queries: StreamSource | None,
+    pages: StreamSource | None,
+    links: StreamSource | None,
+    *,
+    queries_in_sheet: bool,
+    progress: Progress,
+    keep: Callable[[str], str | StoredText] = str,
+    needed: Sequence[Kind] = (Kind.CONTENT,),
+    hosts: CanonicalHosts | None = None,
+) -> Collected:
+    """Read all tables; None means that the user doesn't have a table.
 
     `keep` stores the pages' contents row by row; `needed` are the columns that the table of pages must have beside the
     URL. A page without a language in its row gets the language of its text.
 
     Raises:
-        InputError: a table can't be read or lacks a column, or no row of any table can be used.
+        InputError: a table can't be read or lacks a column.
         OutputError: the contents can't be stored.
         ServiceError: the service that a table comes from failed.
     """
@@ -452,13 +483,17 @@ def gather(
         needed=needed,
         hosts=hosts,
     )
-    collected = with_links(collected, links, progress)
-    if rejects and (queries or pages):
-        for remark in rejects.write(collected.rejects):
-            progress.warn(remark)
+    return with_links(collected, links, progress)
+
+
+def require_rows(collected: Collected, queries: StreamSource | None, pages: StreamSource | None) -> None:
+    """Check that there is a page or query to work on.
+
+    Raises:
+        InputError: no row of any table can be used.
+    """
     if not collected.sources:
         raise InputError(_nothing_to_do([table.name for table in (queries, pages) if table]))
-    return collected
 
 
 def without_queries(queries: Table | TableStream) -> str:

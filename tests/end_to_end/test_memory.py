@@ -38,7 +38,7 @@ detect("The model that tells languages is read here, for it takes as much as it 
 before, file = peak(), Path(sys.argv[1])
 spool = TextSpool(file.parent)
 pages = gather(
-    None, CsvTable(file), None, None, queries_in_sheet=False, progress=Told(), keep=spool.keep
+    None, CsvTable(file), None, queries_in_sheet=False, progress=Told(), keep=spool.keep
 ).pages
 hashes = hashes_of(all_texts(pages, {}, ()))
 assert len(set(hashes)) == len(pages) == int(sys.argv[2])

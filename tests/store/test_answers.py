@@ -9,8 +9,8 @@ from sqlalchemy import Engine
 
 from internal_linker.model.records import FetchedPage
 from internal_linker.store.answers import StoredPages
+from internal_linker.store.databases import prune
 from internal_linker.store.engine import open_database
-from internal_linker.store.maintenance import prune
 
 URL = "https://www.tiny.example/a/"
 TAGGED = FetchedPage(URL, {"etag": 'W/"\u00fc\0"', "content-type": "text/html"}, "سبز".encode() * 1000)

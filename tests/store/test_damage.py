@@ -20,10 +20,10 @@ from internal_linker.project.options.stores import VerifyCacheOptions
 from internal_linker.project.project import open_project
 from internal_linker.store.answers import SerpResultCache, StoredAnswers, StoredPages
 from internal_linker.store.applied_links import AppliedLinks, Experiments
+from internal_linker.store.databases import damage_met
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.embeddings import EmbeddingCache
 from internal_linker.store.engine import noted_damage, open_database
-from internal_linker.store.maintenance import damage_met
 from internal_linker.store.neighbours import StoredJoins
 from internal_linker.store.runs import RunStore
 from internal_linker.store.search_days import SearchDays

@@ -11,10 +11,10 @@ from sqlalchemy import Engine, text
 from internal_linker.project.cache import prune_cache
 from internal_linker.project.options.stores import PruneCacheOptions
 from internal_linker.project.project import open_project
+from internal_linker.store.databases import KEPT_DAYS
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.embeddings import EmbeddingCache, note_used
 from internal_linker.store.engine import open_database
-from internal_linker.store.maintenance import KEPT_DAYS
 from tests.standins import OpenAIStandIn
 from tests.support import store_contents
 from tests.support.builders import Letters

@@ -11,8 +11,8 @@ from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.evidence import NO_EVIDENCE, Evidence
 from internal_linker.model.records import Candidate, Duplicate, Link, Recommendation, Source
 from internal_linker.model.runs import Version, VersionRow, lists_with, overlaid, rows_with, unpack_row
+from internal_linker.store.databases import damaged_rows
 from internal_linker.store.engine import open_database
-from internal_linker.store.maintenance import damaged_rows
 from internal_linker.store.runs import KEPT, RunStore
 from tests.support.builders import Told
 

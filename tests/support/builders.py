@@ -4,7 +4,7 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from sqlalchemy import select
@@ -19,7 +19,6 @@ from internal_linker.model.records import (
     ExistingLink,
     Page,
     Recommendation,
-    Reject,
     SerpMarket,
     SerpPage,
     Source,
@@ -35,7 +34,6 @@ from internal_linker.store.answers import SerpResultCache
 from internal_linker.store.embeddings import EMBEDDINGS, EmbeddingCache
 from internal_linker.store.engine import open_database
 
-Item = TypeVar("Item")
 SITE = "shop.example"
 GONE = Reason(NoTarget.ERROR_STATUS, "404")
 MOVED = Reason(NoTarget.REDIRECT_STATUS, "301")
@@ -227,31 +225,14 @@ class Given:
 
 
 @dataclass
-class KeptList(Generic[Item]):
-    """A ListSink in memory; it raises `error` if one is given."""
-
-    name: str = "excluded"
-    error: Exception | None = None
-    items: list[Item] = field(default_factory=list)
-    writes: int = 0
-
-    def write(self, items: Iterable[Item]) -> Sequence[str]:
-        if self.error:
-            raise self.error
-        self.writes += 1
-        self.items += items
-        return ()
-
-
-@dataclass
 class Kept:
-    """A sink for links and rejects; it returns `gaps`, and raises `error` if one is given."""
+    """A sink for links or for the items of a list; it returns `gaps`, and raises `error` if one is given."""
 
     name: str = "kept"
     gaps: Sequence[str] = ()
     error: Exception | None = None
     links: list[Recommendation] = field(default_factory=list)
-    rejects: list[Reject] = field(default_factory=list)
+    items: list[Any] = field(default_factory=list)
     writes: int = 0
 
     def deliver(
@@ -263,7 +244,9 @@ class Kept:
         self.links += recommendations
         return self.gaps
 
-    def write(self, items: Iterable[Reject]) -> Sequence[str]:
+    def write(self, items: Iterable[Any]) -> Sequence[str]:
+        if self.error:
+            raise self.error
         self.writes += 1
-        self.rejects += items
+        self.items += items
         return ()

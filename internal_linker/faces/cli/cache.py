@@ -31,7 +31,7 @@ def verify(result: "VerifyResult", _: Call) -> None:
     Read every row. Without --repair, nothing is changed. With it, damaged vectors, search results and the like are
     removed: runs fetch or compute them again. If links or runs are damaged, the newest sound backup is restored.
     """
-    from internal_linker.store.maintenance import listed
+    from internal_linker.store.databases import listed
 
     if not result.damaged:
         typer.echo("The cache is not damaged.")

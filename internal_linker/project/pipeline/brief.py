@@ -31,14 +31,14 @@ from internal_linker.model.records import (
     fold_query,
 )
 from internal_linker.model.sequences import Lazy, counted
-from internal_linker.project.pipeline.brief_page import NEW, NOWHERE, Planned, planned
+from internal_linker.project.pipeline.brief_page import NEW, NOWHERE, PlannedPage, plan_page
 from internal_linker.project.pipeline.context import Rules, RunContext
-from internal_linker.project.pipeline.prepared import Prepared
-from internal_linker.project.pipeline.run_input import collected_site, require_scope, site_targets
+from internal_linker.project.pipeline.run_input import RunInput, read_site, require_scope, site_targets
+from internal_linker.project.pipeline.site_index import SiteIndex
 from internal_linker.project.pipeline.site_places import SitePlaces
-from internal_linker.project.pipeline.site_ranking import embed_guests, rank_pages
+from internal_linker.project.pipeline.site_ranking import embed_guests, rank_site
 from internal_linker.rank.evidence import Explainer
-from internal_linker.rank.link_texts import without_link_texts, without_links
+from internal_linker.rank.link_texts import without_links
 from internal_linker.rank.promising_targets import with_places
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.reverse_candidates import best_sources
@@ -47,6 +47,7 @@ from internal_linker.rank.selection import linked, select
 from internal_linker.review.former_links import todays
 from internal_linker.review.page_links import in_order
 from internal_linker.review.transitions import decided
+from internal_linker.sources.collect import require_rows
 from internal_linker.sources.serp.search import search_all
 from internal_linker.text.words import words
 
@@ -67,9 +68,9 @@ def content_brief(
         InputError: the site has no pages, or the new page's URL is not a URL.
         ServiceError: the input can't be read from its service.
     """
-    prepared = Prepared(context, progress)
-    collected = _gathered(prepared, context, progress)
-    plan = planned(collected, brief)
+    index = SiteIndex(context, progress)
+    collected = _gathered(index, context, progress)
+    plan = plan_page(collected, brief)
     searching = context.serp is not None and bool(plan.source.query)
     require_scope(collected, rules, searching=searching, warn=progress.warn)
     judged = context.edges.each(judged=True) if context.edges else ()
@@ -79,7 +80,7 @@ def content_brief(
     def whole() -> Targets:
         return site_targets(site, rules, site.addresses, site.linked)
 
-    of_pages = whole() if plan.exists else prepared.targets(whole)
+    of_pages = whole() if plan.exists else index.targets(whole)
     # The planned page may rewrite a page for which editors have already rejected links.
     of_pages = replace(of_pages, rejected=decisions.rejected_at_ends(site.aliases))
     targets = of_pages if plan.exists else _with_planned(of_pages, plan, rules)
@@ -89,9 +90,9 @@ def content_brief(
             [plan.source], context.serp, context.serp_cache, targets, rules.search, progress=progress
         )
     # A site with a rewritten page is another site, whose index nobody would use again.
-    index = Prepared(replace(context, index=None), progress) if plan.exists else prepared
+    ranking_index = SiteIndex(replace(context, index=None), progress) if plan.exists else index
     of_site, state, vectors, problem = _site_ranking(
-        site, plan, of_pages, decisions, prepared=index, context=context, rules=rules, progress=progress
+        site, plan, of_pages, decisions, index=ranking_index, context=context, rules=rules, progress=progress
     )
     others = _others(plan, rules)
     rows = np.array([plan.row, *others], np.int64)
@@ -105,7 +106,7 @@ def content_brief(
     if plan.exists:
         counted_site = CountedSite(plan.collected, page_queries=context.page_queries)
     else:
-        counted_site = prepared.counted_site(collected).hosting(plan.collected, plan.page.key, plan.links)
+        counted_site = index.counted_site(collected).hosting(plan.collected, plan.page.key, plan.links)
     anchoring = Anchoring(counted_site)
     places = SitePlaces(plan.collected, anchoring, context.workers, progress.warn, linking.least_place)
     ranked, promising = next(ranking.ranked_with_promising([NEW]))
@@ -124,8 +125,8 @@ def content_brief(
     progress.advance()
     none = "" if outward or inward else "No links were found, neither from the new page nor to it."
     if not plan.exists:
-        prepared.keep_counted()
-        prepared.keep_hubness(ranking.site, state)
+        index.keep_counted()
+        index.keep_hubness(ranking.site, state)
     found = BriefLinks(
         brief.name,
         brief.url,
@@ -141,11 +142,12 @@ def content_brief(
     return found
 
 
-def _gathered(prepared: Prepared, context: RunContext, progress: Progress) -> Collected:
+def _gathered(index: SiteIndex, context: RunContext, progress: Progress) -> Collected:
     progress.start("Input", 0, "rows")
     for notice in context.notices:
         progress.warn(notice)
-    collected = collected_site(context, prepared)
+    collected = read_site(context, index)
+    require_rows(collected, context.queries, context.pages)
     if not collected.pages:
         raise InputError(
             "There are no pages that could link to the new page. "
@@ -157,7 +159,7 @@ def _gathered(prepared: Prepared, context: RunContext, progress: Progress) -> Co
     return collected
 
 
-def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
+def _with_planned(targets: Targets, plan: PlannedPage, rules: Rules) -> Targets:
     """Return the targets with a page that does not exist yet, and the links in its draft."""
     key, site = plan.page.key, plan.collected
     own = site_targets(site, rules, addresses([plan.page], ()), linked([plan.source], plan.links))
@@ -172,7 +174,7 @@ def _with_planned(targets: Targets, plan: Planned, rules: Rules) -> Targets:
     return replace(targets, known=known, barred=barred, linked=linked_too, aliases=site.aliases)
 
 
-def _others(plan: Planned, rules: Rules) -> list[int]:
+def _others(plan: PlannedPage, rules: Rules) -> list[int]:
     """Return the rows of the pages that may link to the new page."""
     site, scope = plan.collected, rules.scope
     rows = [row for row in site.editable if row != plan.row]
@@ -187,7 +189,7 @@ def _others(plan: Planned, rules: Rules) -> list[int]:
     ]
 
 
-def _own_text(plan: Planned, *, whole: bool = False) -> Text:
+def _own_text(plan: PlannedPage, *, whole: bool = False) -> Text:
     """Return the text of the new page, `whole` or without that of its links; no page that exists has it."""
     found = page_text(plan.page)
     links = [] if whole else [link for link in plan.links if link.anchor]
@@ -196,11 +198,11 @@ def _own_text(plan: Planned, *, whole: bool = False) -> Text:
 
 def _site_ranking(
     site: Collected,
-    plan: Planned,
+    plan: PlannedPage,
     targets: Targets,
     decisions: Decided,
     *,
-    prepared: Prepared,
+    index: SiteIndex,
     context: RunContext,
     rules: Rules,
     progress: Progress,
@@ -215,10 +217,10 @@ def _site_ranking(
             f"The text is in {plan.page.lang}, which {encoder.name} does not support: "
             "only its words are compared."
         )
-    stored = prepared.stored(site, targets, rules.linking)
-    compared, notes = without_link_texts(texts, site), list[str]()
-    if stored:
-        embedded = embed_guests(texts, [*own], stored, context=context, progress=progress)
+    comparison = index.comparison(site, targets, rules.linking)
+    notes = list[str]()
+    if comparison:
+        embedded = embed_guests(texts, [*own], comparison, context=context, progress=progress)
     else:
         known, left_out = encodable(texts, [page.lang for page in site.pages], encoder)
         notes += filter(None, [left_out])
@@ -227,22 +229,17 @@ def _site_ranking(
         )
         embedded = embed(every, encoder, context.vector_cache, progress)
     progress.start("Matching", 2, "steps")
-    ranking, state = rank_pages(
-        site,
-        (),
-        targets,
+    ranking, _, state = rank_site(
+        RunInput(site, (), (), targets),
         Searched(),
-        texts=compared,
-        embedded=embedded,
+        embedded,
+        rules.linking,
         notes=notes,
-        rules=rules.linking,
-        prepared=prepared,
-        stored=stored,
+        accepted=decisions.accepted_links(),
+        index=index,
+        comparison=comparison,
     )
     progress.advance()
-    hashes = stored.hashes if stored else embedded.hashes[: len(texts)]
-    accepted = decisions.accepted_links()
-    ranking, _ = prepared.adapted(ranking, site.live_links, accepted, hashes=hashes, state=state)
     # What is compared from here on is the same whether the index had the site or not.
     ranking.site.forget()
     if guests:
@@ -263,7 +260,7 @@ def _fits(ranking: Ranking, candidates: Iterable[Candidate]) -> dict[int, float]
 
 
 def _explained(
-    ranking: Ranking, plan: Planned, links: Sequence[Link], best: Sequence[tuple[int, Candidate, int]]
+    ranking: Ranking, plan: PlannedPage, links: Sequence[Link], best: Sequence[tuple[int, Candidate, int]]
 ) -> tuple[list[Link], list[Inward]]:
     """Return the links from the new page and those to it, from `best_sources`, with the evidence for each."""
     explainer, key = Explainer(ranking), plan.page.key
@@ -280,7 +277,7 @@ def _explained(
     return [replace(link, evidence=each) for link, each in zip(links, outward, strict=True)], found
 
 
-def _scarce(plan: Planned, targets: Targets, note: str, inward: int, limit: int) -> Iterator[str]:
+def _scarce(plan: PlannedPage, targets: Targets, note: str, inward: int, limit: int) -> Iterator[str]:
     """Yield the reasons why there are fewer links than requested."""
     if note:
         yield f"Links from it: {note}."
@@ -290,7 +287,7 @@ def _scarce(plan: Planned, targets: Targets, note: str, inward: int, limit: int)
         yield f"Links to it: only {inward} found; other pages already link to it or are not similar enough."
 
 
-def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
+def _like(ranking: Ranking, plan: PlannedPage) -> Iterator[LikePage]:
     """Yield existing pages that may already cover the new page's topic, the most similar first."""
     site, same = ranking.site, dict(_same_names(ranking, plan))
     duplicates = {sum(pair) - plan.row for pair in site.near_duplicates if plan.row in pair}
@@ -309,7 +306,7 @@ def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
             yield LikePage(page.url, page.title or page.h1, why, similarity)
 
 
-def _same_names(ranking: Ranking, plan: Planned) -> Iterator[tuple[int, str]]:
+def _same_names(ranking: Ranking, plan: PlannedPage) -> Iterator[tuple[int, str]]:
     """Yield the rows of pages with the new page's main query, then of those with its title, the stronger sign."""
     query = fold_query(plan.source.query or plan.page.title)
     rows = plan.collected.rows
@@ -327,7 +324,9 @@ def _best_first(links: Iterable[BriefLink], rules: LinkRules) -> tuple[BriefLink
     return in_order(found, [link.score or 0 for link in found], stays)
 
 
-def links_to(plan: Planned, places: SitePlaces, links: Sequence[Link], least: float) -> Iterator[BriefLink]:
+def links_to(
+    plan: PlannedPage, places: SitePlaces, links: Sequence[Link], least: float
+) -> Iterator[BriefLink]:
     """Yield the new page's links, with anchors that are in the draft or name the target.
 
     Args:
@@ -343,7 +342,7 @@ def links_to(plan: Planned, places: SitePlaces, links: Sequence[Link], least: fl
 
 
 def links_from(
-    plan: Planned, anchoring: Anchoring, found: Sequence[Inward], least: float
+    plan: PlannedPage, anchoring: Anchoring, found: Sequence[Inward], least: float
 ) -> Iterator[BriefLink]:
     """Yield the links to the new page, with anchors that are in their sources or name the new page; see `links_to`."""
     key, names = plan.page.key, _Names(plan, [plan.page.key])
@@ -357,7 +356,7 @@ def links_from(
 class _Names:
     """Names of some pages other than their titles: their main queries, then the anchors of the links to them."""
 
-    def __init__(self, plan: Planned, keys: Iterable[str]) -> None:
+    def __init__(self, plan: PlannedPage, keys: Iterable[str]) -> None:
         self._site = site = plan.collected
         self._queries: dict[str, list[str]] = {key: [] for key in keys}
         for key, query in zip(site.source_keys, site.source_queries, strict=True):
@@ -381,7 +380,7 @@ class _Names:
         return tuple(known.values())[:ANCHORS]
 
 
-def _url(plan: Planned) -> str:
+def _url(plan: PlannedPage) -> str:
     return "" if plan.page.key == NOWHERE else plan.page.url
 
 

@@ -17,7 +17,7 @@ NEW = 0
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedPage:
     """The site with the new page."""
 
     # the site's pages and links, with the new page: instead of the one that it replaces, else at the end
@@ -35,7 +35,7 @@ class Planned:
         return self.collected.rows[self.page.key]
 
 
-def planned(collected: Collected, brief: Brief) -> Planned:
+def plan_page(collected: Collected, brief: Brief) -> PlannedPage:
     """Return the site with the new page, which replaces any page at its URL.
 
     Raises:
@@ -61,7 +61,7 @@ def planned(collected: Collected, brief: Brief) -> Planned:
     aliases = {start: end for start, end in collected.aliases.items() if start != key}
     own = [*_links(key, base, brief.links, aliases, collected.hosts)]
     site = _added(collected, page, source, own, aliases)
-    return Planned(site, page, source, own, notes + doubt, exists=exists)
+    return PlannedPage(site, page, source, own, notes + doubt, exists=exists)
 
 
 def _added(

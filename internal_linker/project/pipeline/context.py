@@ -20,7 +20,7 @@ from internal_linker.model.ports import (
     ReviewDesk,
     StreamSource,
 )
-from internal_linker.model.records import Collected, Duplicate, ExcludedTarget, Orphan, Reject, StoredText
+from internal_linker.model.records import Collected, StoredText
 from internal_linker.model.sections import NamedSections, Scope, SectionFilter
 from internal_linker.rank.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
@@ -48,17 +48,17 @@ class RunContext:
     queries: StreamSource | None
     pages: StreamSource | None
     queries_in_sheet: bool  # whether the rows of `queries` take links in the Sheet
-    serp: (
-        "SearchService | None"  # the search service; None: the search step is skipped, and a notice says why
-    )
+    # the search service; None: the search step is skipped, and a notice says why
+    serp: "SearchService | None"
     serp_cache: SerpResultCache
     encoder: Encoder
     vector_cache: EmbeddingCache
-    sinks: Sequence[LinkSink]  # the files that links are written to; without any, nothing is written
-    rejects: ListSink[Reject]
-    excluded: ListSink[ExcludedTarget]
-    duplicates: ListSink[Duplicate]
-    orphans: ListSink[Orphan]
+    # whether links are chosen for the whole site, stored and delivered; False for a lookup, which writes no more than
+    # the caches and the index
+    delivers: bool = False
+    sinks: Sequence[LinkSink] = ()  # the files that links are written to
+    # the lists that are written beside them: "rejects", "excluded", "duplicates" and "orphans"
+    lists: Mapping[str, ListSink[Any]] = field(default_factory=dict)
     links: StreamSource | None = None
     keep: Callable[[str], str | StoredText] = str  # stores a page's content while the others are read
     figures: bool = False  # whether the files have the figures behind each score

@@ -1,86 +1,290 @@
-"""Delivery of recommendations and lists to their sinks; if one sink fails, the others still get theirs."""
+"""Delivery of a run's links: into the link graph, in files, Sheet and review, and among the stored versions."""
 
-from array import array
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, islice
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-from internal_linker.model.arrays import floats
-from internal_linker.model.errors import OutputError, ServiceError
-from internal_linker.model.evidence import NO_EVIDENCE, NO_NEED, Evidence
-from internal_linker.model.ports import EdgeOf, LinkSink, ListSink, Progress
-from internal_linker.model.records import Candidate, Link, Origin, Recommendation, Shortage, Source
-from internal_linker.model.sequences import FEW, Lazy
+import numpy as np
 
-# Values of the evidence for a link, besides its words and its target's need.
-_COUNTS = len(NO_EVIDENCE.counts)
-
-
-@dataclass
-class Delivered:
-    """The result of the delivery."""
-
-    gaps: list[str] = field(default_factory=list)  # what a sink could not take, one sentence each
-    # the error of the first sink that failed; it decides how the run ends
-    failure: ServiceError | OutputError | None = None
-
-
-def compact(recommendations: Iterable[Recommendation], few: int = FEW) -> Sequence[Recommendation]:
-    """Return the same recommendations: up to `few` as a list, more in columns, in a third of the memory.
-
-    Columns build a recommendation whenever it is read.
-    """
-    rest = iter(recommendations)
-    first = [*islice(rest, few + 1)]
-    return _columns(chain(first, rest)) if len(first) > few else first
+from internal_linker.model.errors import ConfigurationError, OutputError, ServiceError
+from internal_linker.model.ports import Anchors, EdgeOf, LinkSink, ListSink, Progress
+from internal_linker.model.reasons import NoTarget, Reason
+from internal_linker.model.records import ExcludedTarget, Recommendation
+from internal_linker.model.runs import Version, VersionRow, overlaid, rows_with
+from internal_linker.model.sections import section_of
+from internal_linker.project.pipeline.context import PublishVectors, Rules, RunContext
+from internal_linker.project.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
+from internal_linker.project.pipeline.report import Report
+from internal_linker.project.pipeline.run_input import RunInput
+from internal_linker.project.pipeline.site_places import SitePlaces
+from internal_linker.rank.fusion_choice import FUSION
+from internal_linker.rank.site_lists import excluded_targets
+from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
+from internal_linker.review.link_memory import Memory
+from internal_linker.store.runs import RunStore
 
 
-def _columns(recommendations: Iterable[Recommendation]) -> Sequence[Recommendation]:
-    sources, ends = list[Source](), array("Q", [0])
-    remarks, shortages = list[str](), list[Shortage | None]()
-    keys, urls, origins = list[str](), list[str](), list[Origin]()
-    scores, similarities, lexicals, probabilities = array("d"), array("d"), array("d"), array("d")
-    ranks, serp_ranks, evidence, shared = array("I"), array("I"), array("i"), list[str]()
-    needs = dict[int, tuple[int, int, int, int]]()
-    for item in recommendations:
-        sources.append(item.source)
-        remarks.append(item.remark)
-        shortages.append(item.shortage)
-        for link in (*item.links, *item.held):
-            target = link.target
-            keys.append(target.key)
-            urls.append(target.url)
-            origins.append(link.origin)
-            ranks.append(link.rank)
-            scores.append(target.score)
-            similarities.append(target.similarity)
-            lexicals.append(target.lexical)
-            serp_ranks.append(target.serp_rank)
-            probabilities.append(target.probability)
-            evidence.extend(link.evidence.counts)
-            shared.append(link.evidence.title_words)
-            if link.evidence.needed:
-                needs[len(keys) - 1] = link.evidence.need
-        ends.append(len(keys))
+@dataclass(frozen=True)
+class Publication:
+    """Publishes the links of one run; for a lookup, it writes nothing, and only looks for anchors."""
 
-    def made(row: int) -> Recommendation:
-        some = slice(ends[row], ends[row + 1])
-        signals = [floats(column[some]) for column in (scores, similarities, lexicals)]
-        probable = floats(probabilities[some])
-        targets = map(Candidate, keys[some], urls[some], *signals, serp_ranks[some], probable)
-        reasons = (
-            Evidence.of_counts(
-                evidence[at * _COUNTS : (at + 1) * _COUNTS], shared[at], needs.get(at, NO_NEED)
-            )
-            for at in range(some.start, some.stop)
+    # context, rules: the run's context and rules
+    context: RunContext
+    rules: Rules
+    report: Report  # the run's report, to which publication adds gaps and failures
+    run_input: RunInput  # the run's input
+    places: SitePlaces  # the places that were judged in the pages' texts
+    progress: Progress  # the display of the steps
+    partial: bool  # whether some rows were left out
+
+    def publish(self) -> None:
+        """Store the links in the link graph, deliver them, and store the run's version.
+
+        The link graph comes first, so that it has every link that editors see.
+        """
+        if not self.context.delivers:
+            self._preview()
+            self._deliver(None, held=False)
+            return
+        if memory := self.report.memory:
+            self._remember(memory)
+        versions = self.context.runs.versions() if self.context.runs else ()
+        if memory:
+            # A run that ended in the future had a wrong clock.
+            now = _now()
+            self._report_acceptance(memory, max((one.at for one in versions if one.at <= now), default=""))
+        facts = self._facts()
+        held = self._held(facts, versions)
+        self._deliver(memory, held=held)
+        if self.context.runs:
+            self._keep_version(self.context.runs, versions, facts, held=held)
+        if (publish := self.context.publish_vectors) and not (held or self.partial or self.report.failure):
+            self._publish_vectors(publish)
+
+    @property
+    def _what(self) -> str:
+        """The rows that the run covers: only runs over the same rows can be compared."""
+        if self.partial:
+            return "some rows"
+        renewed, scope = self.rules.renewed, self.rules.scope
+        what = f"rows of {renewed}" if renewed.include else "all rows"
+        if renewed.exclude and not renewed.include:
+            what += f" but {renewed.exclude}"
+        sources = scope.sources or scope.default_sources
+        limits = [f"sources in {sources}"] * bool(sources) + [f"targets in {scope.targets}"] * bool(
+            scope.targets
         )
-        links = tuple(map(Link, targets, ranks[some], origins[some], reasons))
-        # Held links have no rank.
-        split = len(links) - ranks[some].count(0)
-        return Recommendation(sources[row], links[:split], remarks[row], links[split:], shortages[row])
+        return ", ".join([what, *limits])
 
-    return Lazy(len(sources), made)
+    def _barred(self, end: str) -> bool:
+        """Return whether a page can't carry links: where pages are listed, it is missing, or gets none."""
+        collected = self.report.collected
+        page = collected.find(collected.hosts.canonicalise(end))
+        return bool(collected.pages) and (page is None or not page.takes_links)
+
+    def _renews(self, end: str) -> bool:
+        """Return whether the run replaces the earlier links of a page or query."""
+        return not self.partial and self.rules.renewed.hold(end)
+
+    def _facts(self) -> RunFacts:
+        report, encoder, rules = self.report, self.context.encoder, self.rules.edges
+        return facts_of(
+            report.recommendations,
+            pages=len(report.collected.pages),
+            encoder=encoder.name,
+            recipe=encoder.recipe,
+            inline=rules.inline,
+            sidebar=rules.sidebar,
+        )
+
+    def _held(self, facts: RunFacts, versions: Sequence[Version]) -> bool:
+        """Return whether Sheet and review wait: the links drifted far, or most of them lack embeddings that failed."""
+        # Where all possible links exist, the links of the last run are no better.
+        done = self.report.no_links is not None and self.report.no_links.complete
+        if self.partial or done or self.rules.accept_drift:
+            return False
+        whole = [one for one in versions if one.what == self._what and one.published and one.facts]
+        before = facts_in(whole[-1].facts) if whole else None
+        if before:
+            moved = drift(before, facts)
+        elif self.report.embedded.problem and mostly_by_words(facts):
+            moved = ["Most links were chosen by words alone, because embeddings are missing."]
+        else:
+            moved = []
+        if not moved:
+            return False
+        kept = self._kept(any(one.published for one in versions))
+        self.report.drift = [*moved, f"{kept} {self._remedy}".strip()]
+        self.report.gaps += self.report.drift
+        return True
+
+    def _kept(self, has_links: bool) -> str:
+        """Return what the places for editors show while they wait; "" if there are none."""
+        names = ["The Sheet"] * bool(self.context.sheet)
+        if desk := self.context.desk:
+            names.append("the review" if names else desk.name)
+        if not names:
+            return ""
+        verb, subject = ("keep", "get") if len(names) > 1 else ("keeps", "gets"), " and ".join(names)
+        return (
+            f"{subject} {verb[0]} the last run's links."
+            if has_links
+            else f"{subject} {verb[1]} no links yet."
+        )
+
+    @property
+    def _remedy(self) -> str:
+        if self.report.embedded.problem or self.report.searched.problem:
+            return (
+                "A service failed during this run, so run again once it works. With --accept-drift, a run publishes "
+                "links even if its results are missing."
+            )
+        return "Check files/Output.csv; if the links are good, run again with --accept-drift."
+
+    def _report_acceptance(self, memory: Memory, since: str) -> None:
+        edges = {edge.id: edge for edge in memory.store.each("live")}
+        judged = sorted(memory.store.each(judged=True), key=lambda edge: edge.at)
+        edges |= {edge.id: edge for edge in judged}
+        self.report.accepted = acceptance(
+            Decision(edge.tier, edge.origin, section_of(edge.source), edge.verdict or edge.status)
+            for edge in edges.values()
+        )
+        recent = sum(edge.at > since for edge in judged)
+        if recent and (rising := rising_rejections([edge.verdict or "live" for edge in judged], recent)):
+            self.progress.warn(rising)
+
+    def _preview(self) -> None:
+        """Look for the anchors of the report's links; nothing is stored, and no language model is asked."""
+        report = self.report
+        if report.memory:
+            ends = (end for item in report.recommendations for end in _ends(item))
+            report.memory.hashes = self._hashes(ends)
+            anchors = self.places.variety()
+            report.memory.preview(report.recommendations, self.run_input.targets, anchors)
+            report.recommendations = [*map(report.memory.ordered, report.recommendations)]
+
+    def _hashes(self, pages: Iterable[str]) -> Mapping[str, str]:
+        """Return the hash of each text of some pages (keys), and of each query that has no page."""
+        rows, hashes = self.report.collected.rows, self.report.embedded.hashes
+        others = [source.end for source in self.run_input.sources if source.page is None]
+        found = dict(zip(others, hashes[len(self.report.collected.pages) :], strict=True))
+        found |= {key: hashes[rows[key]] for key in pages if key in rows}
+        return {end: text[:16] for end, text in found.items()}
+
+    def _remember(self, memory: Memory) -> None:
+        report, pages = self.report, self.report.collected.pages
+        memory.hashes = self._hashes(page.key for page in pages)
+        found = report.listed.duplicates if report.listed else {}
+        duplicates = (
+            memory.duplicate_edge(pair, pages[page].key, pages[keep].key)
+            for (page, keep), pair in found.items()
+        )
+        anchors = self._anchors()
+        linked = {link.target for link in report.collected.live_links}
+        items = report.recommendations
+        memory.keep(
+            items,
+            self.run_input.targets,
+            anchors,
+            duplicates,
+            self.progress,
+            gone=self._renews,
+            barred=self._barred,
+            # Where no link is known, nobody knows which pages need one.
+            unlinked=lambda key: bool(linked) and key not in linked,
+        )
+        # They are read a dozen times from here on, when the memory that matching took is free again.
+        report.recommendations = [memory.shown(item) for item in items]
+        self._warn_of_unlinkable(memory)
+        if report.rephrased and report.rephrased.gap:
+            report.gaps.append(report.rephrased.gap)
+
+    def _warn_of_unlinkable(self, memory: Memory) -> None:
+        if memory.unlinkable:
+            place = self.context.desk.name if self.context.desk else "`internal-linker review`"
+            self.progress.warn(
+                f"{memory.unlinkable} accepted links have an anchor that is not in their page's text, or only in a "
+                f"link or heading: see Why in {place}. Add the words to the text, or choose others."
+            )
+
+    def _anchors(self) -> Anchors:
+        variety = self.places.variety()
+        if self.context.rephrase is None:
+            return variety
+        self.report.rephrased = self.context.rephrase(variety, self.report.collected)
+        return self.report.rephrased
+
+    def _deliver(self, memory: Memory | None, *, held: bool) -> None:
+        report, context = self.report, self.context
+        excluded = _counted(excluded_targets(report.collected, self.run_input.targets), report.excluded)
+        found: dict[str, Iterable[Any]] = {"excluded": excluded}
+        if report.listed:
+            found["duplicates"] = report.listed.duplicates.values()
+            found["orphans"] = report.listed.orphans or ()
+        lists = [(context.lists[name], items) for name, items in found.items() if name in context.lists]
+        if memory and memory.heard and context.desk and not held:
+            pages = {page.key: page for page in report.collected.pages}
+            lists.append((context.desk, memory.review_rows(pages)))
+        sinks = [*context.sinks, *([context.sheet] if context.sheet and not held else [])]
+        edge_of = memory.edge_of if memory else None
+        gaps, report.failure = deliver(
+            report.recommendations, sinks, lists, report.run_id, self.progress, edge_of=edge_of
+        )
+        report.gaps += gaps
+
+    def _keep_version(
+        self, runs: RunStore, versions: Sequence[Version], facts: RunFacts, *, held: bool
+    ) -> None:
+        report, items = self.report, self.report.recommendations
+        hashes = report.memory.hashes if report.memory else {}
+        outlinks = Counter(link.source for link in report.collected.links)
+        rows = (
+            VersionRow(
+                item,
+                hashes.get(item.source.end, ""),
+                outlinks[item.source.key] if item.source.is_page else -1,
+                report.basis(item.source),
+            )
+            for item in items
+        )
+        fusion = {FUSION: report.fusion.pack()} if report.fusion else {}
+        version = Version(
+            report.run_id,
+            _now(),
+            self._what,
+            report.memory.encoder if report.memory else "",
+            rows=len(items),
+            links=facts.links,
+            published=not (held or report.failure),
+            # Links without search results or embeddings are not a baseline for later runs.
+            facts={} if report.searched.problem or report.embedded.problem else asdict(facts) | fusion,
+        )
+        overlay = bool(versions) and (self.partial or bool(self.rules.renewed))
+        earlier = runs.rows(versions[-1].run) if overlay else ()
+        before = rows_with(report.collected.hosts, earlier)
+        stay = (row for row in before if not self._renews(row.end))
+        # A run over some rows doesn't compare every page with all others.
+        duplicates = report.listed.duplicates.values() if report.listed else runs.duplicates()
+        runs.put(version, overlaid(stay, rows) if overlay else rows, duplicates)
+
+    def _publish_vectors(self, publish: PublishVectors) -> None:
+        """Store the vectors of all pages for other programs; those of word statistics mean nothing to them."""
+        report, encoder = self.report, self.context.encoder
+        embedded, pages = report.embedded, report.collected.pages
+        lasting = encoder.pages is not None or not encoder.corpus_bound
+        there = np.any(embedded.vectors, axis=1) if lasting else np.zeros(len(pages), bool)
+        vectors = {page.url: embedded.vectors[at] for at, page in enumerate(pages) if there[at]}
+        failed = {
+            page.url
+            for at, page in enumerate(pages)
+            if lasting and embedded.problem and embedded.hashes[at] and not there[at]
+        }
+        try:
+            publish(encoder.model, vectors, failed, self.progress)
+        except ConfigurationError as error:
+            report.gaps.append(f"The table page_vectors still has the vectors of an earlier run: {error}")
 
 
 def deliver(
@@ -91,22 +295,27 @@ def deliver(
     progress: Progress,
     *,
     edge_of: EdgeOf | None = None,
-) -> Delivered:
+) -> tuple[list[str], ServiceError | OutputError | None]:
     """Write the links to all sinks, and the lists; without a sink for links, write nothing at all.
+
+    If one sink fails, the others still get theirs.
 
     Args:
         lists: the sinks for lists, each with its items.
         edge_of: a function that returns the edge of a link; None: no edges are stored.
+
+    Returns:
+        What a sink could not take, one sentence each, and the error of the first sink that failed.
     """
-    done, written, failed = Delivered(), list[str](), list[str]()
+    gaps, written, failures = list[str](), list[str](), list[tuple[str, ServiceError | OutputError]]()
     progress.start("Delivery", len(sinks), "places")
     for sink in sinks:
         try:
-            done.gaps += sink.deliver(recommendations, run_id, edge_of)
+            gaps += sink.deliver(recommendations, run_id, edge_of)
             written.append(sink.name)
         except (ServiceError, OutputError) as error:
-            _failed(done, error, progress)
-            failed.append(sink.name)
+            progress.warn(str(error))
+            failures.append((sink.name, error))
         progress.advance()
     lists = lists if sinks else ()
     for sink_of_list, items in lists:
@@ -115,14 +324,27 @@ def deliver(
                 progress.warn(remark)
             written.append(sink_of_list.name)
         except (ServiceError, OutputError) as error:
-            _failed(done, error, progress)
-            failed.append(sink_of_list.name)
+            progress.warn(str(error))
+            failures.append((sink_of_list.name, error))
     outcome = [", ".join(written)] if written else []
-    outcome += [f"not written: {', '.join(failed)}"] if failed else []
+    outcome += [f"not written: {', '.join(name for name, _ in failures)}"] if failures else []
     progress.finish("; ".join(outcome) or "nothing to write")
-    return done
+    return gaps, failures[0][1] if failures else None
 
 
-def _failed(done: Delivered, error: ServiceError | OutputError, progress: Progress) -> None:
-    done.failure = done.failure or error
-    progress.warn(str(error))
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _ends(item: Recommendation) -> Iterator[str]:
+    """Yield the page or query of a recommendation, and the pages that its links lead to."""
+    yield item.source.end
+    yield from (link.target.key for link in (*item.links, *item.held))
+
+
+def _counted(
+    excluded: Iterable[ExcludedTarget], counts: Counter[Reason[NoTarget]]
+) -> Iterator[ExcludedTarget]:
+    for target in excluded:
+        counts[target.reason] += 1
+        yield target

@@ -11,11 +11,11 @@ from internal_linker.model.records import Collected, Link, Recommendation, RowSe
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import is_address
 from internal_linker.project.pipeline.context import Rules, RunContext
-from internal_linker.project.pipeline.prepared import Prepared
-from internal_linker.project.pipeline.publish import Publication
+from internal_linker.project.pipeline.deliver import Publication
 from internal_linker.project.pipeline.report import Report
 from internal_linker.project.pipeline.run import recall
-from internal_linker.project.pipeline.run_input import Rows, RunInput, known_key, named, read_input
+from internal_linker.project.pipeline.run_input import RunInput, known_key, named, read_input
+from internal_linker.project.pipeline.site_index import SiteIndex
 from internal_linker.project.pipeline.site_places import site_places
 from internal_linker.project.pipeline.site_ranking import embed_site, rank_site
 from internal_linker.rank.evidence import Explainer
@@ -42,41 +42,42 @@ def page_sources(
         InputError: the input can't be used, or has no such page.
         ServiceError: the input can't be read from its service.
     """
-    prepared = Prepared(context, progress)
-    given = read_input(context, rules, RowSelection(), progress, prepared=prepared)
-    target = _target(given.collected, page)
-    memory, gaps = recall(context, rules, run_id, given.collected, progress)
-    given = _linking_pages(given.without_rejected(memory))
-    collected, targets = given.collected, given.targets
-    stored = prepared.stored(collected, targets, rules.linking)
-    vectors = embed_site(given, stored, context, progress)
+    index = SiteIndex(context, progress)
+    run_input = read_input(context, rules, RowSelection(), progress, index=index)
+    target = _target(run_input.collected, page)
+    memory, gaps = recall(context, rules, run_id, run_input.collected, progress)
+    run_input = _linking_pages(run_input.without_rejected(memory))
+    collected, targets = run_input.collected, run_input.targets
+    comparison = index.comparison(collected, targets, rules.linking)
+    embedded, notes = embed_site(run_input, comparison, context, progress)
     progress.start("Matching", 1, "pages")
-    ranked, found = None, list[Recommendation]()
+    ranking, state, found = None, "", list[Recommendation]()
     if target.key in targets.known and target.key in collected.rows:
-        ranked = rank_site(
-            given,
+        ranking, _, state = rank_site(
+            run_input,
             Searched(),
-            vectors,
+            embedded,
             rules.linking,
-            context=context,
-            prepared=prepared,
-            stored=stored,
-            memory=memory,
+            notes=notes,
+            accepted=memory.decided.accepted_links() if memory else [],
+            index=index,
+            comparison=comparison,
         )
-        found = _links_to(ranked.ranking, collected.rows[target.key], rules.linking, memory)
+        ranking.site.forget()
+        found = _links_to(ranking, collected.rows[target.key], rules.linking, memory)
     progress.finish(f"{counted(len(found), 'page')} should link to it")
-    report = Report(run_id, collected, Searched(), vectors.embedded, found, None, memory=memory)
-    report.gaps += filter(None, [*gaps, vectors.embedded.problem])
+    report = Report(run_id, collected, Searched(), embedded, found, memory=memory)
+    report.gaps += filter(None, [*gaps, embedded.problem])
     if not found:
-        report.gaps.append(_without_sources(target, given))
-    with site_places(collected, prepared, context, rules.linking, progress) as places:
+        report.gaps.append(_without_sources(target, run_input))
+    with site_places(collected, index, context, rules.linking, progress) as places:
         publication = Publication(
-            context, rules, report, targets, partial=True, places=places, progress=progress
+            context, rules, report, run_input, places=places, progress=progress, partial=True
         )
-        publication.publish(given.sources)
-    prepared.keep_counted()
-    if ranked:
-        prepared.keep_hubness(ranked.ranking.site, ranked.state)
+        publication.publish()
+    index.keep_counted()
+    if ranking:
+        index.keep_hubness(ranking.site, state)
     # The score that people read counts the anchor, which is only known now.
     report.recommendations = sorted(found, key=lambda one: -_strength(report, one))
     for sentence in report.gaps:
@@ -97,11 +98,11 @@ def _target(collected: Collected, page: str) -> Source:
     return next(source for source in collected.sources if source.key == key)
 
 
-def _linking_pages(given: RunInput) -> RunInput:
+def _linking_pages(run_input: RunInput) -> RunInput:
     """Return the input with each page that can link as one row."""
-    counts = counting(given.sources)
-    pages = [one for one, first in zip(given.sources, counts, strict=True) if first and one.page]
-    return replace(given, rows=Rows(pages))
+    counts = counting(run_input.sources)
+    pages = [one for one, first in zip(run_input.sources, counts, strict=True) if first and one.page]
+    return replace(run_input, sources=pages, without=())
 
 
 def _links_to(ranking: Ranking, row: int, rules: LinkRules, memory: Memory | None) -> list[Recommendation]:
@@ -123,12 +124,12 @@ def _strength(report: Report, item: Recommendation) -> float:
     return float(np.nan_to_num(report.edge_of(item.source, item.links[0]).strength))
 
 
-def _without_sources(target: Source, given: RunInput) -> str:
+def _without_sources(target: Source, run_input: RunInput) -> str:
     """Return why no page should link to a page."""
     url = target.url
-    if barred := given.targets.barred.get(target.key):
+    if barred := run_input.targets.barred.get(target.key):
         return f"No link may lead to {url}: {barred}."
-    if target.key not in given.collected.rows:
+    if target.key not in run_input.collected.rows:
         return f"{url} is not in files/urls_rawdata.csv, so there is no text to compare with other pages."
     return (
         f"No page was found that should link to {url}: the others already link to it, may get no links, or are not "

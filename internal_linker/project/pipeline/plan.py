@@ -10,8 +10,8 @@ from internal_linker.model.records import Collected, RowSelection, Usage
 from internal_linker.model.results import Columns, Result
 from internal_linker.model.sequences import Lazy
 from internal_linker.project.pipeline.context import Rules, RunContext
-from internal_linker.project.pipeline.prepared import Prepared
 from internal_linker.project.pipeline.run_input import read_input
+from internal_linker.project.pipeline.site_index import SiteIndex
 from internal_linker.project.pipeline.site_ranking import encodable_texts
 from internal_linker.sources.serp.search import SearchCost, search_cost
 
@@ -80,11 +80,11 @@ def plan_run(context: RunContext, rules: Rules, choice: RowSelection, progress: 
         InputError: the input can't be used.
         ServiceError: the input can't be read from its service.
     """
-    given = read_input(context, rules, choice, progress, prepared=Prepared(context, progress))
-    collected, sources, cost = given.collected, given.sources, SearchCost()
+    run_input = read_input(context, rules, choice, progress, index=SiteIndex(context, progress))
+    collected, sources, cost = run_input.collected, run_input.sources, SearchCost()
     if context.serp:
-        cost = search_cost(sources, context.serp.market, context.serp_cache, given.targets, rules.search)
-    texts, _ = encodable_texts(given.texts(), collected.pages, context.encoder, progress)
+        cost = search_cost(sources, context.serp.market, context.serp_cache, run_input.targets, rules.search)
+    texts, _ = encodable_texts(run_input.texts(), collected.pages, context.encoder, progress)
     todo = plan_embedding(texts, context.encoder, context.vector_cache)
     places = list(todo.missing.values())
     fresh = Lazy(len(places), lambda at: texts[places[at]])
@@ -98,7 +98,7 @@ def plan_run(context: RunContext, rules: Rules, choice: RowSelection, progress: 
         usage=usage,
         embedding_seconds=embedding_seconds(fresh, context.encoder, usage),
         sheet_rows=sum(source.in_sheet for source in sources)
-        + sum(item.source.in_sheet for _, item in given.rows.without),
+        + sum(item.source.in_sheet for _, item in run_input.without),
     )
 
 

@@ -1,7 +1,7 @@
 """The report of a run, and the summaries of it that faces print."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,7 +14,6 @@ from internal_linker.model.errors import OutputError, ServiceError
 from internal_linker.model.reasons import FewLinks, NoTarget, Reason
 from internal_linker.model.records import Collected, Link, Recommendation, Searched, Source
 from internal_linker.model.sequences import counted
-from internal_linker.project.pipeline.last_lists import Bases
 from internal_linker.project.pipeline.no_links import NoLinks
 from internal_linker.rank.adaptation import TOO_FEW, Adaptation
 from internal_linker.rank.fusion_choice import FusionEvidence
@@ -60,8 +59,8 @@ class Report:
     collected: Collected
     searched: Searched
     embedded: Embedded
-    recommendations: Sequence[Recommendation]
-    listed: SiteLists | None
+    recommendations: Sequence[Recommendation] = ()
+    listed: SiteLists | None = None
     """The lists about the whole site; None after a run over some rows."""
     below_floor: int = 0
     """The count of search results below `serp_floor`."""
@@ -89,8 +88,8 @@ class Report:
     """How many links come last because the link in the other direction is better."""
     memory: Memory | None = None
     """The stored links of this and earlier runs with their statuses; None where no links are stored."""
-    bases: Bases | None = None
-    """What the list of each row depends on; None where no links are stored."""
+    basis: Callable[[Source], str] = lambda _: ""
+    """Returns what a row's list depends on, as it is stored; "" for a row without links, or where none are stored."""
     outcome: str = ""
     """What the step "Matching" found, in one line."""
     drift: Sequence[str] = ()

@@ -1,33 +1,40 @@
-"""One run, top to bottom: input, earlier links, search, vectors, matching, publication."""
+"""One run, top to bottom: read, search, embed, match, rank, place, deliver."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from internal_linker.match.neighbours.knn_join import Joined
+from internal_linker.model.edges import Edge
 from internal_linker.model.errors import Interrupted
 from internal_linker.model.link_density import usual_density
 from internal_linker.model.needs import PageNeeds
 from internal_linker.model.ports import Progress
-from internal_linker.model.records import Collected, RowSelection, Searched, Source
+from internal_linker.model.records import Collected, ExistingLink, RowSelection, Searched, Source
 from internal_linker.model.sequences import counted
+from internal_linker.project.pipeline.columns import in_columns
 from internal_linker.project.pipeline.context import Rules, RunContext
-from internal_linker.project.pipeline.deliver import compact
-from internal_linker.project.pipeline.last_lists import Bases, bases, earlier_lists
+from internal_linker.project.pipeline.deliver import Publication
+from internal_linker.project.pipeline.last_run import (
+    Bases,
+    bases,
+    earlier_lists,
+    find_unchanged,
+    keep_run,
+    report_unchanged,
+)
 from internal_linker.project.pipeline.no_links import why_no_links
-from internal_linker.project.pipeline.prepared import Prepared, Stored
-from internal_linker.project.pipeline.publish import Publication
 from internal_linker.project.pipeline.report import Report, matched
-from internal_linker.project.pipeline.run_input import RunInput, collected_site, known_rules, read_input
+from internal_linker.project.pipeline.run_input import RunInput, known_rules, read_input, read_site
+from internal_linker.project.pipeline.site_index import PageComparison, SiteIndex
 from internal_linker.project.pipeline.site_places import SitePlaces, site_places
-from internal_linker.project.pipeline.site_ranking import SiteVectors, embed_site, join_site, rank_site
-from internal_linker.project.pipeline.unchanged import Repetition
-from internal_linker.rank.fusion_choice import FusionEvidence, fusion_evidence, pages_to_compare
+from internal_linker.project.pipeline.site_ranking import embed_site, join_site, rank_site
+from internal_linker.rank.fusion_choice import fusion_evidence, pages_to_compare
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.recommend import recommend
+from internal_linker.rank.rules import LinkRules
 from internal_linker.rank.site_lists import list_site
 from internal_linker.review.link_memory import Memory
 from internal_linker.sources.serp.search import search_all, search_cached
@@ -37,22 +44,10 @@ from internal_linker.text.words import word_count
 _SAMPLE = 1_000
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """All that matching compares: the input, its search results and its vectors."""
-
-    given: RunInput
-    searched: Searched
-    vectors: SiteVectors
-    joined: Joined | None  # the nearest texts; None: each text is compared when a row needs it
-    memory: Memory | None  # the stored links with editors' decisions; None where no links are stored
-    needs: PageNeeds | None  # how much the pages need links; None: all of them equally
-
-
 class Run:
     """One run in `context`; it calls `should_stop` between two steps.
 
-    A lookup is a run in a context without sinks: it writes nothing but the caches and the index.
+    A lookup is a run in a context that delivers nothing: it writes only the caches and the index.
     """
 
     def __init__(
@@ -66,11 +61,8 @@ class Run:
         self.context, self.rules, self.choice, self.progress = context, rules, choice, progress
         self._should_stop = should_stop
         # A run over some rows, such as a trial, leaves no index behind.
-        indexed = not (context.sinks and choice.partial)
-        self._prepared = Prepared(context if indexed else replace(context, index=None), progress)
-        self._repetition = None
-        if context.sinks and context.runs and context.edges and not choice.partial:
-            self._repetition = Repetition(context, rules, self._prepared, context.edges, context.runs)
+        indexed = not (context.delivers and choice.partial)
+        self.index = SiteIndex(context if indexed else replace(context, index=None), progress)
 
     def execute(self, run_id: str) -> Report:
         """Run all steps; if nothing changed since the last run, return what that one published.
@@ -80,51 +72,63 @@ class Run:
             ServiceError: the input can't be read from its service.
             Interrupted: `should_stop` returned true between two steps.
         """
+        context, rules, progress = self.context, self.rules, self.progress
         self._step()
-        if self._repetition and (kept := self._repetition.last()):
-            for notice in self.context.notices:
-                self.progress.warn(notice)
-            site = collected_site(self.context, self._prepared)
-            return self._repetition.report(kept, site, memory_of(self.context, self.rules, run_id, site))
-        given = self._read_input()
-        needs = self._read_needs(given.collected)
-        memory, gaps = self._recall(run_id, given.collected)
-        given = given.without_rejected(memory)
-        stored = self._stored(given)
-        with self.context.turn(self.progress, self._step):
-            searched = self._search(given)
-            vectors = self._embed(given, stored)
-        joined = self._join(given, vectors)
+        if self._may_repeat and (kept := find_unchanged(context, rules, self.index)):
+            for notice in context.notices:
+                progress.warn(notice)
+            site = read_site(context, self.index)
+            return report_unchanged(context, rules, kept, site, stored_links(context, rules, run_id, site))
+        run_input = read_input(context, rules, self.choice, progress, index=self.index)
+        site = run_input.collected
+        needs = self._read_needs(site)
         self._step()
-        compared = _Compared(given, searched, vectors, joined, memory, needs)
-        with site_places(
-            given.collected, self._prepared, self.context, self.rules.linking, self.progress
-        ) as places:
-            report = self._match(run_id, compared, stored, places)
-            self._note_gaps(report, gaps)
+        memory, gaps = recall(context, rules, run_id, site, progress)
+        run_input = run_input.without_rejected(memory)
+        # A lookup compares with what the index has; a run needs the vectors, and says what it cost to get them.
+        comparison = (
+            None if context.delivers else self.index.comparison(site, run_input.targets, rules.linking)
+        )
+        with context.turn(progress, self._step):
+            searched = self._search(run_input)
             self._step()
-            self._publish(report, given, places)
+            embedded, notes = embed_site(run_input, comparison, context, progress)
+        self._step()
+        # For some rows, each text is compared on its own.
+        joined = None if self.choice.partial else join_site(run_input, embedded, context, progress)
+        report = Report(run_id, site, searched, embedded, joined=joined, memory=memory)
+        self._step()
+        with site_places(site, self.index, context, rules.linking, progress) as places:
+            report = self._match(run_input, report, places, notes=notes, comparison=comparison, needs=needs)
+            report.gaps += [*gaps, *self._gaps(report)]
+            self._step()
+            publication = Publication(
+                context,
+                rules,
+                report,
+                run_input,
+                places=places,
+                progress=progress,
+                partial=self.choice.partial,
+            )
+            publication.publish()
+        self.index.keep_counted()
         self._end(report)
         return report
 
     def keep(self, report: Report) -> None:
         """Keep what lets the next run find out that nothing changed, once all files are written."""
-        if self._repetition and report.memory and not report.unchanged:
-            self._repetition.keep(report, report.memory)
+        if self._may_repeat and report.memory and not report.unchanged:
+            keep_run(self.context, self.rules, self.index, report, report.memory)
 
-    def _read_input(self) -> RunInput:
-        return read_input(
-            self.context,
-            self.rules,
-            self.choice,
-            self.progress,
-            prepared=self._prepared,
-            keep_rejects=bool(self.context.sinks),
-        )
+    @property
+    def _may_repeat(self) -> bool:
+        context = self.context
+        return bool(context.delivers and context.runs and context.edges and not self.choice.partial)
 
     def _read_needs(self, collected: Collected) -> PageNeeds | None:
         """Return how much pages need links; a lookup goes by relevance alone."""
-        if self.context.needs is None or not self.context.sinks:
+        if self.context.needs is None or not self.context.delivers:
             return None
         self._step()
         self.progress.start("Search data", 0, "rows")
@@ -134,188 +138,173 @@ class Run:
             self.progress.warn(told)
         return needs
 
-    def _recall(self, run_id: str, collected: Collected) -> tuple[Memory | None, Sequence[str]]:
-        """Return the stored links with what editors decided on them, and what could not be read."""
-        if self.context.edges is None:
-            return None, ()
+    def _search(self, run_input: RunInput) -> Searched:
         self._step()
-        return recall(self.context, self.rules, run_id, collected, self.progress)
-
-    def _stored(self, given: RunInput) -> Stored | None:
-        """Return the comparison of the pages from the index, which a lookup needs instead of their vectors."""
-        # A run needs the vectors themselves, and says what it cost to get them.
-        if self.context.sinks:
-            return None
-        return self._prepared.stored(given.collected, given.targets, self.rules.linking)
-
-    def _search(self, given: RunInput) -> Searched:
-        self._step()
-        if self.context.serp is None:
+        context, rules = self.context, self.rules.search
+        if context.serp is None:
             return Searched()
         return search_all(
-            given.sources,
-            self.context.serp,
-            self.context.serp_cache,
-            given.targets,
-            self.rules.search,
+            run_input.sources,
+            context.serp,
+            context.serp_cache,
+            run_input.targets,
+            rules,
             progress=self.progress,
         )
 
-    def _embed(self, given: RunInput, stored: Stored | None) -> SiteVectors:
-        self._step()
-        return embed_site(given, stored, self.context, self.progress)
+    def _match(
+        self,
+        run_input: RunInput,
+        report: Report,
+        places: SitePlaces,
+        *,
+        notes: Sequence[str],
+        comparison: PageComparison | None,
+        needs: PageNeeds | None,
+    ) -> Report:
+        """Rank all rows and choose their links; return the report with them.
 
-    def _join(self, given: RunInput, vectors: SiteVectors) -> Joined | None:
-        """Return the nearest texts of all pages and queries; for some rows, each text is compared on its own."""
-        self._step()
-        if self.choice.partial:
-            return None
-        return join_site(given, vectors.embedded, self.context, self.progress)
-
-    def _match(self, run_id: str, compared: _Compared, stored: Stored | None, places: SitePlaces) -> Report:
-        """Rank all rows, choose their links, and keep in the index what this took to find out about the site."""
-        given, searched, embedded = compared.given, compared.searched, compared.vectors.embedded
-        memory, rules, partial = compared.memory, self.rules.linking, self.choice.partial
-        self.progress.start("Matching", len(given.sources), "pages")
-        known = self._pages_to_compare(given)
-        if self.context.sinks and not (embedded.missing or embedded.problem):
-            stored = self._prepared.stored(given.collected, given.targets, rules)
-        if partial:
-            # Only a run over the whole site knows how many links lead to a page.
-            rules = replace(rules, min_inlinks=0, max_inlinks=0, max_new_inlinks=0, goals=())
-        goals = known_rules(rules.goals, "config/link_targets.csv", given.collected, self.progress.warn)
-        rules = replace(rules, goals=goals)
+        Args:
+            notes: sentences on the pages' texts that belong to the index.
+            comparison: what the index has of the pages, for a lookup.
+            needs: how much the pages need links; None: all of them equally.
+        """
+        context, memory, embedded = self.context, report.memory, report.embedded
+        self.progress.start("Matching", len(run_input.sources), "pages")
+        compared = self._pages_to_compare(run_input)
+        if context.delivers and not (embedded.missing or embedded.problem):
+            comparison = self.index.comparison(run_input.collected, run_input.targets, self.rules.linking)
+        rules = self._linking_rules(run_input.collected)
+        # Only the topic counts for queries without a page.
+        learns = any(source.page for source in run_input.sources)
+        accepted = memory.decided.accepted_links() if memory else []
         # For some rows, starting other processes would cost more than it saves.
-        with nullcontext() if partial else self.context.workers("matching", self.progress.warn) as workers:
-            ranked = rank_site(
-                given,
-                searched,
-                compared.vectors,
+        partial = self.choice.partial
+        with nullcontext() if partial else context.workers("matching", self.progress.warn) as workers:
+            ranking, adaptation, state = rank_site(
+                run_input,
+                report.searched,
+                embedded,
                 rules,
-                context=self.context,
-                prepared=self._prepared,
-                stored=stored,
-                memory=memory,
-                joined=compared.joined,
+                notes=notes,
+                accepted=accepted if learns else None,
+                index=self.index,
+                comparison=comparison,
+                joined=report.joined,
                 workers=workers,
             )
-            self.context.trim()
-            ranking = ranked.ranking
-            own, past, hosts = (
-                self._bases(ranking, compared, places),
-                self.context.past,
-                given.collected.hosts,
-            )
-            earlier = earlier_lists(past, hosts, ranking, own) if past and own else None
-            if memory and own:
-                memory.settled = earlier is not None and not earlier.unsettled.all()
-            found = recommend(
-                ranking,
-                searched,
-                rules,
-                self.progress.advance,
-                accepted=memory.decided.accepted if memory else {},
-                approved=memory.approved if memory and memory.rules.approval else None,
-                earlier=earlier,
-                needs=compared.needs,
-                judge=places.judge,
-                ruled=places.ruled(given.sources, given.targets, whole=not partial),
-                trim=self.context.trim,
-            )
-            recommendations = compact(given.rows.merged(found))
-            self.context.trim()
-            listed = None if partial else list_site(ranking, given.collected)
+            if learns and not context.delivers:
+                ranking.site.forget()
+            context.trim()
+            report = self._choose(ranking, run_input, report, places, rules=rules, needs=needs)
             # Here, as the workers have a large site's texts.
-            evidence = self._evidence(ranking, *known, compared) if known else None
+            results = sum(map(len, report.searched.targets.values()))
+            fusion = fusion_evidence(ranking, *compared, results) if compared else None
         # Here, so that nothing refers to the words and vectors of the site while links are published.
-        self._prepared.keep_hubness(ranking.site, ranked.state)
-        outcome = matched(recommendations)
+        self.index.keep_hubness(ranking.site, state)
+        outcome = matched(report.recommendations)
         self.progress.finish(outcome)
-        return Report(
-            run_id,
-            given.collected,
-            searched,
-            embedded,
-            recommendations,
-            listed,
+        return replace(report, adaptation=adaptation, fusion=fusion, outcome=outcome)
+
+    def _linking_rules(self, collected: Collected) -> LinkRules:
+        """Return the rules for choosing links, with the keys of the pages that they name."""
+        rules = self.rules.linking
+        if self.choice.partial:
+            # Only a run over the whole site knows how many links lead to a page.
+            return replace(rules, min_inlinks=0, max_inlinks=0, max_new_inlinks=0, goals=())
+        goals = known_rules(rules.goals, "config/link_targets.csv", collected, self.progress.warn)
+        return replace(rules, goals=goals)
+
+    def _choose(
+        self,
+        ranking: Ranking,
+        run_input: RunInput,
+        report: Report,
+        places: SitePlaces,
+        *,
+        rules: LinkRules,
+        needs: PageNeeds | None,
+    ) -> Report:
+        """Choose the links of all rows from a ranking; return the report with them, and with the site's lists."""
+        context, memory, site, partial = self.context, report.memory, run_input.collected, self.choice.partial
+        own = self._bases(ranking, report, places, needs)
+        earlier = earlier_lists(context.past, site.hosts, ranking, own) if context.past and own else None
+        if memory and own:
+            memory.settled = earlier is not None and not earlier.unsettled.all()
+        chosen = recommend(
+            ranking,
+            report.searched,
+            rules,
+            self.progress.advance,
+            accepted=memory.decided.accepted if memory else {},
+            approved=memory.approved if memory and memory.rules.approval else None,
+            earlier=earlier,
+            needs=needs,
+            judge=places.judge,
+            ruled=places.ruled(run_input.sources, run_input.targets, whole=not partial),
+            trim=context.trim,
+        )
+        recommendations = in_columns(run_input.merged(chosen))
+        context.trim()
+        return replace(
+            report,
+            recommendations=recommendations,
+            listed=None if partial else list_site(ranking, site),
             below_floor=ranking.below_floor,
             dropped=ranking.below_floor if rules.fusion == "blend" else 0,
-            fusion=evidence,
-            adaptation=ranked.adaptation,
-            joined=compared.joined,
             last=ranking.last.counts,
             one_way=ranking.one_way,
-            memory=memory,
-            bases=own,
-            outcome=outcome,
+            basis=own.basis if own else report.basis,
             no_links=why_no_links(
-                given.collected, recommendations, given.targets, scope=self.rules.scope, partial=partial
+                site, recommendations, run_input.targets, scope=self.rules.scope, partial=partial
             ),
         )
 
-    def _pages_to_compare(self, given: RunInput) -> tuple[Sequence[Source], Searched] | None:
-        """Return pages with known links and their search results, which say how good such results are.
+    def _pages_to_compare(
+        self, run_input: RunInput
+    ) -> tuple[Sequence[Source], Iterable[ExistingLink], Searched] | None:
+        """Return pages, the known links and the pages' search results, which say how good such results are.
 
         None if search results don't come first, or for a run over some rows.
         """
-        context = self.context
+        context, links = self.context, run_input.collected.live_links
         if context.serp is None or self.choice.partial or self.rules.linking.fusion != "fill":
             return None
-        pages = pages_to_compare(given.sources, given.collected.live_links)
-        anywhere = replace(given.targets, linked={})
-        market = context.serp.market
-        return pages, search_cached(pages, market, context.serp_cache, anywhere, self.rules.search)
+        pages, anywhere = pages_to_compare(run_input.sources, links), replace(run_input.targets, linked={})
+        market, cache = context.serp.market, context.serp_cache
+        return pages, links, search_cached(pages, market, cache, anywhere, self.rules.search)
 
-    def _evidence(
-        self, ranking: Ranking, pages: Sequence[Source], found: Searched, compared: _Compared
-    ) -> FusionEvidence:
-        """Return how good search results are, by those of pages with known links."""
-        results = sum(map(len, compared.searched.targets.values()))
-        return fusion_evidence(ranking, pages, compared.given.collected.live_links, found, results)
-
-    def _bases(self, ranking: Ranking, compared: _Compared, places: SitePlaces) -> Bases | None:
+    def _bases(
+        self, ranking: Ranking, report: Report, places: SitePlaces, needs: PageNeeds | None
+    ) -> Bases | None:
         """Return what the lists of this run depend on; None for a lookup."""
-        if self.context.past is None or compared.memory is None or not self.context.sinks:
+        if self.context.past is None or report.memory is None or not self.context.delivers:
             return None
         return bases(
             ranking,
-            compared.vectors.embedded.hashes,
-            compared.searched,
-            decided=compared.memory.decided,
+            report.embedded.hashes,
+            report.searched,
+            decided=report.memory.decided,
             rules=self.rules.linking,
-            encoder=compared.memory.encoder,
+            encoder=report.memory.encoder,
             page_queries=places.page_queries,
-            needs=compared.needs,
+            needs=needs,
         )
 
-    def _note_gaps(self, report: Report, gaps: Sequence[str]) -> None:
-        """Note what is missing, before the links are published."""
+    def _gaps(self, report: Report) -> Iterator[str]:
+        """Yield what is missing before the links are published, one sentence each."""
         searched, none = report.searched, report.no_links
-        report.gaps += filter(None, [*gaps, searched.problem, report.embedded.problem])
+        yield from filter(None, [searched.problem, report.embedded.problem])
         if searched.notes and not searched.problem:
             some = counted(len(searched.notes), "query", "queries")
-            where = ": the column Note of Output.csv says why" if self.context.sinks else ""
-            report.gaps.append(f"{some} could not be searched{where}.")
+            where = ": the column Note of Output.csv says why" if self.context.delivers else ""
+            yield f"{some} could not be searched{where}."
         if none and not none.complete:
-            report.gaps.append(none.sentence)
-
-    def _publish(self, report: Report, given: RunInput, places: SitePlaces) -> None:
-        """Publish the links, and keep in the index what this took to find out about the site."""
-        publication = Publication(
-            self.context,
-            self.rules,
-            report,
-            given.targets,
-            partial=self.choice.partial,
-            progress=self.progress,
-            places=places,
-        )
-        publication.publish(given.sources)
-        self._prepared.keep_counted()
+            yield none.sentence
 
     def _end(self, report: Report) -> None:
         """Prune the caches, and say what a person should know."""
-        if self.context.sinks and not self.choice.partial:
+        if self.context.delivers and not self.choice.partial:
             self.context.tidy(self.context.encoder, report.embedded.hashes)
         note, gap = self.context.damage()
         report.gaps += filter(None, [gap])
@@ -331,7 +320,29 @@ class Run:
             raise Interrupted("The run was stopped between two steps; no step is incomplete.")
 
 
-def memory_of(context: RunContext, rules: Rules, run_id: str, collected: Collected) -> Memory | None:
+def rehearse(context: RunContext, rules: Rules, progress: Progress) -> tuple[Collected, Sequence[Edge]]:
+    """Do all steps of a first run over all rows; only the caches of vectors and comparisons change.
+
+    Editors' stored decisions count. Anchors that earlier runs chose don't, and the language model isn't asked.
+
+    Args:
+        context: opened without search and delivery.
+
+    Returns:
+        The input, and the links of pages with their anchors, in the order of the sources, each link once.
+
+    Raises:
+        InputError: the input can't be used.
+    """
+    edges = context.edges.rehearsing() if context.edges else None
+    context = replace(context, delivers=True, edges=edges, runs=None, tidy=lambda *_: None)
+    report = Run(context, rules, RowSelection(), progress).execute("rehearsal")
+    items = (item for item in report.recommendations if item.source.is_page)
+    found = (report.edge_of(item.source, link) for item in items for link in item.links)
+    return report.collected, [*{edge.id: edge for edge in found}.values()]
+
+
+def stored_links(context: RunContext, rules: Rules, run_id: str, collected: Collected) -> Memory | None:
     """Return the stored links, without a look at them; None where no links are stored."""
     if context.edges is None:
         return None
@@ -360,6 +371,6 @@ def recall(
     context: RunContext, rules: Rules, run_id: str, collected: Collected, progress: Progress
 ) -> tuple[Memory | None, Sequence[str]]:
     """Read the stored links, editors' decisions first if this run writes; return what could not be read, too."""
-    memory = memory_of(context, rules, run_id, collected)
-    gaps = memory.recall(context.desk if context.sinks else None, progress) if memory else ()
+    memory = stored_links(context, rules, run_id, collected)
+    gaps = memory.recall(context.desk if context.delivers else None, progress) if memory else ()
     return memory, gaps

@@ -24,14 +24,14 @@ from internal_linker.model.records import (
     Text,
     fold_query,
 )
-from internal_linker.model.sections import NamedSections, Scope, SectionFilter, Sections, verify
+from internal_linker.model.sections import NamedSections, Scope, Sections, verify
 from internal_linker.model.sequences import counted
 from internal_linker.model.urls import keys_meant
 from internal_linker.project.pipeline.context import Rules, RunContext
-from internal_linker.project.pipeline.prepared import Prepared, Remarked
+from internal_linker.project.pipeline.site_index import SiteIndex
 from internal_linker.rank.selection import link_targets
 from internal_linker.review.link_memory import Memory
-from internal_linker.sources.collect import gather
+from internal_linker.sources.collect import read_tables, require_rows
 from internal_linker.sources.serp.search import require_site
 
 HouseRule = TypeVar("HouseRule", bound=LinkRule | TargetGoal)
@@ -42,13 +42,15 @@ _NEAR = 3
 _CLOSE, _COMPARED = 0.9, 300_000
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """The rows of a run."""
+@dataclass(frozen=True)
+class RunInput:
+    """The input of a run."""
 
+    collected: Collected  # the site's pages, queries and existing links
     sources: Sequence[Source]  # the rows that get links, in the input's order
     # the rows that get none, each with the number of rows in `sources` before it
-    without: Sequence[tuple[int, Recommendation]] = ()
+    without: Sequence[tuple[int, Recommendation]]
+    targets: Targets  # where links may lead
 
     def merged(self, found: Iterable[Recommendation]) -> Iterator[Recommendation]:
         """Yield the recommendations of `sources`, and the rows without links at their places."""
@@ -58,20 +60,6 @@ class Rows:
                 yield _remarked(waiting.pop()[1])
             yield _remarked(item)
         yield from (_remarked(item) for _, item in reversed(waiting))
-
-
-@dataclass(frozen=True)
-class RunInput:
-    """The input of a run."""
-
-    collected: Collected  # the site's pages, queries and existing links
-    rows: Rows  # the rows that get links, and those that get none
-    targets: Targets  # where links may lead
-
-    @property
-    def sources(self) -> Sequence[Source]:
-        """The rows that get links, in the input's order."""
-        return self.rows.sources
 
     def texts(self) -> Sequence[Text]:
         """Return the whole text of every page, then of every source without a page."""
@@ -92,30 +80,25 @@ def read_input(
     choice: RowSelection,
     progress: Progress,
     *,
-    prepared: Prepared,
-    keep_rejects: bool = False,
+    index: SiteIndex,
 ) -> RunInput:
-    """Read the input, from the index if that has it.
-
-    Args:
-        keep_rejects: whether the rejected rows are written to their list.
+    """Read the input, from the index if that has it; a run that delivers writes the rejected rows to their list.
 
     Raises:
         InputError: the input can't be used.
+        OutputError: the list can't be written.
         ConfigurationError: an option names a section without a page.
         ServiceError: the input can't be read from its service.
     """
     progress.start("Input", 0, "rows")
-    collected = collected_site(context, prepared, Remarked(context.rejects) if keep_rejects else None)
+    collected = read_site(context, index)
+    if context.delivers and "rejects" in context.lists and (context.queries or context.pages):
+        for remark in context.lists["rejects"].write(collected.rejects):
+            progress.warn(remark)
+    require_rows(collected, context.queries, context.pages)
     require_scope(collected, rules, searching=context.serp is not None, warn=progress.warn)
-    targets = prepared.targets(lambda: site_targets(collected, rules, collected.addresses, collected.linked))
-    rows = rows_of(
-        collected,
-        choice,
-        renewed=rules.renewed,
-        scope=rules.scope,
-        wanted=rules.linking.links_per_page,
-    )
+    targets = index.targets(lambda: site_targets(collected, rules, collected.addresses, collected.linked))
+    sources, without = _rows(collected, choice, rules)
     queried = sum(map(bool, collected.source_queries))
     progress.finish(
         f"{counted(len(collected.pages), 'page')}, {counted(queried, 'query', 'queries')}, "
@@ -124,33 +107,27 @@ def read_input(
         f"{counted(len(collected.rejects), 'row')} rejected, {collected.merged_rows} merged"
     )
     # A lookup tells of its own URL only.
-    misspelt = misspelled(rows.sources, collected.pages) if context.sinks else ""
+    misspelt = misspelled(sources, collected.pages) if context.delivers else ""
     for notice in filter(None, [*context.notices, misspelt]):
         progress.warn(notice)
-    if (count := len(rows.without)) and not choice.only:
+    if (count := len(without)) and not choice.only:
         many = f"{count} rows of the main queries get" if count > 1 else "1 row of the main queries gets"
         progress.warn(f"{many} no links: Note in Output.csv says why.")
-    return RunInput(collected, rows, targets)
+    return RunInput(collected, sources, without, targets)
 
 
-def collected_site(context: RunContext, prepared: Prepared, rejects: Remarked | None = None) -> Collected:
-    """Return what the input tables say of the site, from the index if that has it.
-
-    Args:
-        rejects: takes the rejected rows; None: they are not listed.
-    """
-    return prepared.collected(
-        lambda progress: gather(
+def read_site(context: RunContext, index: SiteIndex) -> Collected:
+    """Return what the input tables say of the site, from the index if that has it; see `require_rows`."""
+    return index.collected(
+        lambda progress: read_tables(
             context.queries,
             context.pages,
             context.links,
-            rejects,
             queries_in_sheet=context.queries_in_sheet,
             progress=progress,
             keep=context.keep,
             hosts=context.hosts,
-        ),
-        rejects,
+        )
     )
 
 
@@ -172,18 +149,18 @@ def site_targets(
     )
 
 
-def rows_of(
-    collected: Collected, choice: RowSelection, *, renewed: SectionFilter, scope: Scope, wanted: int
-) -> Rows:
-    """Return the rows of a run.
+def _rows(
+    collected: Collected, choice: RowSelection, rules: Rules
+) -> tuple[list[Source], list[tuple[int, Recommendation]]]:
+    """Return the rows that get links, and the others; see `RunInput`.
 
     A page that can't carry links is only a row if it is in the main queries or was chosen by its URL.
 
     Raises:
         InputError: a chosen URL is in no list.
     """
-    sources: list[Source] = []
-    without: list[tuple[int, Recommendation]] = []
+    renewed, scope, wanted = rules.renewed, rules.scope, rules.linking.links_per_page
+    sources, without = list[Source](), list[tuple[int, Recommendation]]()
     for source in choose(collected, choice):
         if choice.limit and len(sources) + len(without) == choice.limit:
             break
@@ -195,7 +172,7 @@ def rows_of(
         elif asked:
             shortage = Shortage(0, wanted, Reason(FewLinks.NO_SOURCE, obstacle))
             without.append((len(sources), Recommendation(source, (), shortage=shortage)))
-    return Rows(sources, without)
+    return sources, without
 
 
 def _outside(source: Source, scope: Scope) -> str:

@@ -20,10 +20,10 @@ from internal_linker.model.house_rules import LinkRule
 from internal_linker.model.ports import Progress, Wanted
 from internal_linker.model.records import Collected, Source, Targets
 from internal_linker.model.sequences import batched
+from internal_linker.project.pipeline.columns import from_columns, to_columns
 from internal_linker.project.pipeline.context import RunContext
-from internal_linker.project.pipeline.packed import packed, unpacked
-from internal_linker.project.pipeline.prepared import Prepared
 from internal_linker.project.pipeline.run_input import known_rules
+from internal_linker.project.pipeline.site_index import SiteIndex
 from internal_linker.rank.promising_targets import Promising
 from internal_linker.rank.rules import LinkRules
 from internal_linker.text.phrases import is_among
@@ -188,15 +188,15 @@ class SitePlaces(ExitStack):
     def _others(self) -> Processes | None:
         workers = self.enter_context(self._workers("places", self._warn))
         if workers:
-            workers.share(_Site(packed(self._collected), self._site))
+            workers.share(_Site(to_columns(self._collected), self._site))
         return workers
 
 
 def site_places(
-    collected: Collected, prepared: Prepared, context: RunContext, rules: LinkRules, progress: Progress
+    collected: Collected, index: SiteIndex, context: RunContext, rules: LinkRules, progress: Progress
 ) -> SitePlaces:
     """Return what judges the places in the texts of a run."""
-    anchoring = Anchoring(prepared.counted_site(collected))
+    anchoring = Anchoring(index.counted_site(collected))
     anchoring.least_words = NEARLY_EMPTY
     anchoring.house = known_rules(rules.house, RULES, collected, progress.warn)
     anchoring.most_same = rules.max_same_anchor
@@ -212,7 +212,7 @@ class _Site:
 
     @cached_property
     def _anchoring(self) -> Anchoring:
-        site = CountedSite(unpacked(self._columns))
+        site = CountedSite(from_columns(self._columns))
         site.resume(self._counted)
         found = Anchoring(site)
         found.house, found.least_words = self._house, self._least_words

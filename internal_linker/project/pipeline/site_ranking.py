@@ -5,7 +5,7 @@ What the index has of the pages is neither embedded nor compared again.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,46 +18,38 @@ from internal_linker.match.site_index import Guests
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.ports import Encoder, Progress
 from internal_linker.model.progress import Tracker
-from internal_linker.model.records import Collected, Page, Searched, Source, Targets, Text, Usage
+from internal_linker.model.records import ExistingLink, Page, Searched, Text, Usage
 from internal_linker.model.sequences import counted
 from internal_linker.project.pipeline.context import RunContext
-from internal_linker.project.pipeline.prepared import Prepared, Stored
 from internal_linker.project.pipeline.run_input import RunInput
+from internal_linker.project.pipeline.site_index import PageComparison, SiteIndex
 from internal_linker.rank.adaptation import Adaptation
 from internal_linker.rank.link_texts import without_link_texts
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.rules import LinkRules
-from internal_linker.review.link_memory import Memory
-
-
-@dataclass(frozen=True)
-class SiteVectors:
-    """The texts of a run and their vectors."""
-
-    # what is ranked: the text of every page without that of its links, then of every source without a page
-    texts: Sequence[Text]
-    embedded: Embedded  # the vectors of the whole texts, without those of pages that the index has
-    notes: Sequence[str] = ()  # sentences on the pages that belong to the index
 
 
 def embed_site(
-    given: RunInput, stored: Stored | None, context: RunContext, progress: Progress
-) -> SiteVectors:
-    """Return the vectors of all texts of a run.
+    run_input: RunInput, comparison: PageComparison | None, context: RunContext, progress: Progress
+) -> tuple[Embedded, Sequence[str]]:
+    """Return the vectors of all texts of a run, without those of pages that the index has.
 
     Args:
-        stored: what the index has of the pages; None: they are embedded.
+        comparison: what the index has of the pages; None: they are embedded.
+
+    Returns:
+        The vectors, and sentences on the pages that belong to the index.
     """
-    texts, pages, notes = given.texts(), given.collected.pages, list[str]()
-    if stored:
+    texts, pages = run_input.texts(), run_input.collected.pages
+    if comparison:
         guests, left_out = encodable(texts[len(pages) :], (), context.encoder)
-        for note in filter(None, (*stored.notes, left_out)):
+        for note in filter(None, (*comparison.notes, left_out)):
             progress.warn(note)
-        embedded = embed_guests(texts[: len(pages)], [*guests], stored, context=context, progress=progress)
-    else:
-        known, notes = encodable_texts(texts, pages, context.encoder, progress)
-        embedded = embed(known, context.encoder, context.vector_cache, progress)
-    return SiteVectors(without_link_texts(texts, given.collected), embedded, notes)
+        return embed_guests(
+            texts[: len(pages)], [*guests], comparison, context=context, progress=progress
+        ), ()
+    known, notes = encodable_texts(texts, pages, context.encoder, progress)
+    return embed(known, context.encoder, context.vector_cache, progress), notes
 
 
 def encodable_texts(
@@ -81,7 +73,7 @@ def encodable_texts(
 def embed_guests(
     pages: Sequence[Text],
     guests: Sequence[Text],
-    stored: Stored,
+    comparison: PageComparison,
     *,
     context: RunContext,
     progress: Progress,
@@ -92,7 +84,7 @@ def embed_guests(
         pages: the texts of the pages, from which an encoder may learn.
         guests: the texts of the guests, blank if the encoder does not know their language.
     """
-    encoder, count = context.encoder, stored.texts
+    encoder, count = context.encoder, comparison.texts
     progress.start("Embedding", 0, "texts")
     found = Embedded(np.zeros((0, 1), np.float32), 0, 0, 0, Usage(), ())
     if guests:
@@ -101,11 +93,13 @@ def embed_guests(
         found = embed(some, encoder, context.vector_cache, Tracker(progress, notes_only=True))
     progress.finish(f"{counted(found.encoded, 'text')} embedded, {count} from the index")
     first = len(found.hashes) - len(guests)
-    hashes = [*stored.hashes, *found.hashes[first:]]
+    hashes = [*comparison.hashes, *found.hashes[first:]]
     return replace(found, vectors=found.vectors[first:], cached=found.cached + count, hashes=hashes)
 
 
-def join_site(given: RunInput, embedded: Embedded, context: RunContext, progress: Progress) -> Joined | None:
+def join_site(
+    run_input: RunInput, embedded: Embedded, context: RunContext, progress: Progress
+) -> Joined | None:
     """Compare all texts at once; of those that the last run compared, only what changed.
 
     Returns:
@@ -114,9 +108,9 @@ def join_site(given: RunInput, embedded: Embedded, context: RunContext, progress
     vectors = embedded.vectors
     if context.compute is None or not vectors.any():
         return None
-    pages = given.collected.pages
+    pages = run_input.collected.pages
     names = [page.key for page in pages]
-    own = ["\n".join(source.identity) for source in given.sources if source.page is None]
+    own = ["\n".join(source.identity) for source in run_input.sources if source.page is None]
     languages = [*(page.lang for page in pages), *([""] * len(own))]
     targets = np.any(vectors, axis=1)
     targets[len(names) :] = False
@@ -140,106 +134,59 @@ def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:
     return f"{host} {encoder.model} {vectors.shape[1]} {encoder.recipe} {vectors.dtype}"
 
 
-@dataclass(frozen=True)
-class SiteRanking:
-    """The ranking of a run's sources."""
-
-    ranking: Ranking  # ranks the sources, by the adapted ranker if there is one
-    # what the ranker gains from the site's own links; None where they are too few
-    adaptation: Adaptation | None
-    state: str  # what the comparison of the pages was derived from; "" if the index doesn't keep it
-
-
 def rank_site(
-    given: RunInput,
+    run_input: RunInput,
     searched: Searched,
-    vectors: SiteVectors,
+    embedded: Embedded,
     rules: LinkRules,
     *,
-    context: RunContext,
-    prepared: Prepared,
-    stored: Stored | None,
-    memory: Memory | None,
+    notes: Sequence[str],
+    accepted: Sequence[ExistingLink] | None,
+    index: SiteIndex,
+    comparison: PageComparison | None,
     joined: Joined | None = None,
     workers: Processes | None = None,
-) -> SiteRanking:
+) -> tuple[Ranking, Adaptation | None, str]:
     """Return the ranking of a run's sources, adapted to the site.
 
     Args:
-        stored: what it has of the pages; None: they are compared, and kept in the index.
+        embedded: the vectors of the whole texts, without those of pages that are `stored`.
+        notes: sentences on the pages that belong to the index.
+        accepted: the links that editors accepted, from which the ranker learns as from the site's own; None: it does
+            not learn, since only the topic counts for queries without a page.
+        comparison: what the index has of the pages; None: they are compared, and kept in the index.
         joined: the nearest texts; None: each text is compared when a source needs it.
         workers: other processes that share the work on a large site.
+
+    Returns:
+        The ranking; what the ranker gains from the site's own links, None where they are too few; and what the
+        comparison of the pages was derived from, "" if the index doesn't keep it.
     """
-    collected, texts, embedded = given.collected, vectors.texts, vectors.embedded
-    pages = len(collected.pages)
-    ranking, state = rank_pages(
-        collected,
-        given.sources,
-        given.targets,
-        searched,
-        texts=texts[:pages],
-        embedded=embedded,
-        notes=vectors.notes,
-        rules=rules,
-        prepared=prepared,
-        stored=stored,
-        joined=joined,
-    )
+    collected, nearest = run_input.collected, joined.nearest if joined else None
+    # What is ranked are the texts of pages without those of their links, then those of sources without a page.
+    texts, pages = without_link_texts(run_input.texts(), collected), len(collected.pages)
+    what = collected, run_input.sources, run_input.targets, searched
+    if comparison:
+        ranking = comparison.ranking.resumed(*what, texts=texts[:pages], rules=rules, joined=nearest)
+        state = comparison.state
+        if comparison.hubness is not None:
+            ranking.site.know(comparison.hubness)
+    else:
+        ranking = Ranking(
+            *what,
+            texts=texts[:pages],
+            vectors=embedded.vectors[:pages],
+            rules=rules,
+            tokenized=index.tokenized(texts[:pages]),
+            joined=nearest,
+        )
+        state = index.keep(ranking, collected, embedded, notes)
     if guests := texts[pages:]:
         own = embedded.vectors[len(embedded.vectors) - len(guests) :]
         ranking = ranking.with_guests(Guests.queries(guests, own))
     ranking.work(workers)
-    if not any(source.page for source in given.sources):
-        # Only the topic counts for a query without a page.
-        return SiteRanking(ranking, None, state)
-    accepted = memory.decided.accepted_links() if memory else []
-    hashes = stored.hashes if stored else embedded.hashes[:pages]
-    ranking, adaptation = prepared.adapted(
-        ranking, collected.live_links, accepted, hashes=hashes, state=state
-    )
-    if not context.sinks:
-        ranking.site.forget()
-    return SiteRanking(ranking, adaptation, state)
-
-
-def rank_pages(
-    collected: Collected,
-    sources: Sequence[Source],
-    targets: Targets,
-    searched: Searched,
-    *,
-    texts: Sequence[Text],
-    embedded: Embedded,
-    notes: Sequence[str],
-    rules: LinkRules,
-    prepared: Prepared,
-    stored: Stored | None,
-    joined: Joined | None = None,
-) -> tuple[Ranking, str]:
-    """Return the ranking without guests and adaptation, and its state in the index; "" if it is not kept.
-
-    Args:
-        texts: the text of each page without that of its links.
-        embedded: the vectors of the pages, and of guests after them; of guests alone if the pages are `stored`.
-        notes: sentences on the pages that the index keeps.
-        stored: what it has of the pages; None: they are compared, and kept in the index.
-        joined: the nearest texts; None: each text is compared when a source needs it.
-    """
-    nearest = joined.nearest if joined else None
-    if stored:
-        ranking = stored.resumed(
-            collected, sources, targets, searched, texts=texts, rules=rules, joined=nearest
-        )
-        return ranking, stored.state
-    ranking = Ranking(
-        collected,
-        sources,
-        targets,
-        searched,
-        texts=texts,
-        vectors=embedded.vectors[: len(texts)],
-        rules=rules,
-        tokenized=prepared.tokenized(texts),
-        joined=nearest,
-    )
-    return ranking, prepared.keep(ranking, collected, embedded, notes)
+    if accepted is None:
+        return ranking, None, state
+    hashes = comparison.hashes if comparison else embedded.hashes[:pages]
+    ranking, adaptation = index.adapted(ranking, collected.live_links, accepted, hashes=hashes, state=state)
+    return ranking, adaptation, state

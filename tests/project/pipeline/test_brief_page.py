@@ -10,8 +10,8 @@ from internal_linker.model.briefs import Brief
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.reasons import NoTarget, Reason
 from internal_linker.model.records import Collected, ExistingLink
-from internal_linker.project.pipeline.brief_page import planned
-from internal_linker.project.pipeline.packed import packed, unpacked
+from internal_linker.project.pipeline.brief_page import plan_page
+from internal_linker.project.pipeline.columns import from_columns, to_columns
 from tests.support.builders import collected, page, source, url
 
 
@@ -24,7 +24,7 @@ def site() -> Collected:
 def test_the_new_page_no_longer_redirects() -> None:
     """Only the redirect at the new page's own URL ends; the others are followed in its links."""
     brief = Brief("Tea", "Pots.", url=url("new"), links=(("/old", "pots"),))
-    plan = planned(site(), brief)
+    plan = plan_page(site(), brief)
     assert plan.collected.aliases == {url("old"): url("b")}
     assert [*plan.collected.links] == [ExistingLink(url("new"), url("b"), "pots")]
 
@@ -32,14 +32,14 @@ def test_the_new_page_no_longer_redirects() -> None:
 def test_an_invalid_address_in_the_draft_is_no_link() -> None:
     """An address that is not a URL is left out, whatever comes before it."""
     brief = Brief("Tea", "Pots.", url=url("new"), links=(("/a", "tea"), ("https://[", "broken")))
-    assert [link.target for link in planned(site(), brief).collected.links] == [url("a")]
+    assert [link.target for link in plan_page(site(), brief).collected.links] == [url("a")]
 
 
 def test_the_draft_may_write_the_host_in_another_form() -> None:
     """A draft with http:// or without www. replaces its page, and its links lead to the site's pages."""
     hosts = CanonicalHosts({}, {"shop.example": "https://shop.example"})
     brief = Brief("Tea", "Pots.", url="http://www.shop.example/a", links=(("http://shop.example/b", "pots"),))
-    plan = planned(replace(site(), hosts=hosts), brief)
+    plan = plan_page(replace(site(), hosts=hosts), brief)
     assert [one.url for one in plan.collected.pages] == [url("a"), url("b")]
     assert plan.notes[0] == "http://www.shop.example/a already exists: the draft replaces it in this brief."
     assert [*plan.collected.links] == [ExistingLink(url("a"), url("b"), "pots")]
@@ -50,9 +50,9 @@ def test_a_new_page_is_added_to_what_is_known(address: str) -> None:
     pages = page("a", "Tea.", lang="en"), page("b", "Pots."), page("c", issue=Reason(NoTarget.NOINDEX))
     sources = source("in the queries", "leaves"), *(source(of=one) for one in pages)
     links = ExistingLink(url("a"), url("b"), "pots"), ExistingLink(url("links already"), url("a"), "tea")
-    known = unpacked(packed(collected(pages, links, sources)))
+    known = from_columns(to_columns(collected(pages, links, sources)))
     brief = Brief("Tea pots", "Tea and pots.", query="tea pots", url=url(address) if address else "")
-    plan = planned(known, replace(brief, links=((url("b"), "the pots"), (url("a"), ""))))
+    plan = plan_page(known, replace(brief, links=((url("b"), "the pots"), (url("a"), ""))))
     site = plan.collected
     others = [one for one in links if one.source != plan.page.key]
     rebuilt = collected(

@@ -39,7 +39,7 @@ def test_a_plan_spends_and_writes_nothing() -> None:
     sink, rejects, kept = Kept(), Kept(), Sealed()
     MemorySerp.put(kept, *GREEN, US, SerpPage((), 1))
     of = context(sink, encoder=Untouchable(), rejects=rejects, serp=Closed())
-    of = replace(of, serp_cache=kept)
+    of = replace(of, delivers=False, serp_cache=kept)
     vectors = MemoryVectors()
     plan = plan_run(replace(of, vector_cache=vectors), rules(), RowSelection(), Told())
     assert (plan.sources, plan.search.searches, plan.sheet_rows) == (6, 3, 3)

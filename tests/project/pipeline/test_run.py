@@ -8,10 +8,7 @@ import pytest
 
 from internal_linker.match.site_index import Site
 from internal_linker.model.errors import InputError, Interrupted, OutOfCredits, OutputError, ServiceError
-from internal_linker.model.records import (
-    Recommendation,
-    RowSelection,
-)
+from internal_linker.model.records import Recommendation, RowSelection
 from internal_linker.project.pipeline.context import Rules, RunContext
 from internal_linker.project.pipeline.run import Run
 from internal_linker.rank.rules import LinkRules
@@ -22,7 +19,6 @@ from tests.support.builders import (
     Engine,
     Given,
     Kept,
-    KeptList,
     Letters,
     MemorySerp,
     MemoryVectors,
@@ -60,11 +56,9 @@ def context(
         serp_cache=MemorySerp(),
         encoder=encoder or Letters(),
         vector_cache=MemoryVectors(),
+        delivers=bool(sinks),
         sinks=sinks,
-        rejects=rejects or Kept(),
-        excluded=KeptList(),
-        duplicates=KeptList(),
-        orphans=KeptList(),
+        lists={"rejects": rejects} if rejects else {},
     )
 
 
@@ -84,7 +78,7 @@ def test_every_page_and_every_query_gets_its_links() -> None:
     found = run(context(sink, rejects=rejects))
     assert list(found) == [url("green"), "tea kettle", url("new"), url("black"), url("pots"), url("water")]
     assert sink.links == list(found.values())
-    assert [reject.row for reject in rejects.rejects] == [6]
+    assert [reject.row for reject in rejects.items] == [6]
     assert "black" in names(found[url("green")])
     assert all(len(each.links) == 2 for each in found.values())
     notes = {name: each.note for name, each in found.items() if each.note}
@@ -183,7 +177,7 @@ def test_a_second_run_asks_nothing_and_says_the_same() -> None:
     assert (len(engine.asked), len(encoder.asked)) == (calls, texts)
 
 
-@pytest.mark.parametrize("steps", [0, 2, 4])
+@pytest.mark.parametrize("steps", [0, 3, 5])
 def test_a_stop_is_heeded_between_two_steps(steps: int) -> None:
     """A stopped run ends before its next step: nothing more is spent, and no partial result is delivered."""
     sink, rejects, engine, encoder = Kept(), Kept(), Engine(), Letters()
@@ -192,8 +186,8 @@ def test_a_stop_is_heeded_between_two_steps(steps: int) -> None:
     with pytest.raises(Interrupted):
         Run(of, rules(), RowSelection(), Told(), lambda: next(answers)).execute("r1")
     assert rejects.writes == (steps > 0)
-    assert bool(engine.asked) == (steps > 1)
-    assert bool(encoder.asked) == (steps > 2)
+    assert bool(engine.asked) == (steps > 2)
+    assert bool(encoder.asked) == (steps > 3)
     assert sink.writes == 0
 
 
@@ -256,7 +250,7 @@ def test_rejects_are_kept_even_where_no_row_is_left() -> None:
     )
     with pytest.raises(InputError, match=r"pages\.csv"):
         run(of)
-    assert [reject.row for reject in rejects.rejects] == [2]
+    assert [reject.row for reject in rejects.items] == [2]
 
 
 def test_pages_that_are_gone_take_no_place() -> None:

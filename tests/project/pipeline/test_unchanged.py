@@ -13,7 +13,8 @@ import pytest
 
 from internal_linker.model.records import RowSelection
 from internal_linker.project.options.links import RunOptions
-from internal_linker.project.pipeline import unchanged
+from internal_linker.project.pipeline import last_run
+from internal_linker.project.pipeline.last_run import find_unchanged, keep_run
 from internal_linker.project.pipeline.run import Run
 from internal_linker.project.project import open_project
 from internal_linker.project.review import LinkDecision, decide, waiting_links
@@ -60,7 +61,7 @@ def repeats(root: Path, options: RunOptions | None = None) -> bool:
     project, options = open_project(root), options or RunOptions()
     with project.context(Told(), serp=options.search) as context:
         steps = Run(context, project.rules(options), RowSelection(options.limit, tuple(options.only)), Told())
-        return bool(steps._repetition and steps._repetition.last())
+        return steps._may_repeat and find_unchanged(context, steps.rules, steps.index) is not None
 
 
 def test_a_run_that_writes_other_columns_does_its_work(root: Path) -> None:
@@ -180,7 +181,7 @@ def test_a_run_does_all_its_work_once_a_month(root: Path, monkeypatch: pytest.Mo
             return cls.fromtimestamp((datetime.now(UTC) + timedelta(days=31)).timestamp(), UTC)
 
     assert repeats(root)
-    monkeypatch.setattr(unchanged, "datetime", Later)
+    monkeypatch.setattr(last_run, "datetime", Later)
     assert not repeats(root)
 
 
@@ -221,7 +222,7 @@ def test_search_results_that_become_too_old_end_it(root: Path) -> None:
     with project.context(Told()) as context:
         steps = Run(context, project.rules(), RowSelection(), Told())
         report = steps.execute("r9")
-        assert report.unchanged and steps._repetition
+        assert report.unchanged and report.memory
         soon = datetime.now(UTC) - timedelta(seconds=1)
 
         class Cache(MemorySerp):
@@ -229,7 +230,5 @@ def test_search_results_that_become_too_old_end_it(root: Path) -> None:
                 return soon
 
         searching = replace(context, serp=Engine({}), serp_cache=Cache())
-        kept = replace(steps._repetition, context=searching)
-        assert report.memory
-        kept.keep(replace(report, unchanged=False), report.memory)
-        assert kept.last() is None
+        keep_run(searching, steps.rules, steps.index, replace(report, unchanged=False), report.memory)
+        assert find_unchanged(searching, steps.rules, steps.index) is None

@@ -10,7 +10,7 @@ from pathlib import Path
 import time_machine
 
 from internal_linker.project.log import LOG_FILE, MAX_BYTES, OLD_FILES
-from internal_linker.store.maintenance import KEPT_DAYS
+from internal_linker.store.databases import KEPT_DAYS
 from tests.end_to_end.test_half_year import Editors, words_stay
 from tests.end_to_end.worlds import HEADER, WORDS, World, fill, queries, world
 from tests.standins.gspread_client import gspread_client

@@ -22,8 +22,8 @@ from internal_linker.model.edges import TIER_NAMES, Anchor, Edge
 from internal_linker.model.errors import ConfigurationError, InputError, InternalLinkerError
 from internal_linker.model.records import Collected, Page
 from internal_linker.project.console import Reporter, open_console
+from internal_linker.project.pipeline.run import rehearse
 from internal_linker.project.project import open_project
-from internal_linker.project.rehearsal import Rehearsed, rehearse
 from internal_linker.sources.tables.csv_writer import decimal, write_rows
 from internal_linker.store.files.atomic import replace_whole
 from internal_linker.text.sentences import sentences
@@ -64,10 +64,9 @@ class Suggestion:
         return first if first and first.text and first.verbatim else None
 
 
-def suggestions(site: str, found: Rehearsed) -> list[Suggestion]:
+def suggestions(site: str, collected: Collected, edges: Sequence[Edge]) -> list[Suggestion]:
     """Return the proposed links between two listed pages."""
-    collected: Collected = found.collected
-    pairs = ((edge, collected.find(edge.source), collected.find(edge.target)) for edge in found.edges)
+    pairs = ((edge, collected.find(edge.source), collected.find(edge.target)) for edge in edges)
     return [Suggestion(site, edge, source, target) for edge, source, target in pairs if source and target]
 
 
@@ -194,7 +193,7 @@ def of_sites(names: Iterable[str], folder: Path, settings: str) -> dict[str, lis
         project = open_project(site)
         reporter = Reporter(open_console(stderr=True))
         with project.context(reporter, serp=False, deliver=False) as context:
-            found[name] = suggestions(name, rehearse(context, project.rules(), reporter))
+            found[name] = suggestions(name, *rehearse(context, project.rules(), reporter))
     return found
 
 

@@ -1,23 +1,38 @@
-"""The lists of the last run, and digests of what they depended on: where nothing changed, they stay."""
+"""What the last run left: its lists, which stay where nothing changed, and whether a run would only repeat it.
+
+A run after which nothing changed ends at once: one digest of all that it depends on and of all that it left.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
+from internal_linker.match.embed import Embedded
 from internal_linker.model.arrays import pairs_of
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.edges import Decided
 from internal_linker.model.needs import PageNeeds
-from internal_linker.model.records import Searched, Source
+from internal_linker.model.records import Collected, Orphan, Recommendation, Searched, Source, Usage
 from internal_linker.model.runs import lists_with
+from internal_linker.model.sequences import Later
+from internal_linker.project.pipeline.context import Rules, RunContext
+from internal_linker.project.pipeline.report import Report
+from internal_linker.project.pipeline.site_index import SiteIndex
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.rules import LinkRules
+from internal_linker.rank.site_lists import SiteLists
 from internal_linker.rank.stability import RECIPE, Earlier
+from internal_linker.review.link_memory import Memory
 from internal_linker.store.runs import RunStore
 
 Identity = tuple[str, str]
+# Once a month a run does all its work: it marks what it needs in the store, from which other sites' runs remove what
+# no run needed for half a year.
+LASTING = timedelta(days=30)
 
 
 @dataclass(frozen=True)
@@ -33,7 +48,7 @@ class Bases:
     # the need of each page that has one, by its key, from 1
     levels: Mapping[str, int] = field(default_factory=dict)
 
-    def of(self, source: Source) -> str:
+    def basis(self, source: Source) -> str:
         """Return a row's basis as it is stored; "" for a row that got no links in this run."""
         own, level = self.rows.get(source.identity), self.levels.get(source.key, 0)
         need = f".{level}" if level else ""
@@ -124,6 +139,88 @@ def earlier_lists(runs: RunStore, hosts: CanonicalHosts, ranking: Ranking, now: 
             gone = any(target not in ranking.rows and not rank for target, rank in links)
             unsettled[at] = gone or own != now.rows[identity]
     return Earlier(pairs_of(lists), changed, unsettled, rose)
+
+
+def find_unchanged(context: RunContext, rules: Rules, index: SiteIndex) -> Mapping[str, Any] | None:
+    """Return what the last run kept if all that it left is there today; ask before anything is stored."""
+    digest = _state(context, rules, index, context.desk.state() if context.desk else "none")
+    kept = index.read_run(digest) if digest else None
+    if kept is None:
+        return None
+    # A run in the future had a wrong clock.
+    began, until = map(datetime.fromisoformat, (kept["at"], kept["until"]))
+    return kept if began <= datetime.now(UTC) < until else None
+
+
+def keep_run(context: RunContext, rules: Rules, index: SiteIndex, report: Report, memory: Memory) -> None:
+    """Keep what this run left, unless the next one might differ, or has to report something again."""
+    desk, state = context.desk, "none"
+    if report.gaps or report.failure or report.no_links or (desk and desk.remarks()):
+        return
+    if desk:
+        written = desk.written()
+        # What editors wrote while the run was going on is read by the next one.
+        if written is None or not memory.knows(written[1]):
+            return
+        state = written[0]
+    if digest := _state(context, rules, index, state):
+        now = datetime.now(UTC)
+        until = now + LASTING
+        if context.serp:
+            until = min(until, context.serp_cache.fresh_until())
+        times = {"at": now.isoformat(), "until": until.isoformat()}
+        # An alert that could not be sent about an orphan is sent by the next run.
+        orphans = report.listed.orphans if report.listed else None
+        known = None if orphans is None else [orphan.page for orphan in orphans]
+        index.write_run(digest, {"run": report.run_id, "outcome": report.outcome, "orphans": known} | times)
+
+
+def report_unchanged(
+    context: RunContext, rules: Rules, kept: Mapping[str, Any], site: Collected, memory: Memory | None
+) -> Report:
+    """Return the report of a run that repeats the last one; the links are read when somebody needs them."""
+    run, orphans, runs = kept["run"], kept["orphans"], context.runs
+    nothing = Embedded(np.zeros((0, 1), np.float32), 0, 0, 0, Usage(), ())
+    versions = runs.versions() if runs else ()
+    count = next((version.rows for version in versions if version.run == run), 0)
+
+    def links() -> list[Recommendation]:
+        rows = runs.rows(run) if runs else ()
+        found = [row.recommendation for row in rows if rules.renewed.hold(row.end)]
+        if memory:
+            memory.restore(found)
+        return found
+
+    return Report(
+        run,
+        site,
+        Searched(),
+        nothing,
+        links() if rules.renewed else Later(count, links),
+        SiteLists({}, None if orphans is None else [Orphan(page, ()) for page in orphans]),
+        memory=memory,
+        outcome=kept["outcome"],
+        unchanged=True,
+    )
+
+
+def _state(context: RunContext, rules: Rules, index: SiteIndex, desk: str) -> str:
+    """Return the digest of all that a run depends on and of all that it left.
+
+    It is "" if nobody knows a part of it, such as the state of the place where editors decide.
+    """
+    scope, encoder = rules.scope, context.encoder
+    edges = context.edges.state() if context.edges else ""
+    # Somebody may have written anything into the Sheet.
+    if context.sheet or not (index.inputs and edges and desk):
+        return ""
+    parts = (
+        *(index.inputs, edges, desk, context.results()),
+        *map(str, (rules.renewed, scope.sources, scope.default_sources, scope.targets)),
+        *(context.serp.market if context.serp else "", context.needs is not None, context.figures),
+        *(encoder.name, encoder.model, encoder.recipe, encoder.dimensions),
+    )
+    return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _digest(*facts: object) -> str:

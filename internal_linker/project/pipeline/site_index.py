@@ -1,6 +1,6 @@
 """What a lookup needs of a site: read from the index as far as that is up to date, else computed and kept."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,14 +14,14 @@ from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.match.embed import Embedded
 from internal_linker.match.site_index import Site
 from internal_linker.match.tokens import Tokenized, tokenize
-from internal_linker.model.arrays import Nearest, Vectors
+from internal_linker.model.arrays import Vectors
 from internal_linker.model.errors import OutputError
-from internal_linker.model.ports import ListSink, Progress
+from internal_linker.model.ports import Progress
 from internal_linker.model.progress import Tracker
-from internal_linker.model.records import Collected, ExistingLink, Reject, Searched, Source, Targets, Text
+from internal_linker.model.records import Collected, ExistingLink, Targets, Text
 from internal_linker.model.version import program_digest
+from internal_linker.project.pipeline.columns import from_columns, to_columns
 from internal_linker.project.pipeline.context import RunContext
-from internal_linker.project.pipeline.packed import packed, unpacked
 from internal_linker.rank.adaptation import Adaptation, Examples, adapted
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.rules import LinkRules
@@ -36,7 +36,7 @@ _WORTH_WRITING = 0.05
 
 
 @dataclass(frozen=True)
-class Stored:
+class PageComparison:
     """The part of the index that compares pages."""
 
     state: str  # what it was derived from
@@ -50,27 +50,8 @@ class Stored:
         """Count of distinct texts."""
         return len({*self.hashes})
 
-    def resumed(
-        self,
-        collected: Collected,
-        sources: Sequence[Source],
-        targets: Targets,
-        searched: Searched,
-        *,
-        texts: Sequence[Text],
-        rules: LinkRules,
-        joined: Nearest | None,
-    ) -> Ranking:
-        """Return the ranking of these sources, without guests, given the texts of the pages; see `Ranking`."""
-        ranking = self.ranking.resumed(
-            collected, sources, targets, searched, texts=texts, rules=rules, joined=joined
-        )
-        if self.hubness is not None:
-            ranking.site.know(self.hubness)
-        return ranking
 
-
-class Prepared:
+class SiteIndex:
     """Reads and keeps the parts of one command; without an index, everything is computed.
 
     Args:
@@ -88,49 +69,38 @@ class Prepared:
         """A digest of all tables, the settings and the program; "" without an index."""
         return self._inputs
 
-    def collected(
-        self, read: Callable[[Progress], Collected], rejects: "Remarked | None" = None
-    ) -> Collected:
-        """Return the input.
-
-        Args:
-            read: reads it from the tables; writes the rejected rows.
-            rejects: where they are written if the index has the input; None: they are not listed.
-
-        Raises:
-            OutputError: the rejected rows can't be written.
-        """
+    def collected(self, read: Callable[[Progress], Collected]) -> Collected:
+        """Return the input; `read` reads it from the tables."""
         known = self._known(PAGES, self._inputs)
         found: Any = None if known else self._read(PAGES, self._inputs)
         if found:
-            known = self._remember(PAGES, self._inputs, (unpacked(found["input"]), found["notes"]))
+            known = self._remember(PAGES, self._inputs, (from_columns(found["input"]), found["notes"]))
         if known:
             before: Collected = known[0]
-            for note in (*known[1], *(rejects.write(before.rejects) if rejects else ())):
+            for note in known[1]:
                 self._progress.warn(note)
             return before
         noted = Tracker(self._progress)
         collected = read(noted)
         if self._inputs:
-            notes = [note for note in noted.notes if not (rejects and note in rejects.remarks)]
-            self._keep(PAGES, self._inputs, {"input": packed(collected), "notes": notes})
+            self._keep(PAGES, self._inputs, {"input": to_columns(collected), "notes": noted.notes})
         return collected
 
-    def stored(self, collected: Collected, targets: Targets, rules: LinkRules) -> Stored | None:
+    def comparison(self, collected: Collected, targets: Targets, rules: LinkRules) -> PageComparison | None:
         """Return the comparison of the pages if the index has it."""
         state = self._state_of(collected, targets, rules)
-        known: Stored | None = self._known(SITE, state)
+        known: PageComparison | None = self._known(SITE, state)
         if known:
             return known
         found: Any = self._read(SITE, state, collected)
         if not found:
             return None
         hubness: Any = self._read(HUBNESS, state)
-        stored = Stored(state, found["ranking"], found["hashes"], found["notes"], hubness)
+        comparison = PageComparison(state, found["ranking"], found["hashes"], found["notes"], hubness)
         if self._context.kept is not None:
-            stored.ranking.site.hold_vectors()
-        self._remember(SITE, state, stored)
-        return stored
+            comparison.ranking.site.hold_vectors()
+        self._remember(SITE, state, comparison)
+        return comparison
 
     def tokenized(self, texts: Sequence[Text]) -> Tokenized:
         """Return the pages' texts tokenized: only those that the index doesn't have are split into words."""
@@ -179,13 +149,13 @@ class Prepared:
         """Keep the hubness of the texts, if it is known of many more than the index has."""
         if not state:
             return
-        stored: Stored | None = self._known(SITE, state)
-        before: Any = stored.hubness if stored else self._read(HUBNESS, state)
+        comparison: PageComparison | None = self._known(SITE, state)
+        before: Any = comparison.hubness if comparison else self._read(HUBNESS, state)
         known = 0 if before is None else np.isfinite(before[0]).sum()
         # That of guests is nobody else's.
         found = site.known_hubness[:, : len(site.pages)]
-        if stored:
-            self._remember(SITE, state, replace(stored, hubness=found))
+        if comparison:
+            self._remember(SITE, state, replace(comparison, hubness=found))
         if np.isfinite(found[0]).sum() - known > _WORTH_WRITING * found.shape[1]:
             self._keep(HUBNESS, state, np.ascontiguousarray(found))
 
@@ -253,12 +223,12 @@ class Prepared:
                     self._keep(PHRASES, self._texts_state, site.page_words.kept())
         self._counted_sites.clear()
 
-    def kept_run(self, digest: str) -> Mapping[str, Any] | None:
+    def read_run(self, digest: str) -> Mapping[str, Any] | None:
         """Return what the last run kept, if this is the digest of all that it left."""
         found: Any = self._read(RUN, digest)
         return found if isinstance(found, dict) else None
 
-    def keep_run(self, digest: str, kept: Mapping[str, Any]) -> None:
+    def write_run(self, digest: str, kept: Mapping[str, Any]) -> None:
         """Keep what a run says of itself under the digest of all that it left."""
         self._keep(RUN, digest, dict(kept))
 
@@ -318,19 +288,6 @@ class Prepared:
         except OutputError as error:
             self._writes = False
             self._progress.warn(str(error))
-
-
-class Remarked:
-    """A sink for rejected rows that remembers what the sink said, which is not about the input."""
-
-    def __init__(self, sink: ListSink[Reject]) -> None:
-        self.name, self._sink = sink.name, sink
-        self.remarks: list[str] = []
-
-    def write(self, items: Iterable[Reject]) -> Sequence[str]:
-        """Write the rows; see `ListSink`."""
-        self.remarks += self._sink.write(items)
-        return self.remarks
 
 
 def _known(collected: Collected | None) -> dict[str, object]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from internal_linker.model.canonical_hosts import CanonicalHosts, Variants
 from internal_linker.model.reasons import NoTarget, Reason
 from internal_linker.model.records import Collected, ExistingLink, Page, Reject, Source
-from internal_linker.project.pipeline.packed import packed, unpacked
+from internal_linker.project.pipeline.columns import from_columns, to_columns
 
 A, B, C, D = (f"https://site.example/{name}/" for name in "abcd")
 
@@ -37,7 +37,7 @@ def test_everything_comes_back() -> None:
         CanonicalHosts({"s.example": ("", "site.example")}, {"site.example": "https://site.example"}),
         Variants(1, "http://site.example/"),
     )
-    found = unpacked(pickle.loads(pickle.dumps(packed(whole))))
+    found = from_columns(pickle.loads(pickle.dumps(to_columns(whole))))
     read = [replace(page, content=str(page.content)) for page in found.pages]
     assert tuple(read) == pages
     assert [bool(page.content) for page in found.pages] == [True, False, True, False]
@@ -51,7 +51,7 @@ def test_everything_comes_back() -> None:
 
 def test_an_empty_input() -> None:
     empty = Collected((), (), (), 0)
-    found = unpacked(packed(empty))
+    found = from_columns(to_columns(empty))
     assert (
         replace(found, pages=tuple(found.pages), sources=tuple(found.sources), links=tuple(found.links))
         == empty
