@@ -44,6 +44,11 @@ class RunLink:
     run: str  # the run's id
 
 
+def _sentence(edge: Edge) -> str:
+    """Return the sentence of a link, with the words of its suggested wording in brackets."""
+    return shown_wording(edge) or edge.chosen.sentence
+
+
 def _section(source: str) -> str:
     """Return the section of a page's URL, readable."""
     return unquote(section_of(source if "://" in source else f"https://{source}"))
@@ -109,89 +114,32 @@ def output_columns(links: int) -> Sequence[Column]:
     )
 
 
-# The columns of the review that its readers and writers name.
-STATUS, ANCHOR, SENTENCE, NOTES = "status", "anchor", "sentence", "notes"
-SCORE, TIER, SOURCE, TARGET = "score", "tier", "source", "target"
-LINK_ID, PROPOSED, WRITTEN, ROW_KEY = "link_id", "proposed", "written", "row_key"
-WHO = "who"
-
-SOURCE_TITLE = Column("source_title", "Source Title", 30, "text")
-TARGET_TITLE = Column("target_title", "Target Title", 30, "text")
 # The review, a `LinkView` a row: the workbook and the tab of the Sheet.
 REVIEW = (
-    Column(
-        STATUS,
-        "Status",
-        15,
-        note="Choose accepted or rejected, or edited if you changed the anchor. The tool writes "
-        "proposed, live (found on the site) and withdrawn, and never changes your decision.",
-        value=lambda link: link.edge.status,
-    ),
-    Column(
-        ANCHOR,
-        "Anchor",
-        28,
-        "text",
-        note="The text to put the link on. Change it freely: the tool never changes your text.",
-        value=lambda link: link.edge.chosen.text,
-    ),
-    Column(
-        SENTENCE,
-        "Sentence",
-        64,
-        "text",
-        note="The sentence in which the link goes; the anchor is in bold. Words in [brackets] are new text: if you "
-        "accept the link, apply adds them. To accept it for a related box instead, empty this cell first.",
-        value=lambda link: shown_wording(link.edge) or link.edge.chosen.sentence,
-    ),
-    SOURCE_TITLE,
-    TARGET_TITLE,
+    Column("status", "Status", 15, value=lambda link: link.edge.status),
+    Column("anchor", "Anchor", 28, "text", value=lambda link: link.edge.chosen.text),
+    Column("sentence", "Sentence", 64, "text", value=lambda link: _sentence(link.edge)),
+    Column("source_title", "Source Title", 30, "text"),
+    Column("target_title", "Target Title", 30, "text"),
     Column("section", "Source Section", 16, value=lambda link: _section(link.edge.source_url)),
+    Column("score", "Score", 7, value=lambda link: score_of(link.edge.strength)),
+    Column("tier", "Tier", 12, value=lambda link: TIER_NAMES[link.edge.tier]),
     Column(
-        SCORE,
-        "Score",
-        7,
-        note="How good the link is, from 0 to 100; links in the text always score more than others of their page.",
-        value=lambda link: score_of(link.edge.strength),
+        "why", "Why", 40, "text", value=lambda link: with_warning(warning(link.edge), full_reason(link.edge))
     ),
-    Column(
-        TIER,
-        "Tier",
-        12,
-        note="Where the link belongs: in the text (green), in a box of related links (amber), or only after your look "
-        "at it (grey).",
-        value=lambda link: TIER_NAMES[link.edge.tier],
-    ),
-    Column(
-        "why",
-        "Why",
-        40,
-        "text",
-        note="Why the tool proposes the link. 'New text' means the title, for a box of related links or new words. "
-        "A warning comes first if the anchor is not in the page's text, or only in a link or a heading.",
-        value=lambda link: with_warning(warning(link.edge), full_reason(link.edge)),
-    ),
-    Column(
-        NOTES,
-        "Notes",
-        28,
-        "text",
-        note="Your own notes. The tool never changes what you write here.",
-        value=lambda link: link.edge.notes,
-    ),
-    Column(SOURCE, "Source", 40, value=lambda link: link.edge.source_url),
-    Column(TARGET, "Target", 40, value=lambda link: link.edge.target_url),
+    Column("notes", "Notes", 28, "text", value=lambda link: link.edge.notes),
+    Column("source", "Source", 40, value=lambda link: link.edge.source_url),
+    Column("target", "Target", 40, value=lambda link: link.edge.target_url),
     # The row's id, the anchor and the status that a run wrote last, and a digest of the row's source and target, which
     # shows that somebody sorted the visible columns without the hidden ones.
-    Column(LINK_ID, "Link ID", 20, "hidden", value=lambda link: link.edge.id),
-    Column(PROPOSED, "Proposed Anchor", 30, "hidden", value=lambda link: proposed_anchor(link.edge)),
-    Column(WRITTEN, "Written Status", 12, "hidden", value=lambda link: link.edge.status),
-    Column(ROW_KEY, "Row Key", 12, "hidden"),
+    Column("link_id", "Link ID", 20, "hidden", value=lambda link: link.edge.id),
+    Column("proposed", "Proposed Anchor", 30, "hidden", value=lambda link: proposed_anchor(link.edge)),
+    Column("written", "Written Status", 12, "hidden", value=lambda link: link.edge.status),
+    Column("row_key", "Row Key", 12, "hidden"),
 )
-
 REVIEW_KEYS = tuple(column.key for column in REVIEW)
 # Editors write into these columns of the review, and the program into the others.
-EDITORS = (STATUS, ANCHOR, NOTES)
+EDITORS = ("status", "anchor", "notes")
 HIDDEN = tuple(column.key for column in REVIEW if column.look == "hidden")
 
 # Whether a link is on the site, as people read it.
@@ -237,10 +185,7 @@ DUPLICATES = (
     Column("overlap", "Shingle Overlap"),
 )
 # Each page without inlinks, and the pages to link from, best first.
-ORPHANS = (
-    Column("page", "Orphan"),
-    *_numbered("Source", 5, lambda item: item.sources),
-)
+ORPHANS = Column("page", "Orphan"), *_numbered("Source", 5, lambda item: item.sources)
 # Added links; Place is empty if the target was not among the candidates.
 BACKTEST = (
     Column("source", "Source"),
@@ -276,41 +221,53 @@ class Language:
 
 ENGLISH = Language(
     # Editors may add the column Who to say who decided.
-    headers={**{column.key: column.header for column in REVIEW}, WHO: "Who"},
-    notes={column.key: column.note for column in REVIEW if column.note},
+    headers={**{column.key: column.header for column in REVIEW}, "who": "Who"},
+    notes={
+        "status": "Choose accepted or rejected, or edited if you changed the anchor. The tool writes proposed, live "
+        "(found on the site) and withdrawn, and never changes your decision.",
+        "anchor": "The text to put the link on. Change it freely: the tool never changes your text.",
+        "sentence": "The sentence in which the link goes; the anchor is in bold. Words in [brackets] are new text: if "
+        "you accept the link, apply adds them. To accept it for a related box instead, empty this cell first.",
+        "score": "How good the link is, from 0 to 100; links in the text always score more than others of their page.",
+        "tier": "Where the link belongs: in the text (green), in a box of related links (amber), or only after your "
+        "look at it (grey).",
+        "why": "Why the tool proposes the link. 'New text' means the title, for a box of related links or new words. "
+        "A warning comes first if the anchor is not in the page's text, or only in a link or a heading.",
+        "notes": "Your own notes. The tool never changes what you write here.",
+    },
     statuses={status: status for status in get_args(Status)},
 )
 GERMAN = Language(
     headers={
         **ENGLISH.headers,
-        ANCHOR: "Ankertext",
-        SENTENCE: "Satz",
+        "anchor": "Ankertext",
+        "sentence": "Satz",
         "source_title": "Titel der Quelle",
         "target_title": "Titel des Ziels",
         "section": "Bereich der Quelle",
-        SCORE: "Punkte",
-        TIER: "Platz",
+        "score": "Punkte",
+        "tier": "Platz",
         "why": "Begründung",
-        NOTES: "Notizen",
-        SOURCE: "Quelle",
-        TARGET: "Ziel",
-        WHO: "Wer",
+        "notes": "Notizen",
+        "source": "Quelle",
+        "target": "Ziel",
+        "who": "Wer",
     },
     notes={
-        STATUS: "Wählen Sie angenommen oder abgelehnt, oder geändert, wenn Sie den Ankertext geändert haben. Das "
+        "status": "Wählen Sie angenommen oder abgelehnt, oder geändert, wenn Sie den Ankertext geändert haben. Das "
         "Programm schreibt vorgeschlagen, live (auf der Website gefunden) und zurückgezogen und ändert Ihre "
         "Entscheidung nie.",
-        ANCHOR: "Der Text, der verlinkt wird. Ändern Sie ihn frei: Das Programm ändert Ihren Text nie.",
-        SENTENCE: "Der Satz, in den der Link kommt, mit dem Ankertext in Fettschrift. Wörter in [Klammern] sind neuer "
-        "Text: Nehmen Sie den Link an, fügt apply sie ein. Soll er stattdessen in einen Kasten, leeren Sie zuerst "
-        "diese Zelle.",
-        SCORE: "Wie gut der Link ist, von 0 bis 100; Links im Text haben immer mehr Punkte als andere ihrer Seite.",
-        TIER: "Wohin der Link gehört: in den Text (in the text, grün), in einen Kasten mit verwandten Links (related "
+        "anchor": "Der Text, der verlinkt wird. Ändern Sie ihn frei: Das Programm ändert Ihren Text nie.",
+        "sentence": "Der Satz, in den der Link kommt, mit dem Ankertext in Fettschrift. Wörter in [Klammern] sind "
+        "neuer Text: Nehmen Sie den Link an, fügt apply sie ein. Soll er stattdessen in einen Kasten, leeren Sie "
+        "zuerst diese Zelle.",
+        "score": "Wie gut der Link ist, von 0 bis 100; Links im Text haben immer mehr Punkte als andere ihrer Seite.",
+        "tier": "Wohin der Link gehört: in den Text (in the text, grün), in einen Kasten mit verwandten Links (related "
         "box, gelb) oder erst nach Ihrer Prüfung auf die Seite (needs a look, grau).",
         "why": "Warum das Programm den Link vorschlägt. 'New text' heißt: der Titel, für einen Kasten oder neuen Text. "
         "Steht der Ankertext nicht im Text der Seite, oder nur in einem Link oder einer Überschrift, steht das "
         "zuerst da.",
-        NOTES: "Ihre eigenen Notizen. Das Programm ändert sie nie.",
+        "notes": "Ihre eigenen Notizen. Das Programm ändert sie nie.",
     },
     statuses={
         "proposed": "vorgeschlagen",

@@ -53,7 +53,7 @@ from internal_linker.sources.serp.search import SearchRules
 from internal_linker.sources.tables.columns import Kind, find_column
 from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.sources.tables.links_csv import Keeps, LinksCsv, OutputCsv
-from internal_linker.sources.tables.lists_csv import ListCsv, VectorsCsv
+from internal_linker.sources.tables.lists_csv import PAGE_VECTORS, ListCsv
 from internal_linker.store.answers import SerpResultCache, StoredAnswers, StoredPages
 from internal_linker.store.applied_links import AppliedLinks, Experiments
 from internal_linker.store.databases import Databases
@@ -360,9 +360,9 @@ class Project:
         """Return another table of links; a relative path starts at the current directory."""
         return CsvTable(path, str(path))
 
-    def vectors_csv(self, name: str) -> VectorsCsv:
+    def vectors_csv(self, name: str) -> ListCsv:
         """Return a file that `export-vectors` writes."""
-        return VectorsCsv(self.file(name))
+        return ListCsv(self.file(name), PAGE_VECTORS)
 
     def diff_csv(self) -> ListCsv:
         """Return the file that `diff` writes."""

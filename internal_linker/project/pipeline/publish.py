@@ -13,7 +13,6 @@ from internal_linker.model.ports import Anchors, ListSink, Progress, RunStore
 from internal_linker.model.reasons import NoTarget, Reason
 from internal_linker.model.records import ExcludedTarget, Recommendation, Source, Targets
 from internal_linker.model.runs import Version, VersionRow, overlaid, rows_with
-from internal_linker.model.sections import section_of
 from internal_linker.project.pipeline.context import PublishVectors, Rules, RunContext
 from internal_linker.project.pipeline.deliver import deliver
 from internal_linker.project.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
@@ -21,7 +20,7 @@ from internal_linker.project.pipeline.report import Report
 from internal_linker.project.pipeline.site_places import SitePlaces
 from internal_linker.rank.fusion_choice import FUSION
 from internal_linker.rank.site_lists import excluded_targets
-from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
+from internal_linker.review.acceptance import acceptance, rising_rejections
 from internal_linker.review.link_memory import Memory
 
 
@@ -146,10 +145,7 @@ class Publication:
         edges = {edge.id: edge for edge in memory.store.each("live")}
         judged = sorted(memory.store.each(judged=True), key=lambda edge: edge.at)
         edges |= {edge.id: edge for edge in judged}
-        self.report.accepted = acceptance(
-            Decision(edge.tier, edge.origin, section_of(edge.source), edge.verdict or edge.status)
-            for edge in edges.values()
-        )
+        self.report.accepted = acceptance(edges.values())
         recent = sum(edge.at > since for edge in judged)
         if recent and (rising := rising_rejections([edge.verdict or "live" for edge in judged], recent)):
             self.progress.warn(rising)

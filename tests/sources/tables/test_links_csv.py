@@ -30,7 +30,7 @@ from internal_linker.model.records import (
 from internal_linker.model.urls import normal_form
 from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.sources.tables.links_csv import LinksCsv, OutputCsv
-from internal_linker.sources.tables.lists_csv import ListCsv, VectorsCsv
+from internal_linker.sources.tables.lists_csv import PAGE_VECTORS, ListCsv
 from internal_linker.store.files.atomic import replace_whole
 from tests.support.builders import anything, whole
 
@@ -98,7 +98,7 @@ def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
     ]
     ListCsv(path, REJECTED_ROWS).write([Reject("+t", 2, "-u", "=r")])
     assert rows(path)[1] == ["'+t", "2", "'-u", "'=r"]
-    VectorsCsv(path).write([("=u", np.array([-1.0], np.float32))])
+    ListCsv(path, PAGE_VECTORS).write([("=u", np.array([-1.0], np.float32))])
     assert rows(path)[1] == ["'=u", "[-1]"]
 
 
@@ -306,7 +306,7 @@ def test_vectors_come_back_exactly(tmp_path: Path, kind: type[np.floating]) -> N
     path = tmp_path / "vectorized_urls.csv"
     vectors: Vectors = np.random.default_rng(7).standard_normal((50, 64)).astype(kind)
     given = ((f"https://a.example/{i}", vector) for i, vector in enumerate(vectors))
-    assert VectorsCsv(path).write(given) == []
+    assert ListCsv(path, PAGE_VECTORS).write(given) == []
     header, *body = rows(path)
     assert header == ["URL", "Embedding"]
     assert [row[0] for row in body] == [f"https://a.example/{i}" for i in range(50)]
