@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, get_args
 from urllib.parse import unquote
 
-from internal_linker.model.edges import TIER_NAMES, Anchor, Edge, Status, score_of, why
+from internal_linker.model.edges import TIER_NAMES, Edge, Status, score_of, why
 from internal_linker.model.records import Link, Page, Source
 from internal_linker.model.results import Column
 from internal_linker.model.sections import section_of
@@ -35,11 +35,11 @@ class LinkView:
 
 @dataclass(frozen=True, slots=True)
 class RunLink:
-    """A link of a run: its row, its figures, and what is stored of it; None: nothing is stored."""
+    """A link of a run with what is stored of it."""
 
     source: Source
     link: Link
-    edge: Edge | None
+    view: LinkView | None  # None: nothing is stored
     model: str  # the encoder's name
     run: str  # the run's id
 
@@ -54,13 +54,9 @@ def _section(source: str) -> str:
     return unquote(section_of(source if "://" in source else f"https://{source}"))
 
 
-def _stored(value: Callable[[Edge], Any]) -> Callable[[RunLink], Any]:
-    """Return a value of a run's link that follows from what is stored of it; "" if nothing is."""
-    return lambda row: "" if row.edge is None else value(row.edge)
-
-
-def _anchor(value: Callable[[Anchor], Any]) -> Callable[[RunLink], Any]:
-    return _stored(lambda edge: value(edge.chosen))
+def _stored(key: str, header: str, value: Callable[[LinkView], Any]) -> Column:
+    """Return a column of links.csv for what is stored of a link; its cells are "" if nothing is."""
+    return Column(key, header, value=lambda row: "" if row.view is None else value(row.view))
 
 
 def _numbered(header: str, count: int, values: Callable[[Any], Sequence[str]]) -> list[Column]:
@@ -78,19 +74,19 @@ LINKS_CSV = (
     Column("source", "Source", value=lambda row: row.source.url),
     Column("target", "Target", value=lambda row: row.link.target.url),
     Column("rank", "Rank", value=lambda row: row.link.rank),
-    Column("score", "Score", value=_stored(lambda edge: score_of(edge.strength))),
-    Column("tier", "Tier", value=_stored(lambda edge: edge.tier)),
-    Column("anchor", "Anchor", value=_anchor(lambda anchor: anchor.text)),
-    Column("sentence", "Sentence", value=_anchor(lambda anchor: anchor.sentence)),
-    Column("wording", "Suggested Wording", value=_stored(shown_wording)),
-    Column("why", "Why", value=_stored(why)),
-    Column("status", "Status", value=_stored(lambda edge: edge.status)),
-    Column("type", "Type", value=_stored(lambda edge: edge.kind)),
+    _stored("score", "Score", lambda link: score_of(link.edge.strength)),
+    _stored("tier", "Tier", lambda link: link.edge.tier),
+    _stored("anchor", "Anchor", lambda link: link.edge.chosen.text),
+    _stored("sentence", "Sentence", lambda link: link.edge.chosen.sentence),
+    _stored("wording", "Suggested Wording", lambda link: shown_wording(link.edge)),
+    _stored("why", "Why", lambda link: why(link.edge)),
+    _stored("status", "Status", lambda link: link.edge.status),
+    _stored("type", "Type", lambda link: link.edge.kind),
     Column("origin", "Origin", value=lambda row: row.link.origin),
     Column("query", "Main Query", value=lambda row: row.source.query),
     Column("model", "Model"),
     Column("run", "Run"),
-    Column("id", "Link Id", value=_stored(lambda edge: edge.id)),
+    _stored("id", "Link Id", lambda link: link.edge.id),
 )
 # The figures behind a score, which links.csv has on demand.
 FIGURES = (
@@ -99,8 +95,8 @@ FIGURES = (
     Column("lexical", "Lexical Score", value=lambda row: row.link.target.lexical),
     Column("probability", "Probability", value=lambda row: row.link.target.probability),
     Column("blend", "Blend", value=lambda row: row.link.target.score),
-    Column("anchor_model", "Anchor Model", value=_anchor(lambda anchor: anchor.model)),
-    Column("anchor_confidence", "Anchor Confidence", value=_anchor(lambda anchor: anchor.confidence)),
+    _stored("anchor_model", "Anchor Model", lambda link: link.edge.chosen.model),
+    _stored("anchor_confidence", "Anchor Confidence", lambda link: link.edge.chosen.confidence),
 )
 
 

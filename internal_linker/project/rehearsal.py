@@ -7,7 +7,7 @@ from datetime import datetime
 
 from internal_linker.model import ports
 from internal_linker.model.edges import Edge, Status
-from internal_linker.model.ports import EdgeOf, Progress
+from internal_linker.model.ports import Progress, ViewOf
 from internal_linker.model.records import Choice, Collected, Recommendation
 from internal_linker.project.pipeline.context import Rules, RunContext
 from internal_linker.project.pipeline.run import Run
@@ -61,11 +61,11 @@ class _Links:
         self.found: dict[str, Edge] = {}
 
     def deliver(
-        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+        self, recommendations: Sequence[Recommendation], run_id: str, view_of: ViewOf | None = None
     ) -> Sequence[str]:
-        if edge_of:
+        if view_of:
             pairs = ((item.source, link) for item in recommendations for link in item.links)
-            for edge in (edge_of(source, link) for source, link in pairs if source.is_page):
+            for edge in (view_of(source, link).edge for source, link in pairs if source.is_page):
                 self.found.setdefault(edge.id, edge)
         return ()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.errors import ServiceError
-from internal_linker.model.ports import EdgeOf, Encoder, StreamSource
+from internal_linker.model.ports import Encoder, StreamSource, ViewOf
 from internal_linker.model.reasons import NoTarget, Reason
 from internal_linker.model.records import (
     Collected,
@@ -260,7 +260,7 @@ class Kept:
     writes: int = 0
 
     def deliver(
-        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+        self, recommendations: Sequence[Recommendation], run_id: str, view_of: ViewOf | None = None
     ) -> Sequence[str]:
         if self.error:
             raise self.error

@@ -9,7 +9,7 @@ from typing import Any
 from internal_linker.model.arrays import floats
 from internal_linker.model.errors import OutputError, ServiceError
 from internal_linker.model.evidence import NO_EVIDENCE, NO_NEED, Evidence
-from internal_linker.model.ports import EdgeOf, LinkSink, ListSink, Progress
+from internal_linker.model.ports import LinkSink, ListSink, Progress, ViewOf
 from internal_linker.model.records import Candidate, Link, Origin, Recommendation, Shortage, Source
 from internal_linker.model.sequences import FEW, Lazy
 
@@ -90,19 +90,19 @@ def deliver(
     run_id: str,
     progress: Progress,
     *,
-    edge_of: EdgeOf | None = None,
+    view_of: ViewOf | None = None,
 ) -> Delivered:
     """Write the links to all sinks, and the lists; without a sink for links, write nothing at all.
 
     Args:
         lists: the sinks for lists, each with its items.
-        edge_of: a function that returns the edge of a link; None: no edges are stored.
+        view_of: a function that returns what is stored of a link; None: nothing is.
     """
     done, written, failed = Delivered(), list[str](), list[str]()
     progress.start("Delivery", len(sinks), "places")
     for sink in sinks:
         try:
-            done.gaps += sink.deliver(recommendations, run_id, edge_of)
+            done.gaps += sink.deliver(recommendations, run_id, view_of)
             written.append(sink.name)
         except (ServiceError, OutputError) as error:
             _failed(done, error, progress)

@@ -213,18 +213,19 @@ class Publication:
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:
         report, context = self.report, self.context
+        if memory:
+            memory.pages = {page.key: page for page in report.collected.pages}
         excluded = _counted(excluded_targets(report.collected, self.targets), report.excluded)
         lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(context.excluded, excluded)]
         if report.listed:
             lists.append((context.duplicates, report.listed.duplicates.values()))
             lists.append((context.orphans, report.listed.orphans or ()))
         if memory and memory.heard and context.desk and not held:
-            pages = {page.key: page for page in report.collected.pages}
-            lists.append((context.desk, memory.review_rows(pages)))
+            lists.append((context.desk, memory.review_rows()))
         sinks = [*context.sinks, *([context.sheet] if context.sheet and not held else [])]
-        edge_of = memory.edge_of if memory else None
+        view_of = memory.view_of if memory else None
         delivered = deliver(
-            report.recommendations, sinks, lists, report.run_id, self.progress, edge_of=edge_of
+            report.recommendations, sinks, lists, report.run_id, self.progress, view_of=view_of
         )
         report.gaps += delivered.gaps
         report.failure = delivered.failure

@@ -10,7 +10,7 @@ from typing import Any
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.columns import FIGURES, LINKS_CSV, RunLink, output_columns
 from internal_linker.model.errors import InputError
-from internal_linker.model.ports import EdgeOf
+from internal_linker.model.ports import ViewOf
 from internal_linker.model.records import Recommendation, fold_query
 from internal_linker.model.results import Column
 from internal_linker.sources.tables.csv_reader import CsvRecords
@@ -37,7 +37,7 @@ class _LinkCsv:
         self._keeps, self._write_whole, self._hosts = keeps, write_whole, hosts or CanonicalHosts()
 
     def deliver(
-        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+        self, recommendations: Sequence[Recommendation], run_id: str, view_of: ViewOf | None = None
     ) -> Sequence[str]:
         """Write the file; return what was unusual, one sentence each.
 
@@ -45,26 +45,26 @@ class _LinkCsv:
             OutputError: the file can't be written; the earlier file stays as it was.
         """
         if not self._keeps or not self.path.exists() or not self.path.stat().st_size:
-            return self._replace(recommendations, run_id, edge_of)
+            return self._replace(recommendations, run_id, view_of)
         try:
-            return self._merge(recommendations, run_id, edge_of, self._keeps)
+            return self._merge(recommendations, run_id, view_of, self._keeps)
         except InputError as error:
             copy = copy_aside(self.path)
             lost = f"{error} {self.name} now contains only this run's rows; its earlier content is in {copy.name}."
-            return [lost, *self._replace(recommendations, run_id, edge_of)]
+            return [lost, *self._replace(recommendations, run_id, view_of)]
 
     def _replace(
-        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None
+        self, recommendations: Sequence[Recommendation], run_id: str, view_of: ViewOf | None
     ) -> list[str]:
         columns = self._columns(recommendations, ())
-        rows = (row for item in recommendations for row in self._rows(item, columns, run_id, edge_of))
+        rows = (row for item in recommendations for row in self._rows(item, columns, run_id, view_of))
         return write_rows(self.path, [column.header for column in columns], rows, self._write_whole)
 
     def _merge(
         self,
         recommendations: Sequence[Recommendation],
         run_id: str,
-        edge_of: EdgeOf | None,
+        view_of: ViewOf | None,
         keeps: Callable[[str], bool],
     ) -> list[str]:
         name = f"files/{self.path.name}"
@@ -90,7 +90,7 @@ class _LinkCsv:
                 """Yield earlier rows unchanged, and our rows at their positions."""
                 for part in self._merged(named, header, places, keeps):
                     if isinstance(part, int):
-                        yield from self._rows(recommendations[part], columns, run_id, edge_of)
+                        yield from self._rows(recommendations[part], columns, run_id, view_of)
                     else:
                         yield part
 
@@ -137,16 +137,16 @@ class _LinkCsv:
         return item.source.url
 
     def _rows(
-        self, item: Recommendation, columns: Sequence[Column], run_id: str, edge_of: EdgeOf | None
+        self, item: Recommendation, columns: Sequence[Column], run_id: str, view_of: ViewOf | None
     ) -> Iterator[Row]:
-        for one in self._items(item, run_id, edge_of):
+        for one in self._items(item, run_id, view_of):
             yield plain_cells(column.read(one) for column in columns)
 
     def _columns(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> Sequence[Column]:
         """Return the columns of the file; `earlier` is the header that it has."""
         raise NotImplementedError
 
-    def _items(self, item: Recommendation, run_id: str, edge_of: EdgeOf | None) -> Iterable[Any]:
+    def _items(self, item: Recommendation, run_id: str, view_of: ViewOf | None) -> Iterable[Any]:
         """Return what has a row of its own."""
         raise NotImplementedError
 
@@ -188,7 +188,7 @@ class OutputCsv(_LinkCsv):
     def _url(self, item: Recommendation) -> str:
         return item.source.row_url or item.source.url
 
-    def _items(self, item: Recommendation, run_id: str, edge_of: EdgeOf | None) -> Iterable[Any]:
+    def _items(self, item: Recommendation, run_id: str, view_of: ViewOf | None) -> Iterable[Any]:
         return (item,)
 
 
@@ -225,9 +225,9 @@ class LinksCsv(_LinkCsv):
         has_figures = self._figures or {column.header for column in FIGURES} & {*earlier}
         return (*LINKS_CSV, *FIGURES) if has_figures else LINKS_CSV
 
-    def _items(self, item: Recommendation, run_id: str, edge_of: EdgeOf | None) -> Iterable[Any]:
+    def _items(self, item: Recommendation, run_id: str, view_of: ViewOf | None) -> Iterable[Any]:
         source = item.source
         # No page can carry what is suggested for a query without one.
         for link in item.links if source.is_page else ():
-            edge = edge_of(source, link) if edge_of else None
-            yield RunLink(source, link, edge, self._model_name, run_id)
+            view = view_of(source, link) if view_of else None
+            yield RunLink(source, link, view, self._model_name, run_id)

@@ -13,7 +13,7 @@ import pytest
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.canonical_hosts import CanonicalHosts, host_map
-from internal_linker.model.columns import BACKTEST, EXCLUDED_TARGETS, REJECTED_ROWS
+from internal_linker.model.columns import BACKTEST, EXCLUDED_TARGETS, REJECTED_ROWS, LinkView
 from internal_linker.model.edges import Anchor, Edge, edge_id
 from internal_linker.model.errors import OutputError
 from internal_linker.model.evidence import Evidence
@@ -241,10 +241,10 @@ def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
     edge = replace(edge, evidence=Evidence(4, 15, 2, 9, 0))
     known = {edge.id: edge, edge_id("k", "y"): replace(edge, target="y", anchor="=mine", anchors=())}
 
-    def edge_of(source: Source, link: Link) -> Edge:
-        return known[edge_id(source.end, link.target.key)]
+    def view_of(source: Source, link: Link) -> LinkView:
+        return LinkView(known[edge_id(source.end, link.target.key)])
 
-    LinksCsv(path, "m", None).deliver([Recommendation(page, tuple(links))], "r1", edge_of)
+    LinksCsv(path, "m", None).deliver([Recommendation(page, tuple(links))], "r1", view_of)
     reason = "Accepted by an editor; very similar topic. "
     reason += "2 of its 15 nearest pages link there; no page of this section does yet."
     assert [[*row[3:11], row[-1]] for row in rows(path)[1:]] == [
