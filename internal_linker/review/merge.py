@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import blake2b
 from typing import Any, cast, get_args
+from unicodedata import normalize
 
 from internal_linker.model.columns import EDITORS, HIDDEN, LANGUAGES, REVIEW, REVIEW_KEYS, Language, LinkView
 from internal_linker.model.edges import TIER_NAMES, VERDICTS, Status, Tier, Verdict, score_of
@@ -18,9 +19,7 @@ Row = Sequence[Any]
 # Stands for the proposed anchor where the record of it got lost, because somebody deleted the hidden column.
 UNKNOWN = "(unknown)"
 # The status that each choice of a status cell means, in any language.
-_STATUSES = {
-    fold_header(word): status for language in LANGUAGES.values() for status, word in language.statuses.items()
-}
+_STATUSES = {word: status for language in LANGUAGES.values() for status, word in language.statuses.items()}
 # The headers of each language as they are compared; the last one is that of a board without headers.
 _HEADERS = [
     (language, {key: fold_header(header) for key, header in language.headers.items()})
@@ -98,8 +97,7 @@ class Board:
 
     def status(self, row: int) -> str:
         """Return the status that the cell names in any language; another text in lower case."""
-        text = fold_header(self.text(row, "status"))
-        return _STATUSES.get(text, text)
+        return _status(self.text(row, "status"))
 
     def touched(self, row: int) -> bool:
         """Return whether an editor left a decision, an anchor or a note in the row, or may have left one elsewhere."""
@@ -272,8 +270,14 @@ def _is_odd(board: Board, at: int) -> bool:
 def _has_statuses(board: Board, name: str) -> bool:
     """Return whether a column that is not ours contains editors' decisions."""
     place = board.header.index(name)
-    cells = (fold_header(text_of(board.cell(at, place))) for at in range(len(board.rows)))
-    return place not in board.columns.values() and any(_STATUSES.get(cell) in VERDICTS for cell in cells)
+    cells = (_status(text_of(board.cell(at, place))) for at in range(len(board.rows)))
+    return place not in board.columns.values() and any(cell in VERDICTS for cell in cells)
+
+
+def _status(text: str) -> str:
+    """Return the status that a text names in any language; another text in lower case."""
+    folded = normalize("NFC", text).strip().casefold()
+    return _STATUSES.get(folded, folded)
 
 
 def _named(board: Board, at: int) -> str:

@@ -220,6 +220,14 @@ def test_columns_are_known_by_name() -> None:
     assert verdicts(board, "tab") == [verdict(row("x", status="live", anchor=""), by="tab", id="x", **told)]
 
 
+def test_a_status_is_read_in_any_language() -> None:
+    """Also with letters and marks apart; any other text, such as a dash, is no status, and takes no decision back."""
+    texts = ["Angenommen ", "gea\u0308ndert", "ACCEPTED", "-", ""]
+    read = verdicts(Board(["Link ID", "Status"], [[str(at), text] for at, text in enumerate(texts)]), "tab")
+    assert [each.status for each in read] == ["accepted", "edited", "accepted", "", ""]
+    assert ["status" in each.unread for each in read] == [False, False, False, True, False]
+
+
 @pytest.mark.parametrize(
     ("cell", "wanted", "equal"),
     [
