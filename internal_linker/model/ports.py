@@ -18,7 +18,6 @@ from internal_linker.model.records import (
     Duplicate,
     EncodedBatch,
     Link,
-    Page,
     Recommendation,
     SerpMarket,
     SerpPage,
@@ -87,16 +86,6 @@ class ListSink(Protocol[Item_contra]):
         Raises:
             OutputError: the list can't be written.
         """
-
-
-class PageTexts(Protocol):
-    """The pages of a site, and where anchors stand in their texts."""
-
-    def page(self, key: str) -> Page | None:
-        """Return the page with this key; None if it is not listed."""
-
-    def placed(self, source: str, text: str) -> Anchor:
-        """Return a text as an anchor where it stands in a page; see `Anchors.placed`."""
 
 
 class SerpClient(Protocol):

@@ -14,7 +14,7 @@ from internal_linker.model.balance import waiting
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.edges import TIER_NAMES, Edge, Status, Tier, Verdict, is_link, score_of
 from internal_linker.model.errors import InputError, OutputError
-from internal_linker.model.ports import PageTexts, Progress
+from internal_linker.model.ports import Progress
 from internal_linker.model.records import fold_query
 from internal_linker.model.results import Columns, Result
 from internal_linker.model.sections import Sections
@@ -174,7 +174,7 @@ def tier_named(text: str) -> Tier | Literal[""]:
 
 
 @contextmanager
-def _texts(project: Project, progress: Progress) -> Iterator[PageTexts | None]:
+def _texts(project: Project, progress: Progress) -> Iterator[Anchoring | None]:
     """Read the site's pages; without a table of pages that can be used, links are reviewed without them."""
     spool = TextSpool(project.root / "files")
     try:

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
+from internal_linker.anchors.finder import Anchoring
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.columns import LinkView
 from internal_linker.model.edges import Cells, Edge, Status, Tier, Verdict, is_link
-from internal_linker.model.ports import PageTexts
 from internal_linker.model.results import Columns, Result
 from internal_linker.model.sections import Sections
 from internal_linker.model.wordings import shown_wording, warning, warning_of
@@ -77,7 +77,7 @@ class EdgeQueue:
     # The store of the edges.
     store: EdgeStore
     # The site's pages; None: links are shown without titles, and anchors are not looked for.
-    texts: PageTexts | None = None
+    texts: Anchoring | None = None
     # Which links are reviewed.
     only: ReviewFilter = ReviewFilter()
     _before: dict[str, Edge] = field(default_factory=dict, init=False)

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from internal_linker.anchors.counted_site import CountedSite
+from internal_linker.anchors.finder import Anchoring
 from internal_linker.faces.cli.history import TerminalFace, isolated
 from internal_linker.model.edges import Anchor, Edge
 from internal_linker.model.records import Page
@@ -19,6 +21,7 @@ from internal_linker.project.console import open_console
 from internal_linker.review.session import EdgeQueue, ReviewCounts, review
 from internal_linker.store.edges import EdgeStore
 from internal_linker.store.engine import open_database
+from tests.support.builders import collected
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,16 +38,11 @@ def link(name: str, anchor: str = "", sentence: str = "", **more: Any) -> Edge:
 A, B, C = (link(name) for name in "abc")
 
 
-class Pages:
-    """The pages of a site: a title for one, and texts in which all but what is "absent" stands."""
-
-    def page(self, key: str) -> Page | None:
-        return Page(key, key, "A page") if key == A.source else None
-
-    def placed(self, source: str, text: str) -> Anchor:
-        return Anchor(text, verbatim=not text.startswith("absent"))
-
-
+PAGES = [
+    Page(A.source, A.source, "A page", content="Here stands the a anchor, and what is mine."),
+    Page(B.source, B.source, content="Here stands the b anchor."),
+    Page(C.source, C.source),
+]
 Typed = Callable[[EdgeQueue, str], tuple[ReviewCounts, str]]
 
 
@@ -52,7 +50,7 @@ def opened(folder: Path, *links: Edge) -> EdgeQueue:
     """Store links in a file, and return their queue."""
     store = EdgeStore(open_database("sqlite:///cache.sqlite3", folder), "shop.com")
     store.put(links)
-    return EdgeQueue(store, Pages())
+    return EdgeQueue(store, Anchoring(CountedSite(collected(PAGES))))
 
 
 @pytest.fixture

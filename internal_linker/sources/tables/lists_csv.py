@@ -10,7 +10,7 @@ from internal_linker.model.results import Column
 from internal_linker.model.urls import normal_form
 from internal_linker.sources.tables.columns import find_named
 from internal_linker.sources.tables.csv_reader import CsvTable
-from internal_linker.sources.tables.csv_writer import plain_cells, write_rows
+from internal_linker.sources.tables.csv_writer import rows_of, write_rows
 from internal_linker.store.files.atomic import ReplaceWhole, replace_whole
 
 # Digits that restore a float16 and a float32 exactly, by bytes per number; a float64 needs 17.
@@ -33,8 +33,7 @@ class ListCsv:
             OutputError: the file can't be written; the earlier file stays as it was.
         """
         header = [column.header for column in self._columns]
-        rows = (plain_cells(column.read(item) for column in self._columns) for item in items)
-        return write_rows(self.path, header, rows, self._write_whole)
+        return write_rows(self.path, header, rows_of(self._columns, items), self._write_whole)
 
 
 def _json_list(vector: Vectors) -> str:
