@@ -174,7 +174,7 @@ class Anchoring:
         or a heading, or nowhere; in the latter case its sentence is "". Nobody knows of a page without a text: there it
         counts as `verbatim`.
         """
-        page = self.site.collected.find(self.site.collected.hosts.restored(source))
+        page = self.page(source)
         content = str(page.content) if page else ""
         if page is None or not content:
             return Anchor(text)

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, get_args
 from urllib.parse import unquote
 
-from internal_linker.model.edges import TIER_NAMES, Anchor, Edge, Status, score_of, why
+from internal_linker.model.edges import TIER_NAMES, Edge, Status, score_of, why
 from internal_linker.model.records import Link, Page, Source
 from internal_linker.model.results import Column
 from internal_linker.model.sections import section_of
@@ -35,13 +35,18 @@ class LinkView:
 
 @dataclass(frozen=True, slots=True)
 class RunLink:
-    """A link of a run: its row, its figures, and what is stored of it; None: nothing is stored."""
+    """A link of a run with what is stored of it."""
 
     source: Source
     link: Link
-    edge: Edge | None
+    view: LinkView | None  # None: nothing is stored
     model: str  # the encoder's name
     run: str  # the run's id
+
+
+def _sentence(edge: Edge) -> str:
+    """Return the sentence of a link, with the words of its suggested wording in brackets."""
+    return shown_wording(edge) or edge.chosen.sentence
 
 
 def _section(source: str) -> str:
@@ -49,13 +54,9 @@ def _section(source: str) -> str:
     return unquote(section_of(source if "://" in source else f"https://{source}"))
 
 
-def _stored(value: Callable[[Edge], Any]) -> Callable[[RunLink], Any]:
-    """Return a value of a run's link that follows from what is stored of it; "" if nothing is."""
-    return lambda row: "" if row.edge is None else value(row.edge)
-
-
-def _anchor(value: Callable[[Anchor], Any]) -> Callable[[RunLink], Any]:
-    return _stored(lambda edge: value(edge.chosen))
+def _stored(key: str, header: str, value: Callable[[LinkView], Any]) -> Column:
+    """Return a column of links.csv for what is stored of a link; its cells are "" if nothing is."""
+    return Column(key, header, value=lambda row: "" if row.view is None else value(row.view))
 
 
 def _numbered(header: str, count: int, values: Callable[[Any], Sequence[str]]) -> list[Column]:
@@ -73,19 +74,19 @@ LINKS_CSV = (
     Column("source", "Source", value=lambda row: row.source.url),
     Column("target", "Target", value=lambda row: row.link.target.url),
     Column("rank", "Rank", value=lambda row: row.link.rank),
-    Column("score", "Score", value=_stored(lambda edge: score_of(edge.strength))),
-    Column("tier", "Tier", value=_stored(lambda edge: edge.tier)),
-    Column("anchor", "Anchor", value=_anchor(lambda anchor: anchor.text)),
-    Column("sentence", "Sentence", value=_anchor(lambda anchor: anchor.sentence)),
-    Column("wording", "Suggested Wording", value=_stored(shown_wording)),
-    Column("why", "Why", value=_stored(why)),
-    Column("status", "Status", value=_stored(lambda edge: edge.status)),
-    Column("type", "Type", value=_stored(lambda edge: edge.kind)),
+    _stored("score", "Score", lambda link: score_of(link.edge.strength)),
+    _stored("tier", "Tier", lambda link: link.edge.tier),
+    _stored("anchor", "Anchor", lambda link: link.edge.chosen.text),
+    _stored("sentence", "Sentence", lambda link: link.edge.chosen.sentence),
+    _stored("wording", "Suggested Wording", lambda link: shown_wording(link.edge)),
+    _stored("why", "Why", lambda link: why(link.edge)),
+    _stored("status", "Status", lambda link: link.edge.status),
+    _stored("type", "Type", lambda link: link.edge.kind),
     Column("origin", "Origin", value=lambda row: row.link.origin),
     Column("query", "Main Query", value=lambda row: row.source.query),
     Column("model", "Model"),
     Column("run", "Run"),
-    Column("id", "Link Id", value=_stored(lambda edge: edge.id)),
+    _stored("id", "Link Id", lambda link: link.edge.id),
 )
 # The figures behind a score, which links.csv has on demand.
 FIGURES = (
@@ -94,8 +95,8 @@ FIGURES = (
     Column("lexical", "Lexical Score", value=lambda row: row.link.target.lexical),
     Column("probability", "Probability", value=lambda row: row.link.target.probability),
     Column("blend", "Blend", value=lambda row: row.link.target.score),
-    Column("anchor_model", "Anchor Model", value=_anchor(lambda anchor: anchor.model)),
-    Column("anchor_confidence", "Anchor Confidence", value=_anchor(lambda anchor: anchor.confidence)),
+    _stored("anchor_model", "Anchor Model", lambda link: link.edge.chosen.model),
+    _stored("anchor_confidence", "Anchor Confidence", lambda link: link.edge.chosen.confidence),
 )
 
 
@@ -109,89 +110,32 @@ def output_columns(links: int) -> Sequence[Column]:
     )
 
 
-# The columns of the review that its readers and writers name.
-STATUS, ANCHOR, SENTENCE, NOTES = "status", "anchor", "sentence", "notes"
-SCORE, TIER, SOURCE, TARGET = "score", "tier", "source", "target"
-LINK_ID, PROPOSED, WRITTEN, ROW_KEY = "link_id", "proposed", "written", "row_key"
-WHO = "who"
-
-SOURCE_TITLE = Column("source_title", "Source Title", 30, "text")
-TARGET_TITLE = Column("target_title", "Target Title", 30, "text")
 # The review, a `LinkView` a row: the workbook and the tab of the Sheet.
 REVIEW = (
-    Column(
-        STATUS,
-        "Status",
-        15,
-        note="Choose accepted or rejected, or edited if you changed the anchor. The tool writes "
-        "proposed, live (found on the site) and withdrawn, and never changes your decision.",
-        value=lambda link: link.edge.status,
-    ),
-    Column(
-        ANCHOR,
-        "Anchor",
-        28,
-        "text",
-        note="The text to put the link on. Change it freely: the tool never changes your text.",
-        value=lambda link: link.edge.chosen.text,
-    ),
-    Column(
-        SENTENCE,
-        "Sentence",
-        64,
-        "text",
-        note="The sentence in which the link goes; the anchor is in bold. Words in [brackets] are new text: if you "
-        "accept the link, apply adds them. To accept it for a related box instead, empty this cell first.",
-        value=lambda link: shown_wording(link.edge) or link.edge.chosen.sentence,
-    ),
-    SOURCE_TITLE,
-    TARGET_TITLE,
+    Column("status", "Status", 15, value=lambda link: link.edge.status),
+    Column("anchor", "Anchor", 28, "text", value=lambda link: link.edge.chosen.text),
+    Column("sentence", "Sentence", 64, "text", value=lambda link: _sentence(link.edge)),
+    Column("source_title", "Source Title", 30, "text"),
+    Column("target_title", "Target Title", 30, "text"),
     Column("section", "Source Section", 16, value=lambda link: _section(link.edge.source_url)),
+    Column("score", "Score", 7, value=lambda link: score_of(link.edge.strength)),
+    Column("tier", "Tier", 12, value=lambda link: TIER_NAMES[link.edge.tier]),
     Column(
-        SCORE,
-        "Score",
-        7,
-        note="How good the link is, from 0 to 100; links in the text always score more than others of their page.",
-        value=lambda link: score_of(link.edge.strength),
+        "why", "Why", 40, "text", value=lambda link: with_warning(warning(link.edge), full_reason(link.edge))
     ),
-    Column(
-        TIER,
-        "Tier",
-        12,
-        note="Where the link belongs: in the text (green), in a box of related links (amber), or only after your look "
-        "at it (grey).",
-        value=lambda link: TIER_NAMES[link.edge.tier],
-    ),
-    Column(
-        "why",
-        "Why",
-        40,
-        "text",
-        note="Why the tool proposes the link. 'New text' means the title, for a box of related links or new words. "
-        "A warning comes first if the anchor is not in the page's text, or only in a link or a heading.",
-        value=lambda link: with_warning(warning(link.edge), full_reason(link.edge)),
-    ),
-    Column(
-        NOTES,
-        "Notes",
-        28,
-        "text",
-        note="Your own notes. The tool never changes what you write here.",
-        value=lambda link: link.edge.notes,
-    ),
-    Column(SOURCE, "Source", 40, value=lambda link: link.edge.source_url),
-    Column(TARGET, "Target", 40, value=lambda link: link.edge.target_url),
+    Column("notes", "Notes", 28, "text", value=lambda link: link.edge.notes),
+    Column("source", "Source", 40, value=lambda link: link.edge.source_url),
+    Column("target", "Target", 40, value=lambda link: link.edge.target_url),
     # The row's id, the anchor and the status that a run wrote last, and a digest of the row's source and target, which
     # shows that somebody sorted the visible columns without the hidden ones.
-    Column(LINK_ID, "Link ID", 20, "hidden", value=lambda link: link.edge.id),
-    Column(PROPOSED, "Proposed Anchor", 30, "hidden", value=lambda link: proposed_anchor(link.edge)),
-    Column(WRITTEN, "Written Status", 12, "hidden", value=lambda link: link.edge.status),
-    Column(ROW_KEY, "Row Key", 12, "hidden"),
+    Column("link_id", "Link ID", 20, "hidden", value=lambda link: link.edge.id),
+    Column("proposed", "Proposed Anchor", 30, "hidden", value=lambda link: proposed_anchor(link.edge)),
+    Column("written", "Written Status", 12, "hidden", value=lambda link: link.edge.status),
+    Column("row_key", "Row Key", 12, "hidden"),
 )
-
 REVIEW_KEYS = tuple(column.key for column in REVIEW)
 # Editors write into these columns of the review, and the program into the others.
-EDITORS = (STATUS, ANCHOR, NOTES)
+EDITORS = ("status", "anchor", "notes")
 HIDDEN = tuple(column.key for column in REVIEW if column.look == "hidden")
 
 # Whether a link is on the site, as people read it.
@@ -237,10 +181,7 @@ DUPLICATES = (
     Column("overlap", "Shingle Overlap"),
 )
 # Each page without inlinks, and the pages to link from, best first.
-ORPHANS = (
-    Column("page", "Orphan"),
-    *_numbered("Source", 5, lambda item: item.sources),
-)
+ORPHANS = Column("page", "Orphan"), *_numbered("Source", 5, lambda item: item.sources)
 # Added links; Place is empty if the target was not among the candidates.
 BACKTEST = (
     Column("source", "Source"),
@@ -276,41 +217,53 @@ class Language:
 
 ENGLISH = Language(
     # Editors may add the column Who to say who decided.
-    headers={**{column.key: column.header for column in REVIEW}, WHO: "Who"},
-    notes={column.key: column.note for column in REVIEW if column.note},
+    headers={**{column.key: column.header for column in REVIEW}, "who": "Who"},
+    notes={
+        "status": "Choose accepted or rejected, or edited if you changed the anchor. The tool writes proposed, live "
+        "(found on the site) and withdrawn, and never changes your decision.",
+        "anchor": "The text to put the link on. Change it freely: the tool never changes your text.",
+        "sentence": "The sentence in which the link goes; the anchor is in bold. Words in [brackets] are new text: if "
+        "you accept the link, apply adds them. To accept it for a related box instead, empty this cell first.",
+        "score": "How good the link is, from 0 to 100; links in the text always score more than others of their page.",
+        "tier": "Where the link belongs: in the text (green), in a box of related links (amber), or only after your "
+        "look at it (grey).",
+        "why": "Why the tool proposes the link. 'New text' means the title, for a box of related links or new words. "
+        "A warning comes first if the anchor is not in the page's text, or only in a link or a heading.",
+        "notes": "Your own notes. The tool never changes what you write here.",
+    },
     statuses={status: status for status in get_args(Status)},
 )
 GERMAN = Language(
     headers={
         **ENGLISH.headers,
-        ANCHOR: "Ankertext",
-        SENTENCE: "Satz",
+        "anchor": "Ankertext",
+        "sentence": "Satz",
         "source_title": "Titel der Quelle",
         "target_title": "Titel des Ziels",
         "section": "Bereich der Quelle",
-        SCORE: "Punkte",
-        TIER: "Platz",
+        "score": "Punkte",
+        "tier": "Platz",
         "why": "Begründung",
-        NOTES: "Notizen",
-        SOURCE: "Quelle",
-        TARGET: "Ziel",
-        WHO: "Wer",
+        "notes": "Notizen",
+        "source": "Quelle",
+        "target": "Ziel",
+        "who": "Wer",
     },
     notes={
-        STATUS: "Wählen Sie angenommen oder abgelehnt, oder geändert, wenn Sie den Ankertext geändert haben. Das "
+        "status": "Wählen Sie angenommen oder abgelehnt, oder geändert, wenn Sie den Ankertext geändert haben. Das "
         "Programm schreibt vorgeschlagen, live (auf der Website gefunden) und zurückgezogen und ändert Ihre "
         "Entscheidung nie.",
-        ANCHOR: "Der Text, der verlinkt wird. Ändern Sie ihn frei: Das Programm ändert Ihren Text nie.",
-        SENTENCE: "Der Satz, in den der Link kommt, mit dem Ankertext in Fettschrift. Wörter in [Klammern] sind neuer "
-        "Text: Nehmen Sie den Link an, fügt apply sie ein. Soll er stattdessen in einen Kasten, leeren Sie zuerst "
-        "diese Zelle.",
-        SCORE: "Wie gut der Link ist, von 0 bis 100; Links im Text haben immer mehr Punkte als andere ihrer Seite.",
-        TIER: "Wohin der Link gehört: in den Text (in the text, grün), in einen Kasten mit verwandten Links (related "
+        "anchor": "Der Text, der verlinkt wird. Ändern Sie ihn frei: Das Programm ändert Ihren Text nie.",
+        "sentence": "Der Satz, in den der Link kommt, mit dem Ankertext in Fettschrift. Wörter in [Klammern] sind "
+        "neuer Text: Nehmen Sie den Link an, fügt apply sie ein. Soll er stattdessen in einen Kasten, leeren Sie "
+        "zuerst diese Zelle.",
+        "score": "Wie gut der Link ist, von 0 bis 100; Links im Text haben immer mehr Punkte als andere ihrer Seite.",
+        "tier": "Wohin der Link gehört: in den Text (in the text, grün), in einen Kasten mit verwandten Links (related "
         "box, gelb) oder erst nach Ihrer Prüfung auf die Seite (needs a look, grau).",
         "why": "Warum das Programm den Link vorschlägt. 'New text' heißt: der Titel, für einen Kasten oder neuen Text. "
         "Steht der Ankertext nicht im Text der Seite, oder nur in einem Link oder einer Überschrift, steht das "
         "zuerst da.",
-        NOTES: "Ihre eigenen Notizen. Das Programm ändert sie nie.",
+        "notes": "Ihre eigenen Notizen. Das Programm ändert sie nie.",
     },
     statuses={
         "proposed": "vorgeschlagen",

@@ -7,7 +7,6 @@ from internal_linker.model.arrays import Ints, JoinTask, Nearest, Vectors
 from internal_linker.model.columns import LinkView
 from internal_linker.model.edges import (
     Anchor,
-    Edge,
     Verdict,
 )
 from internal_linker.model.records import (
@@ -21,8 +20,8 @@ from internal_linker.model.records import (
 )
 
 T = TypeVar("T")
-EdgeOf = Callable[[Source, Link], Edge]
-"""What is remembered of a link of a source."""
+ViewOf = Callable[[Source, Link], LinkView]
+"""What is stored of a link of a source, with its pages."""
 Item_contra = TypeVar("Item_contra", contravariant=True)
 
 
@@ -50,13 +49,13 @@ class LinkSink(Protocol):
     name: str
 
     def deliver(
-        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+        self, recommendations: Sequence[Recommendation], run_id: str, view_of: ViewOf | None = None
     ) -> Sequence[str]:
         """Write all links; return what could not be placed, one sentence each.
 
         Args:
             recommendations: the run's links.
-            edge_of: returns the edge of a link; None: the link graph is not in use.
+            view_of: returns what is stored of a link; None: the link graph is not in use.
 
         Raises:
             OutputError: the file can't be written.

@@ -18,7 +18,7 @@ from internal_linker.project.options.similarity import CompareOptions, ExportVec
 from internal_linker.project.pipeline.context import RunContext
 from internal_linker.project.project import Project
 from internal_linker.sources.collect import collect, gather
-from internal_linker.sources.tables.lists_csv import VectorsCsv
+from internal_linker.sources.tables.lists_csv import PAGE_VECTORS, ListCsv
 
 FILES = {"content": "vectorized_urls.csv", "title": "vectorized_titles.csv", "h1": "vectorized_h1.csv"}
 """The files in files/, by what was embedded."""
@@ -94,7 +94,7 @@ def _exported(project: Project, context: RunContext, by: str, progress: Progress
             found = context.vector_cache.get(context.encoder, [plan.hashes[row] for row in block])
             yield from ((pages[row].url, found[plan.hashes[row]]) for row in block)
 
-    remarks = VectorsCsv(project.file(FILES[by])).write(rows())
+    remarks = ListCsv(project.file(FILES[by]), PAGE_VECTORS).write(rows())
     exported = np.zeros(len(pages), bool)
     exported[kept] = True
     return ExportResult([page.url for page in pages], exported, FILES[by], tuple(remarks))

@@ -291,7 +291,7 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         memory.keep(items, targets, None, (), progress, gone=sections.hold)
         desks = [(context.desk, memory.review_rows())] if context.desk and memory.heard else []
         sinks = [*context.sinks, *filter(None, [context.sheet])]
-        more, failure = deliver(items, sinks, desks, run_id, progress, edge_of=memory.edge_of)
+        more, failure = deliver(items, sinks, desks, run_id, progress, view_of=memory.view_of)
         rejected = sum(len(row.recommendation.links) for row in rows) - sum(len(item.links) for item in items)
         gaps += more
         if rows and not any(item.links for item in items):

@@ -22,34 +22,16 @@ Decision = Literal["accepted", "rejected", "edited", ""]
 _BLOCK = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What a person saw beside a link, as in `LinkRow`: the decision, the anchor and the notes."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestedDecision(LinkDecision):
+    """What a person says of a link that they saw."""
 
-    decided: str
-    anchor: str
-    notes: str
-
-
-@dataclass(frozen=True, slots=True)
-class RequestedDecision:
-    """What a person says of a link."""
-
-    link_id: str
-    # The decision; "" takes an earlier one back; None: it stays, for a note alone.
-    status: Decision | None = None
-    # The text to link; None: it stays.
-    anchor: str | None = None
-    # The notes, such as the reason of a rejection; None: they stay.
-    notes: str | None = None
-    # What the person saw beside the link; None: whatever it was.
-    seen: Seen | None = None
+    # What they saw beside it, as in `LinkRow`: the decision, the anchor and the notes; None: whatever it was.
+    seen: tuple[str, str, str] | None = None
     # Where in the page's text the anchor was chosen, in characters: of several places, the nearest counts.
     near: int = 0
     # The URL of another page for the words: the link to it is accepted with them, and this one is rejected.
     instead: str = ""
-    # The suggested wording that is accepted with the link, as in `LinkRow`; "": none; None: as it is.
-    wording: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +120,7 @@ class Decisions:
             pairs = []
             for one in said:
                 edge = known[one.link_id]
-                now = Seen(edge.verdict, edge.chosen.text, edge.notes)
+                now = edge.verdict, edge.chosen.text, edge.notes
                 if one.seen not in (None, now) or one.wording not in (None, "", shown_wording(edge)):
                     conflicts.append(edge)
                     continue
@@ -164,7 +146,7 @@ class Decisions:
         taken = (row for row in rows if (row.status == "proposed" if status else row.decided))
         said = [
             RequestedDecision(
-                row.id, status, None, notes, Seen(row.decided, row.anchor, row.notes), wording=""
+                row.id, status, None, notes, wording="", seen=(row.decided, row.anchor, row.notes)
             )
             for row in taken
         ]
@@ -223,8 +205,7 @@ class Decisions:
             links -= len(self._undone.popitem(last=False)[1])
 
     def _decided(self, edge: Edge, said: RequestedDecision, by: str) -> Edge:
-        decision = LinkDecision(said.link_id, said.status, said.anchor, said.notes, said.wording)
-        now = decided(edge, decision, by)
+        now = decided(edge, said, by)
         if (
             now.anchor
             and (now.anchor != edge.anchor or said.near)

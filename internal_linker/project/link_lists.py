@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from internal_linker.model.applied_links import LinkState
 from internal_linker.model.columns import LINK_LIST
@@ -69,29 +71,33 @@ class LinkRow:
     on_site: OnSite = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkFilter:
-    """Which links are listed, and in which order; an empty attribute leaves none out."""
+class LinkFilter(BaseModel):
+    """Which links are listed, and in which order; an empty value leaves none out."""
 
-    # include and exclude: paths of the pages that the links start at, as in `Sections`.
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    # section, tier, origin: as in `LinkRow`.
-    section: str = ""
-    tier: str = ""
-    origin: str = ""
-    # A status; "waiting" for links that nobody has decided, "decided" for the others with a decision.
-    status: str = ""
-    # A state as in `LinkRow`; "missing" takes those that were undone, too.
-    on_site: OnSite = ""
-    # Words that URLs, titles, anchor or notes contain, in any case.
-    text: str = ""
-    # The key of the page or the query that the links start at.
-    source: str = ""
+    model_config = ConfigDict(frozen=True)
+
+    include: Annotated[
+        tuple[str, ...], Field(strict=False, max_length=50, description="Only pages below these paths.")
+    ] = ()
+    exclude: Annotated[
+        tuple[str, ...], Field(strict=False, max_length=50, description="No pages below these paths.")
+    ] = ()
+    section: Annotated[str, Field(max_length=500)] = ""
+    tier: Literal["", "inline", "sidebar", "review"] = ""
+    origin: Literal["", "serp", "semantic", "rule"] = ""
+    status: Annotated[str, Field(max_length=20, description="A status, `waiting` or `decided`.")] = ""
+    # "missing" takes those that were undone, too.
+    on_site: Annotated[OnSite, Field(description="Whether accepted links are on the site.")] = ""
+    text: Annotated[str, Field(max_length=500, description="Words of URLs, titles, anchor or notes.")] = ""
+    source: Annotated[str, Field(max_length=4_000, description="The key of a page, or a query.")] = ""
     # The column to sort by; "page": as in the review, links in the text first.
     order: Order = "page"
-    # From the end.
     descending: bool = False
+
+    @field_validator("include", "exclude")
+    @classmethod
+    def _without_blanks(cls, paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(filter(str.strip, paths))
 
 
 def link_row(edge: Edge, texts: SiteTexts, state: LinkState | None = None) -> LinkRow:

@@ -4,10 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import NamedTuple
 
-from internal_linker.model.edges import Status, Tier
-from internal_linker.model.records import Origin
+from internal_linker.model.edges import Edge, Status
+from internal_linker.model.sections import section_of
 
 # An editor who edits a link's anchor, or puts the link on the page, accepts the link.
 _WANTED: tuple[Status, ...] = ("accepted", "edited", "live")
@@ -17,15 +16,6 @@ LEAST_DECISIONS = 20
 LEAST_RISE = 0.1
 # Significance level: in one week of a hundred, chance alone raises the warning.
 _CHANCE = 0.01
-
-
-class Decision(NamedTuple):
-    """A proposed link: its tier, its origin, its source's section ("" for a query), and its status."""
-
-    tier: Tier
-    origin: Origin
-    section: str
-    status: Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +44,16 @@ class Acceptance:
         return self.accepted / self.decided if self.decided else float("nan")
 
 
-def acceptance(decisions: Iterable[Decision]) -> list[Acceptance]:
+def acceptance(edges: Iterable[Edge]) -> list[Acceptance]:
     """Return the rates of all links, then by tier, origin and section, those with most decisions first.
 
     Withdrawn links without a decision don't count.
     """
     groups: defaultdict[tuple[str, str], Counter[Status]] = defaultdict(Counter)
-    for tier, origin, section, status in decisions:
-        for group in (("all", ""), ("tier", tier), ("origin", origin), ("section", section)):
-            groups[group][status] += 1
+    for edge in edges:
+        section = section_of(edge.source)
+        for group in (("all", ""), ("tier", edge.tier), ("origin", edge.origin), ("section", section)):
+            groups[group][edge.verdict or edge.status] += 1
     found = [
         Acceptance(
             by,

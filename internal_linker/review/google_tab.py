@@ -6,18 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
-from internal_linker.model.columns import (
-    ANCHOR,
-    ENGLISH,
-    LINK_ID,
-    PROPOSED,
-    REVIEW_KEYS,
-    SENTENCE,
-    SOURCE,
-    TARGET,
-    Language,
-    LinkView,
-)
+from internal_linker.model.columns import ENGLISH, REVIEW_KEYS, Language, LinkView
 from internal_linker.model.edges import Verdict
 from internal_linker.model.errors import InputError, OutputError, ServiceError
 from internal_linker.review.google_tab_format import (
@@ -96,9 +85,9 @@ def require_ids(board: Board) -> None:
     Raises:
         OutputError: the hidden column of ids is gone, but others are there.
     """
-    if LINK_ID in board.missing and (board.columns or board.rows):
+    if "link_id" in board.missing and (board.columns or board.rows):
         raise OutputError(
-            f"The tab Review has no column '{ENGLISH.headers[LINK_ID]}' in row 1 any more, so its rows can't be "
+            "The tab Review has no column 'Link ID' in row 1 any more, so its rows can't be "
             "identified. Restore it with File > Version history, or delete the tab: the next run creates a new one."
         )
 
@@ -174,8 +163,8 @@ class Placing:
             return self._reunite(apart)
         found = merge(corrected, self._wanted)
         cells = {**strays, **_places(corrected, found.changes)}
-        back = {text_of(line[corrected.columns[LINK_ID]]) for line in gone}
-        lines = [*gone, *(_line(corrected, cells) for cells in found.new if cells[LINK_ID] not in back)]
+        back = {text_of(line[corrected.columns["link_id"]]) for line in gone}
+        lines = [*gone, *(_line(corrected, cells) for cells in found.new if cells["link_id"] not in back)]
         self._work = Work(cells=cells, new=lines, removed=list(runs_from_below(found.removed)))
         if self._writes_left < 0:
             self._writes_left = self._work.requests + _REPAIRS
@@ -207,9 +196,9 @@ class Placing:
         self._writes.sending(cells)
         board, at = self._board, self._board.columns
         self._anchors |= {
-            board.link_id(row - 2): (board.text(row - 2, ANCHOR), str(cell))
+            board.link_id(row - 2): (board.text(row - 2, "anchor"), str(cell))
             for (row, column), cell in cells.items()
-            if column == at[PROPOSED] + 1 and cells.get((row, at[ANCHOR] + 1)) == cell
+            if column == at["proposed"] + 1 and cells.get((row, at["anchor"] + 1)) == cell
         }
 
     def appending(self, lines: Sequence[Line]) -> None:
@@ -217,7 +206,7 @@ class Placing:
         assert self._board
         self._writes.appending(lines)
         at = self._board.columns
-        texts = [[text_of(line[at[name]]) for name in (LINK_ID, ANCHOR, PROPOSED)] for line in lines]
+        texts = [[text_of(line[at[name]]) for name in ("link_id", "anchor", "proposed")] for line in lines]
         self._anchors |= {link: ("", anchor) for link, anchor, proposed in texts if anchor == proposed}
 
     def deleting(self, runs: Sequence[tuple[int, int]]) -> None:
@@ -257,9 +246,9 @@ class Placing:
         cells = dict[tuple[int, int], str]()
         for row in range(len(board.rows)):
             old, new = self._anchors.get(board.link_id(row), ("", ""))
-            shown, noted = board.text(row, ANCHOR), board.text(row, PROPOSED)
+            shown, noted = board.text(row, "anchor"), board.text(row, "proposed")
             if new and (shown == new) != (noted == new) and shown in (old, new):
-                cells |= {(row + 2, board.columns[name] + 1): new for name in (ANCHOR, PROPOSED)}
+                cells |= {(row + 2, board.columns[name] + 1): new for name in ("anchor", "proposed")}
         return cells
 
 
@@ -284,7 +273,7 @@ def _board(table: Reading, restored: Collection[str] = ()) -> Board:
 
 def _table(board: Board) -> Reading:
     at = {name: column + 1 for name, column in board.columns.items() if name in REVIEW_KEYS}
-    keys = [[LINK_ID], [SOURCE, TARGET]]
+    keys = [["link_id"], ["source", "target"]]
     known = [[at[name] for name in names] for names in keys if at.keys() >= {*names}]
     return Reading([board.header, *board.rows], 1, known, [*at.values()])
 
@@ -385,7 +374,7 @@ class ReviewTab:
 
         Leaves the editors' own rows and formats alone. Returns whether anything was to be changed.
         """
-        names = (LINK_ID, ANCHOR, SENTENCE)
+        names = ("link_id", "anchor", "sentence")
         if seen is None or {*names} & {*seen.missing}:
             return False
         columns = [seen.columns[name] for name in names]
@@ -403,7 +392,7 @@ class ReviewTab:
                 wrong[row] = wanted
         if requests:
             self._spreadsheet.change(requests)
-        for some in marked(tab.number, seen.columns[SENTENCE], wrong):
+        for some in marked(tab.number, seen.columns["sentence"], wrong):
             self._spreadsheet.change(some)
         return bool(requests or wrong)
 

@@ -5,19 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from internal_linker.model.columns import (
-    ANCHOR,
-    EDITORS,
-    HIDDEN,
-    NOTES,
-    REVIEW,
-    REVIEW_KEYS,
-    SCORE,
-    SENTENCE,
-    STATUS,
-    TIER,
-    Language,
-)
+from internal_linker.model.columns import EDITORS, HIDDEN, REVIEW, REVIEW_KEYS, Language
 from internal_linker.model.edges import TIER_NAMES
 from internal_linker.review.merge import COLOURS, Board, translation
 from internal_linker.review.rows import anchor_span
@@ -56,7 +44,7 @@ def new_tab(number: int, title: str, language: Language) -> list[Request]:
         _header(number, board),
         *chain.from_iterable(_dressed(number, place, name) for name, place in board.columns.items()),
         *formatted(number, board, 1),
-        *_colours(number, board.columns[TIER]),
+        *_colours(number, board.columns["tier"]),
         *_protections(number, board.columns),
         {"setBasicFilter": {"filter": {"range": _range(number, 0, 0, len(REVIEW))}}},
     ]
@@ -67,7 +55,7 @@ def formatted(number: int, board: Board, top: int) -> list[Request]:
 
     Editors' texts stay texts even if they look like numbers or dates.
     """
-    formats = {ANCHOR: ("TEXT", "@"), NOTES: ("TEXT", "@"), SCORE: ("NUMBER", "0")}
+    formats = {"anchor": ("TEXT", "@"), "notes": ("TEXT", "@"), "score": ("NUMBER", "0")}
     return [
         *_choices(number, board, top),
         *(
@@ -79,12 +67,12 @@ def formatted(number: int, board: Board, top: int) -> list[Request]:
 
 def _choices(number: int, board: Board, top: int) -> list[Request]:
     """Return the request that gives the rows from `top` (from 0) the drop-down of statuses."""
-    if STATUS in board.missing:
+    if "status" in board.missing:
         return []
     values = [{"userEnteredValue": status} for status in board.language.statuses.values()]
     condition = {"type": "ONE_OF_LIST", "values": values}
     rule = {"condition": condition, "strict": True, "showCustomUi": True}
-    status = _range(number, top, board.columns[STATUS])
+    status = _range(number, top, board.columns["status"])
     return [{"setDataValidation": {"range": status, "rule": rule, "filteredRowsIncluded": True}}]
 
 
@@ -118,7 +106,7 @@ def renewed(tab: Tab, board: Board, rows: int) -> list[Request]:
     Those of an earlier version stood for bounds of the score.
     """
     columns, notes = board.columns, board.language.notes
-    if not {TIER, SCORE} <= columns.keys():
+    if not {"tier", "score"} <= columns.keys():
         return []
     former = [at for at, rule in enumerate(tab.facts.get("conditionalFormats", [])) if _has_bound(rule)]
     if not former:
@@ -126,7 +114,7 @@ def renewed(tab: Tab, board: Board, rows: int) -> list[Request]:
     return [
         *_view(tab, columns, rows),
         *({"deleteConditionalFormatRule": {"sheetId": tab.number, "index": at}} for at in reversed(former)),
-        *_colours(tab.number, columns[TIER]),
+        *_colours(tab.number, columns["tier"]),
         *formatted(tab.number, board, 1),
         *(
             _first_cell(tab.number, columns[name], {"note": text})
@@ -140,7 +128,7 @@ def _view(tab: Tab, columns: Mapping[str, int], rows: int) -> list[Request]:
     views = [each for each in tab.facts.get("filterViews", []) if each.get("title") == _VIEW]
     if not views:
         # By its name, "in the text" comes first among the tiers.
-        order = [("ASCENDING", columns[TIER]), ("DESCENDING", columns[SCORE])]
+        order = [("ASCENDING", columns["tier"]), ("DESCENDING", columns["score"])]
         sorts = [{"sortOrder": way, "dimensionIndex": place} for way, place in order]
         span = {"sheetId": tab.number, "startRowIndex": 0, "startColumnIndex": 0}
         return [{"addFilterView": {"filter": {"title": _VIEW, "range": span, "sortSpecs": sorts}}}]
@@ -163,9 +151,9 @@ def appended(number: int, rows: Sequence[Sequence[Cell | None]], columns: Mappin
     lines = []
     for row in rows:
         cells = [_cell(cell) for cell in row]
-        anchor, sentence = (text_of(row[columns[name]]) for name in (ANCHOR, SENTENCE))
+        anchor, sentence = (text_of(row[columns[name]]) for name in ("anchor", "sentence"))
         if runs := bold_runs(sentence, anchor_span(sentence, anchor)):
-            cells[columns[SENTENCE]]["textFormatRuns"] = runs
+            cells[columns["sentence"]]["textFormatRuns"] = runs
         lines.append({"values": cells})
     return {"appendCells": {"sheetId": number, "rows": lines, "fields": "userEnteredValue,textFormatRuns"}}
 

@@ -111,6 +111,7 @@ class Memory:
     # the run's time, ISO 8601, UTC
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     hashes: Mapping[str, str] = field(default_factory=dict)  # the hash of the text by page or query
+    pages: Mapping[str, Page] = field(default_factory=dict)  # the pages that people see beside links, by key
     decided: Decided = field(default_factory=Decided)  # editors' decisions so far
     reviewed: CountBreakdown | None = (
         None  # how the number of links in the review comes about, after `review_rows`
@@ -298,6 +299,13 @@ class Memory:
         """Return the edge of one of the links that `keep` entered or `preview` prepared."""
         return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
 
+    def view_of(self, source: Source, link: Link) -> LinkView:
+        """Return a link as `edge_of` has it, with its pages."""
+        return self._view(self.edge_of(source, link))
+
+    def _view(self, edge: Edge) -> LinkView:
+        return LinkView(edge, self.pages.get(edge.source), self.pages.get(edge.target))
+
     def _rating(self, end: str, link: Link) -> tuple[float, Tier]:
         """Return the strength and the tier of one of the run's links, as `edge_of` has them."""
         if edge := self.differing.get((end, link.target.key)):
@@ -351,12 +359,8 @@ class Memory:
             at=self.at,
         )
 
-    def review_rows(self, pages: Mapping[str, Page] | None = None) -> list[LinkView]:
-        """Return the links for editors in the order of `by_page`: waiting links and decided ones.
-
-        Args:
-            pages: the pages by key; None: links have no titles.
-        """
+    def review_rows(self) -> list[LinkView]:
+        """Return the links for editors in the order of `by_page`: waiting links and decided ones."""
         others = (
             edge
             for edge in self.store.each(*REVIEWABLE, besides=self.run)
@@ -369,9 +373,9 @@ class Memory:
         beyond = of_run + former_links - len(shown)
         parts = [(of_run, "links of this run"), (former_links, "of earlier runs")]
         self.reviewed = CountBreakdown([*parts, (-beyond, f"beyond the {SHOWN:,} foremost")])
-        known, rows = pages or {}, by_page(shown)
+        rows = by_page(shown)
         self._reviewed = {edge.id: edge for edge in rows}
-        return [LinkView(edge, known.get(edge.source), known.get(edge.target)) for edge in rows]
+        return [self._view(edge) for edge in rows]
 
     def _each(
         self,

@@ -6,31 +6,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import blake2b
 from typing import Any, cast, get_args
+from unicodedata import normalize
 
-from internal_linker.model.columns import (
-    ANCHOR,
-    EDITORS,
-    HIDDEN,
-    LANGUAGES,
-    LINK_ID,
-    NOTES,
-    PROPOSED,
-    REVIEW,
-    REVIEW_KEYS,
-    ROW_KEY,
-    SCORE,
-    SENTENCE,
-    SOURCE,
-    SOURCE_TITLE,
-    STATUS,
-    TARGET,
-    TARGET_TITLE,
-    TIER,
-    WHO,
-    WRITTEN,
-    Language,
-    LinkView,
-)
+from internal_linker.model.columns import EDITORS, HIDDEN, LANGUAGES, REVIEW, REVIEW_KEYS, Language, LinkView
 from internal_linker.model.edges import TIER_NAMES, VERDICTS, Status, Tier, Verdict, score_of
 from internal_linker.sources.tables.columns import Cell, fold_header, text_of
 from internal_linker.store.files.plain_text import shortened
@@ -41,9 +19,7 @@ Row = Sequence[Any]
 # Stands for the proposed anchor where the record of it got lost, because somebody deleted the hidden column.
 UNKNOWN = "(unknown)"
 # The status that each choice of a status cell means, in any language.
-_STATUSES = {
-    fold_header(word): status for language in LANGUAGES.values() for status, word in language.statuses.items()
-}
+_STATUSES = {word: status for language in LANGUAGES.values() for status, word in language.statuses.items()}
 # The headers of each language as they are compared; the last one is that of a board without headers.
 _HEADERS = [
     (language, {key: fold_header(header) for key, header in language.headers.items()})
@@ -59,7 +35,7 @@ COLOURS: Mapping[Tier, tuple[int, int, int]] = {
     "review": (224, 224, 224),
 }
 # What editors write into their columns.
-_UNREAD = {STATUS: "decisions", ANCHOR: "anchors", NOTES: "notes"}
+_UNREAD = {"status": "decisions", "anchor": "anchors", "notes": "notes"}
 # How many rows a sentence names.
 _NAMED = 3
 # Excel's limit in UTF-16 units; Google's is 50,000.
@@ -102,8 +78,8 @@ class Board:
 
     def proposed(self, row: int) -> str | None:
         """Return the anchor that a run last wrote into the row; None if the record of it got lost."""
-        text = self.text(row, PROPOSED)
-        lost = PROPOSED not in self.columns or PROPOSED in self._restored
+        text = self.text(row, "proposed")
+        lost = "proposed" not in self.columns or "proposed" in self._restored
         return None if lost or text == UNKNOWN else text
 
     def restored(self, row: int) -> dict[str, Cell]:
@@ -117,18 +93,17 @@ class Board:
 
     def link_id(self, row: int) -> str:
         """Return the id of the row's link; "" for a row that somebody else added."""
-        return self.text(row, LINK_ID).strip()
+        return self.text(row, "link_id").strip()
 
     def status(self, row: int) -> str:
         """Return the status that the cell names in any language; another text in lower case."""
-        text = fold_header(self.text(row, STATUS))
-        return _STATUSES.get(text, text)
+        return _status(self.text(row, "status"))
 
     def touched(self, row: int) -> bool:
         """Return whether an editor left a decision, an anchor or a note in the row, or may have left one elsewhere."""
-        anchor = self.text(row, ANCHOR).strip()
-        own_anchor = bool(anchor) and anchor != self.text(row, PROPOSED).strip()
-        noted = bool(self.text(row, NOTES).strip())
+        anchor = self.text(row, "anchor").strip()
+        own_anchor = bool(anchor) and anchor != self.text(row, "proposed").strip()
+        noted = bool(self.text(row, "notes").strip())
         return bool(self.unread) or self.status(row) not in UNDECIDED or own_anchor or noted
 
     def _raw(self, row: int, name: str) -> str:
@@ -139,10 +114,10 @@ class Board:
 
         None: the row had none. A row whose source or target somebody changed keeps its own hidden cells.
         """
-        keys = [self._raw(row, ROW_KEY).strip() for row in range(len(self.rows))]
-        if not any(keys) or {SOURCE, TARGET} & {*self.missing}:
+        keys = [self._raw(row, "row_key").strip() for row in range(len(self.rows))]
+        if not any(keys) or {"source", "target"} & {*self.missing}:
             return {}
-        own = [row_key(self._raw(row, SOURCE), self._raw(row, TARGET)) for row in range(len(self.rows))]
+        own = [row_key(self._raw(row, "source"), self._raw(row, "target")) for row in range(len(self.rows))]
         astray = [row for row, key in enumerate(keys) if key and key != own[row]]
         left: dict[str, list[int]] = {}
         for row in reversed(astray):
@@ -150,7 +125,7 @@ class Board:
         homes: dict[int, int | None] = {}
         for row in range(len(self.rows)) if astray else ():
             # A row with an id but without a digest was written before there was one.
-            may_claim = keys[row] != own[row] if keys[row] else not self._raw(row, LINK_ID).strip()
+            may_claim = keys[row] != own[row] if keys[row] else not self._raw(row, "link_id").strip()
             if may_claim and left.get(own[row]):
                 homes[row] = left[own[row]].pop()
         taken = {*homes.values()}
@@ -237,13 +212,13 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
         Verdict(
             board.link_id(at),
             next((status for status in get_args(Status) if status == board.status(at)), ""),
-            board.text(at, ANCHOR),
-            board.text(at, NOTES),
-            board.text(at, WHO).strip() or by,
+            board.text(at, "anchor"),
+            board.text(at, "notes"),
+            board.text(at, "who").strip() or by,
             board.proposed(at),
-            board.text(at, WRITTEN).strip() or None,
+            board.text(at, "written").strip() or None,
             _unread(board, at),
-            wording if "[" in (wording := board.text(at, SENTENCE).strip()) else "",
+            wording if "[" in (wording := board.text(at, "sentence").strip()) else "",
         )
         for at in rows
     ]
@@ -260,7 +235,7 @@ def remarks(board: Board, desk: str, language: Language) -> list[str]:
     for name in board.unread:
         what = _UNREAD[name]
         header = board.language.headers[name]
-        other = next((each for each in board.header if name == STATUS and _has_statuses(board, each)), "")
+        other = next((each for each in board.header if name == "status" and _has_statuses(board, each)), "")
         where = f"in the column '{other}'" if other else "under another heading"
         found.append(
             f"{desk} has no column '{header}' in row 1, so {what} {where} were not read: stored {what} stay, and the "
@@ -271,7 +246,7 @@ def remarks(board: Board, desk: str, language: Language) -> list[str]:
         named = [_named(board, at) for at in odd[:_NAMED]]
         more = [f"{len(odd) - _NAMED:,} more"] * (len(odd) > _NAMED)
         found.append(
-            f"{desk} has texts in the column '{board.language.headers[STATUS]}' that are no status, so they were not "
+            f"{desk} has texts in the column '{board.language.headers['status']}' that are no status, so they were not "
             f"read: {', '.join([*named, *more])}. Choose a status from the list."
         )
     taken = _heading_taken(board, language)
@@ -284,7 +259,7 @@ def remarks(board: Board, desk: str, language: Language) -> list[str]:
 
 
 def _unread(board: Board, at: int) -> tuple[str, ...]:
-    names = [name for name in EDITORS if name in board.unread or (name == STATUS and _is_odd(board, at))]
+    names = [name for name in EDITORS if name in board.unread or (name == "status" and _is_odd(board, at))]
     return tuple(names)
 
 
@@ -295,12 +270,18 @@ def _is_odd(board: Board, at: int) -> bool:
 def _has_statuses(board: Board, name: str) -> bool:
     """Return whether a column that is not ours contains editors' decisions."""
     place = board.header.index(name)
-    cells = (fold_header(text_of(board.cell(at, place))) for at in range(len(board.rows)))
-    return place not in board.columns.values() and any(_STATUSES.get(cell) in VERDICTS for cell in cells)
+    cells = (_status(text_of(board.cell(at, place))) for at in range(len(board.rows)))
+    return place not in board.columns.values() and any(cell in VERDICTS for cell in cells)
+
+
+def _status(text: str) -> str:
+    """Return the status that a text names in any language; another text in lower case."""
+    folded = normalize("NFC", text).strip().casefold()
+    return _STATUSES.get(folded, folded)
 
 
 def _named(board: Board, at: int) -> str:
-    text = shortened(board.text(at, STATUS).strip())
+    text = shortened(board.text(at, "status").strip())
     near = get_close_matches(board.status(at), board.language.statuses.values(), n=1)
     return f"row {at + 2} '{text}'" + (f" (did you mean {near[0]}?)" if near else "")
 
@@ -340,21 +321,21 @@ def _changes(board: Board, at: int, link: LinkView | None) -> dict[str, Cell]:
     if link is None:
         return _different(board, at, {**board.restored(at), **_upgraded(board, at)})
     cells, edge = _cells(board, link), link.edge
-    notes = board.text(at, NOTES).strip()
-    if notes != edge.cells.notes.strip() and (notes or NOTES not in board.unread):
-        del cells[NOTES]
+    notes = board.text(at, "notes").strip()
+    if notes != edge.cells.notes.strip() and (notes or "notes" not in board.unread):
+        del cells["notes"]
     undecided = board.status(at) in UNDECIDED
     if not undecided:
-        del cells[STATUS], cells[WRITTEN]
-    anchor, proposed = board.text(at, ANCHOR).strip(), board.proposed(at)
+        del cells["status"], cells["written"]
+    anchor, proposed = board.text(at, "anchor").strip(), board.proposed(at)
     is_ours = undecided and proposed is not None and anchor == proposed.strip()
-    is_older = bool(edge.anchor) and anchor == edge.cells.anchor.strip() and anchor != cells[ANCHOR]
+    is_older = bool(edge.anchor) and anchor == edge.cells.anchor.strip() and anchor != cells["anchor"]
     if anchor and not (is_ours or is_older):
         if proposed is not None:
-            del cells[PROPOSED]
-        elif not edge.anchor and anchor != cells[ANCHOR]:
-            cells[PROPOSED] = UNKNOWN
-        del cells[ANCHOR]
+            del cells["proposed"]
+        elif not edge.anchor and anchor != cells["anchor"]:
+            cells["proposed"] = UNKNOWN
+        del cells["anchor"]
     return _different(board, at, {**board.restored(at), **cells})
 
 
@@ -367,26 +348,26 @@ def _different(board: Board, at: int, cells: Mapping[str, Cell]) -> dict[str, Ce
 def _upgraded(board: Board, at: int) -> dict[str, Cell]:
     """Return score and tier of a row that an earlier version wrote (0.87, inline) as people read them."""
     cells: dict[str, Cell] = {}
-    score = board.cell(at, board.columns.get(SCORE))
+    score = board.cell(at, board.columns.get("score"))
     if isinstance(score, float) and 0 < score < 1 and (shown := score_of(score)) is not None:
-        cells[SCORE] = shown
-    if (tier := board.text(at, TIER)) in TIER_NAMES:
-        cells[TIER] = TIER_NAMES[cast(Tier, tier)]
+        cells["score"] = shown
+    if (tier := board.text(at, "tier")) in TIER_NAMES:
+        cells["tier"] = TIER_NAMES[cast(Tier, tier)]
     return cells
 
 
 def _cells(board: Board, link: LinkView) -> dict[str, Cell]:
     """Return the cells of a link; without those of titles that nobody looked up."""
-    values = {column.key: column.read(link) for column in REVIEW if column.key != ROW_KEY}
+    values = {column.key: column.read(link) for column in REVIEW if column.key != "row_key"}
     cells: dict[str, Cell] = {
         key: "" if value is None else clean(value) if isinstance(value, str) else value
         for key, value in values.items()
     }
-    for key in (SOURCE_TITLE.key, TARGET_TITLE.key):
+    for key in ("source_title", "target_title"):
         if not cells[key]:
             del cells[key]
-    cells[STATUS] = board.language.statuses[link.edge.status]
-    return {**cells, ROW_KEY: row_key(str(cells[SOURCE]), str(cells[TARGET]))}
+    cells["status"] = board.language.statuses[link.edge.status]
+    return {**cells, "row_key": row_key(str(cells["source"]), str(cells["target"]))}
 
 
 def row_key(source: str, target: str) -> str:

@@ -11,24 +11,7 @@ from typing import Any, BinaryIO
 
 import xlsxwriter
 
-from internal_linker.model.columns import (
-    ANCHOR,
-    ENGLISH,
-    HIDDEN,
-    LINK_ID,
-    NOTES,
-    REVIEW,
-    REVIEW_KEYS,
-    SCORE,
-    SENTENCE,
-    SOURCE,
-    STATUS,
-    TARGET,
-    TIER,
-    WHO,
-    Language,
-    LinkView,
-)
+from internal_linker.model.columns import ENGLISH, HIDDEN, REVIEW, REVIEW_KEYS, Language, LinkView
 from internal_linker.model.edges import TIER_NAMES, Verdict
 from internal_linker.model.errors import InputError, OutputError
 from internal_linker.model.version import __version__
@@ -68,7 +51,7 @@ _OPTIONS = {
 _MORE = re.compile(r"xl/(comments|threadedComments|drawings|charts|media|persons)")
 _FORMULA = re.compile(rb"<f[ />]")
 # The columns that say what editors decided on which link.
-_SAID = (STATUS, ANCHOR, SENTENCE, NOTES, WHO, SOURCE, TARGET, *HIDDEN)
+_SAID = ("status", "anchor", "sentence", "notes", "who", "source", "target", *HIDDEN)
 # Texts of which a workbook has another form, or which the library takes for such forms.
 _UNUSUAL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_|^<r>")
 _REMEDY = "Move it to another folder and run again: the run creates a new one with all earlier decisions."
@@ -232,10 +215,10 @@ class ReviewWorkbook:
 
     def _board(self) -> Board:
         boards = [Board(rows[0], rows[1:]) for rows in self._tables() if rows]
-        board = next((each for each in boards if LINK_ID in each.columns), None)
+        board = next((each for each in boards if "link_id" in each.columns), None)
         if board is None:
             raise InputError(
-                f"{self.path} has no sheet with the column '{ENGLISH.headers[LINK_ID]}' in row 1, so its rows can't be "
+                f"{self.path} has no sheet with the column 'Link ID' in row 1, so its rows can't be "
                 f"identified. {_REMEDY}"
             )
         return board
@@ -306,7 +289,7 @@ def _fill(file: BinaryIO, board: Board, lines: Sequence[Sequence[Any]], *, ours:
         for at, line in enumerate(lines, 1):
             marked = _marked(board, line)
             for column, cell in enumerate(line):
-                if marked and column == board.columns[SENTENCE]:
+                if marked and column == board.columns["sentence"]:
                     put_marked(sheet, at, column, marked, bold=bold, style=formats.get(column))
                 elif isinstance(cell, str):
                     put_text(sheet, at, column, cell, formats.get(column))
@@ -315,13 +298,15 @@ def _fill(file: BinaryIO, board: Board, lines: Sequence[Sequence[Any]], *, ours:
         _format_rows(book, sheet, board, max(1, len(lines)))
         book.set_custom_property(_MADE, _MADE_BY, "text")
         if ours:
-            ids = [text_of(line[board.columns[LINK_ID]]).strip() for line in lines]
+            ids = [text_of(line[board.columns["link_id"]]).strip() for line in lines]
             book.set_custom_property(_ORDER, _order(ids), "text")
 
 
 def _marked(board: Board, line: Sequence[Any]) -> Marked | None:
     """Return the sentence of a row with its anchor in bold; None if it is not there, or the row is an editor's own."""
-    link, sentence, anchor = (text_of(line[board.columns[name]]) for name in (LINK_ID, SENTENCE, ANCHOR))
+    link, sentence, anchor = (
+        text_of(line[board.columns[name]]) for name in ("link_id", "sentence", "anchor")
+    )
     span = anchor_span(sentence, anchor.strip()) if link else None
     return Marked(sentence, *span) if span else None
 
@@ -344,8 +329,8 @@ def _ordered(lines: Sequence[list[Any]], board: Board, wanted: Sequence[LinkView
     last = {clean(link.edge.source_url): at for at, link in enumerate(wanted)}
 
     def key(line: Sequence[Any]) -> tuple[int, bool]:
-        at = place.get(text_of(line[board.columns[LINK_ID]]).strip())
-        after = last.get(text_of(line[board.columns[SOURCE]]).strip(), len(wanted))
+        at = place.get(text_of(line[board.columns["link_id"]]).strip())
+        after = last.get(text_of(line[board.columns["source"]]).strip(), len(wanted))
         return (after, True) if at is None else (at, False)
 
     return sorted(lines, key=key)
@@ -375,9 +360,9 @@ def _lines(board: Board, found: Merge) -> Iterator[list[Any]]:
 def _format_columns(book: Any, sheet: Any, board: Board) -> dict[int, Any]:
     """Set widths, notes and hidden columns; return the formats of cells by column."""
     formats: dict[str, dict[str, Any]] = {
-        ANCHOR: {"num_format": "@"},  # an anchor "2024" stays text
-        NOTES: {"num_format": "@"},
-        SCORE: {"num_format": "0"},
+        "anchor": {"num_format": "@"},  # an anchor "2024" stays text
+        "notes": {"num_format": "@"},
+        "score": {"num_format": "0"},
     }
     looks = dict[int, Any]()
     for column in REVIEW:
@@ -395,10 +380,10 @@ def _format_rows(book: Any, sheet: Any, board: Board, last: int) -> None:
     """Add frozen panes, filter, drop-down and colours, down to the last row."""
     sheet.freeze_panes(1, 2)
     sheet.autofilter(0, 0, last, len(board.header) - 1)
-    status = board.columns[STATUS]
+    status = board.columns["status"]
     listed = {"validate": "list", "source": [*board.language.statuses.values()]}
     sheet.data_validation(1, status, last, status, listed)
-    tier = board.columns[TIER]
+    tier = board.columns["tier"]
     for name, colour in COLOURS.items():
         look = book.add_format({"bg_color": "#" + bytes(colour).hex()})
         rule = {"type": "cell", "criteria": "==", "value": f'"{TIER_NAMES[name]}"', "format": look}

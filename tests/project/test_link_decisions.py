@@ -9,7 +9,7 @@ import pytest
 from internal_linker.model.edges import Edge
 from internal_linker.model.errors import ConfigurationError, InputError
 from internal_linker.model.progress import Tracker as Notes
-from internal_linker.project.link_decisions import Decisions, NothingToUndo, RequestedDecision, Seen
+from internal_linker.project.link_decisions import Decisions, NothingToUndo, RequestedDecision
 from internal_linker.project.link_lists import LinkFilter
 from internal_linker.project.project import open_project
 from internal_linker.project.review import LinkDecision, decide
@@ -30,9 +30,9 @@ def stored(decisions: Decisions, link: str = FIRST) -> Edge:
         return edges.by_id([link])[link]
 
 
-def seen(decisions: Decisions, link: str = FIRST) -> Seen:
+def seen(decisions: Decisions, link: str = FIRST) -> tuple[str, str, str]:
     row = decisions.links.detail(link).row
-    return Seen(row.decided, row.anchor, row.notes)
+    return row.decided, row.anchor, row.notes
 
 
 def test_a_decision_is_stored_at_once(decisions: Decisions) -> None:
@@ -61,7 +61,7 @@ def test_the_rules_are_those_of_decide(
     """The app and the Python function `decide` leave the same edge."""
     other = make_linked(tmp_path / "other")
     decide(open_project(other), [LinkDecision(FIRST, status, anchor)], by="Anna")
-    decisions.decide([RequestedDecision(FIRST, status, anchor)], "Anna")  # type: ignore[arg-type]
+    decisions.decide([RequestedDecision(FIRST, status, anchor)], "Anna")
     with open_project(other).graph() as (edges, _):
         theirs = edges.by_id([FIRST])[FIRST]
     ours = stored(decisions)

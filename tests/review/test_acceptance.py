@@ -7,12 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.model.edges import Status
-from internal_linker.review.acceptance import LEAST_DECISIONS, Decision, acceptance, rising_rejections
+from internal_linker.model.edges import Edge, Status, Tier
+from internal_linker.model.records import Origin
+from internal_linker.review.acceptance import LEAST_DECISIONS, acceptance, rising_rejections
 
-DECISIONS = st.lists(
+
+def link(tier: Tier, origin: Origin, section: str, status: Status) -> Edge:
+    """Return a link from a page of a section; "": from a query."""
+    source = f"https://shop.com{section.rstrip('/')}/page" if section else "tea"
+    return Edge(source, "t", source, "t", tier=tier, origin=origin, status=status)
+
+
+LINKS = st.lists(
     st.builds(
-        Decision,
+        link,
         st.sampled_from(("inline", "sidebar", "review")),
         st.sampled_from(("serp", "semantic")),
         st.sampled_from(("/blog", "/shop", "/", "")),
@@ -21,23 +29,23 @@ DECISIONS = st.lists(
 )
 
 
-@given(DECISIONS)
-def test_each_grouping_counts_every_link_once(decisions: list[Decision]) -> None:
+@given(LINKS)
+def test_each_grouping_counts_every_link_once(links: list[Edge]) -> None:
     sums: dict[str, Counter[str]] = {}
-    for row in acceptance(decisions):
+    for row in acceptance(links):
         counts = {"accepted": row.accepted, "rejected": row.rejected, "waiting": row.waiting}
         sums.setdefault(row.by, Counter()).update(counts)
-    statuses = Counter(each.status for each in decisions)
+    statuses = Counter(each.status for each in links)
     for each in sums.values():
         assert each["rejected"] == statuses["rejected"] and each["waiting"] == statuses["proposed"]
         assert each["accepted"] == statuses["accepted"] + statuses["edited"] + statuses["live"]
-    assert set(sums) == ({"all", "tier", "origin", "section"} if decisions else set())
+    assert set(sums) == ({"all", "tier", "origin", "section"} if links else set())
 
 
-@given(DECISIONS)
-def test_a_rate_is_a_share_of_the_decided(decisions: list[Decision]) -> None:
+@given(LINKS)
+def test_a_rate_is_a_share_of_the_decided(links: list[Edge]) -> None:
     """A rate is between 0 and 1, and None without a decision."""
-    for row in acceptance(decisions):
+    for row in acceptance(links):
         assert isnan(row.rate) if not row.decided else 0 <= row.rate <= 1
 
 
@@ -45,11 +53,11 @@ def test_rates_are_told_by_tier_origin_and_section() -> None:
     """All links come first; in each grouping, the value with the most decisions comes first."""
     found = acceptance(
         [
-            Decision("inline", "serp", "/blog", "accepted"),
-            Decision("inline", "semantic", "/blog", "edited"),
-            Decision("review", "semantic", "/shop", "rejected"),
-            Decision("review", "semantic", "/shop", "proposed"),
-            Decision("review", "semantic", "/shop", "withdrawn"),
+            link("inline", "serp", "/blog", "accepted"),
+            link("inline", "semantic", "/blog", "edited"),
+            link("review", "semantic", "/shop", "rejected"),
+            link("review", "semantic", "/shop", "proposed"),
+            link("review", "semantic", "/shop", "withdrawn"),
         ]
     )
     assert [(row.by, row.name, row.accepted, row.rejected, row.waiting) for row in found] == [

@@ -6,16 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.model.columns import (
-    ANCHOR,
-    LANGUAGES,
-    LINK_ID,
-    NOTES,
-    PROPOSED,
-    REVIEW_KEYS,
-    SCORE,
-    STATUS,
-)
+from internal_linker.model.columns import LANGUAGES, REVIEW_KEYS
 from internal_linker.model.edges import VERDICTS, Cells, Status
 from internal_linker.review.merge import LONGEST_CELL, Board, clean, merge, same, verdicts
 from internal_linker.sources.tables.columns import text_of
@@ -95,10 +86,10 @@ def words(board: Board) -> list[tuple[str, str, str, str]]:
     found = []
     for at in range(len(board.rows)):
         status = board.status(at) if board.status(at) not in ("", "proposed", "live", "withdrawn") else ""
-        anchor = board.text(at, ANCHOR).strip()
-        own = anchor if anchor != board.text(at, PROPOSED).strip() else ""
-        if status or own or board.text(at, NOTES).strip():
-            found.append((board.link_id(at), status, own, board.text(at, NOTES)))
+        anchor = board.text(at, "anchor").strip()
+        own = anchor if anchor != board.text(at, "proposed").strip() else ""
+        if status or own or board.text(at, "notes").strip():
+            found.append((board.link_id(at), status, own, board.text(at, "notes")))
     return found
 
 
@@ -153,14 +144,14 @@ def test_an_anchor_that_editors_accepted_is_theirs() -> None:
     rows = [list(line) for line in board.rows]
     rows[0][0] = "accepted"
     after = apply(Board(HEADERS, rows), [row("a", anchor="new"), row("b", anchor="new")])
-    assert [after.text(at, ANCHOR) for at in range(2)] == ["a anchor", "new"]
+    assert [after.text(at, "anchor") for at in range(2)] == ["a anchor", "new"]
 
 
 def test_an_anchor_of_an_editors_that_the_tool_proposes_later_stays_the_editors() -> None:
     rows = [list(line) for line in apply(Board(HEADERS, []), [row("a")]).rows]
     rows[0][1] = "mine"
     agreed = apply(Board(HEADERS, rows), [row("a", anchor="mine")])
-    assert apply(agreed, [row("a", anchor="new")]).text(0, ANCHOR) == "mine"
+    assert apply(agreed, [row("a", anchor="new")]).text(0, "anchor") == "mine"
 
 
 def test_what_was_decided_elsewhere_reaches_the_row() -> None:
@@ -179,7 +170,9 @@ def test_what_was_decided_elsewhere_reaches_the_row() -> None:
     wanted += [row("c", **said, proposed="c anchor", cells=late)]
     wanted += [row("d", **said, proposed="new", cells=Cells("accepted", "d anchor", ""))]
     after = apply(Board(HEADERS, rows), wanted)
-    assert [[after.text(at, name) for name in (STATUS, ANCHOR, NOTES, PROPOSED)] for at in range(4)] == [
+    assert [
+        [after.text(at, name) for name in ("status", "anchor", "notes", "proposed")] for at in range(4)
+    ] == [
         ["edited", "typed", "ask Ann", "a anchor"],
         ["edited", "typed", "ask Ann", "b anchor"],
         ["edited", "newer", "newer note", "c anchor"],
@@ -221,10 +214,18 @@ def test_a_source_that_somebody_rewrote_does_not_part_a_row_from_its_link() -> N
 
 def test_columns_are_known_by_name() -> None:
     board = Board(["LINK_ID", " status ", None, "Own", "score"], [["x", "Live", 3]])
-    assert (board.link_id(0), board.status(0), board.text(0, SCORE)) == ("x", "live", "")
-    assert board.missing == [name for name in REVIEW_KEYS if name not in (LINK_ID, STATUS, SCORE)]
+    assert (board.link_id(0), board.status(0), board.text(0, "score")) == ("x", "live", "")
+    assert board.missing == [name for name in REVIEW_KEYS if name not in ("link_id", "status", "score")]
     told = {"proposed": None, "written": None, "unread": ("anchor", "notes")}
     assert verdicts(board, "tab") == [verdict(row("x", status="live", anchor=""), by="tab", id="x", **told)]
+
+
+def test_a_status_is_read_in_any_language() -> None:
+    """Also with letters and marks apart; any other text, such as a dash, is no status, and takes no decision back."""
+    texts = ["Angenommen ", "gea\u0308ndert", "ACCEPTED", "-", ""]
+    read = verdicts(Board(["Link ID", "Status"], [[str(at), text] for at, text in enumerate(texts)]), "tab")
+    assert [each.status for each in read] == ["accepted", "edited", "accepted", "", ""]
+    assert ["status" in each.unread for each in read] == [False, False, False, True, False]
 
 
 @pytest.mark.parametrize(

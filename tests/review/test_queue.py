@@ -10,7 +10,7 @@ from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.model.edges import Anchor, Cells, Edge, Verdict
 from internal_linker.model.evidence import Evidence
-from internal_linker.model.records import Page
+from internal_linker.model.records import ExistingLink, Page
 from internal_linker.model.sections import Sections
 from internal_linker.model.wordings import warning
 from internal_linker.review.session import EdgeQueue, ReviewFilter
@@ -68,22 +68,11 @@ def test_a_sheet_that_was_not_touched_since_does_not_overrule_the_terminal(store
     assert heard(edge, Verdict(LINK.id, "accepted", "tea"), "later").verdict == "accepted"
 
 
-class Texts(Anchoring):
-    """The pages of a site: each text but "absent" stands in every page."""
-
-    def __init__(self) -> None:
-        super().__init__(CountedSite(collected(())))
-
-    def page(self, key: str) -> Page | None:
-        return Page(key, key, "A source") if key == "s" else None
-
-    def placed(self, source: str, text: str, near: int = 0) -> Anchor:
-        return Anchor(text, "" if text == "absent" else f"{source}: {text}.", verbatim=text == "fits")
-
-
 def test_a_queue_with_the_pages_knows_titles_and_places(store: EdgeStore) -> None:
     store.put([LINK])
-    queue = EdgeQueue(store, Texts())
+    page = Page("s", "S", "A source", content="It fits here. Here it is linked.")
+    site = collected([page], [ExistingLink("s", "x", "linked")])
+    queue = EdgeQueue(store, Anchoring(CountedSite(site)))
     (shown,) = queue.pending()
     assert (shown.source_title, shown.target_title, warning(shown.edge)) == ("A source", "", "")
     assert [queue.warning(LINK.id, text) for text in ("fits", "linked", "absent")] == [
@@ -92,7 +81,7 @@ def test_a_queue_with_the_pages_knows_titles_and_places(store: EdgeStore) -> Non
     queue.decide(Verdict(LINK.id, "edited", "linked", "", "Ann"))
     (edge,) = store.each()
     assert warning(edge) == "anchor only in a link or heading"
-    assert edge.chosen.sentence == "s: linked."
+    assert edge.chosen.sentence == "Here it is linked."
 
 
 def test_undo_restores_what_was_decided_and_nothing_else(store: EdgeStore) -> None:

@@ -38,19 +38,11 @@ def link(name: str, anchor: str = "", sentence: str = "", **more: Any) -> Edge:
 A, B, C = (link(name) for name in "abc")
 
 
-class Pages(Anchoring):
-    """The pages of a site: a title for one, and texts in which all but what is "absent" stands."""
-
-    def __init__(self) -> None:
-        super().__init__(CountedSite(collected(())))
-
-    def page(self, key: str) -> Page | None:
-        return Page(key, key, "A page") if key == A.source else None
-
-    def placed(self, source: str, text: str, near: int = 0) -> Anchor:
-        return Anchor(text, verbatim=not text.startswith("absent"))
-
-
+PAGES = [
+    Page(A.source, A.source, "A page", content="Here stands the a anchor, and what is mine."),
+    Page(B.source, B.source, content="Here stands the b anchor."),
+    Page(C.source, C.source),
+]
 Typed = Callable[[EdgeQueue, str], tuple[ReviewCounts, str]]
 
 
@@ -58,7 +50,7 @@ def opened(folder: Path, *links: Edge) -> EdgeQueue:
     """Store links in a file, and return their queue."""
     store = EdgeStore(open_database("sqlite:///cache.sqlite3", folder), "shop.com")
     store.put(links)
-    return EdgeQueue(store, Pages())
+    return EdgeQueue(store, Anchoring(CountedSite(collected(PAGES))))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from internal_linker.sources.crawl import vector_cell
-from internal_linker.sources.tables.lists_csv import VectorsCsv
+from internal_linker.sources.tables.lists_csv import PAGE_VECTORS, ListCsv
 from tests.support.crawls import A, B, C, crawl, imported, pages, table
 from tests.support.small_project import SITE, write_text
 
@@ -35,7 +35,7 @@ def test_our_own_vectors_come_back_byte_by_byte(
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     vectors = np.random.default_rng(1).normal(size=(2, 384)).astype(np.float16)
     own = project / "files/vectorized_urls.csv"
-    VectorsCsv(own).write(zip((A, B), vectors, strict=True))
+    ListCsv(own, PAGE_VECTORS).write(zip((A, B), vectors, strict=True))
     assert imported(project, str(own), "--json") == 0
     assert (project / "files" / VECTORS).read_bytes() == own.read_bytes()
     assert (project / "files/urls_rawdata.csv").read_text(encoding="utf-8") == "my own pages"

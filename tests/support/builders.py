@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.errors import ServiceError
-from internal_linker.model.ports import EdgeOf, StreamSource
+from internal_linker.model.ports import StreamSource, ViewOf
 from internal_linker.model.reasons import NoTarget, Reason
 from internal_linker.model.records import (
     Collected,
@@ -236,7 +236,7 @@ class Kept:
     writes: int = 0
 
     def deliver(
-        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+        self, recommendations: Sequence[Recommendation], run_id: str, view_of: ViewOf | None = None
     ) -> Sequence[str]:
         if self.error:
             raise self.error

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from internal_linker.model.errors import ConfigurationError, OutputError, ServiceError
-from internal_linker.model.ports import Anchors, EdgeOf, LinkSink, ListSink, Progress
+from internal_linker.model.ports import Anchors, LinkSink, ListSink, Progress, ViewOf
 from internal_linker.model.reasons import NoTarget, Reason
 from internal_linker.model.records import ExcludedTarget, Recommendation
 from internal_linker.model.runs import Version, VersionRow, overlaid, rows_with
-from internal_linker.model.sections import section_of
 from internal_linker.project.pipeline.context import PublishVectors, Rules, RunContext
 from internal_linker.project.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
 from internal_linker.project.pipeline.report import Report
@@ -21,7 +20,7 @@ from internal_linker.project.pipeline.run_input import RunInput
 from internal_linker.project.pipeline.site_places import SitePlaces
 from internal_linker.rank.fusion_choice import FUSION
 from internal_linker.rank.site_lists import excluded_targets
-from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
+from internal_linker.review.acceptance import acceptance, rising_rejections
 from internal_linker.review.link_memory import Memory
 from internal_linker.store.runs import RunStore
 
@@ -147,10 +146,7 @@ class Publication:
         edges = {edge.id: edge for edge in memory.store.each("live")}
         judged = sorted(memory.store.each(judged=True), key=lambda edge: edge.at)
         edges |= {edge.id: edge for edge in judged}
-        self.report.accepted = acceptance(
-            Decision(edge.tier, edge.origin, section_of(edge.source), edge.verdict or edge.status)
-            for edge in edges.values()
-        )
+        self.report.accepted = acceptance(edges.values())
         recent = sum(edge.at > since for edge in judged)
         if recent and (rising := rising_rejections([edge.verdict or "live" for edge in judged], recent)):
             self.progress.warn(rising)
@@ -218,6 +214,8 @@ class Publication:
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:
         report, context = self.report, self.context
+        if memory:
+            memory.pages = {page.key: page for page in report.collected.pages}
         excluded = _counted(excluded_targets(report.collected, self.run_input.targets), report.excluded)
         found: dict[str, Iterable[Any]] = {"excluded": excluded}
         if report.listed:
@@ -225,12 +223,11 @@ class Publication:
             found["orphans"] = report.listed.orphans or ()
         lists = [(context.lists[name], items) for name, items in found.items() if name in context.lists]
         if memory and memory.heard and context.desk and not held:
-            pages = {page.key: page for page in report.collected.pages}
-            lists.append((context.desk, memory.review_rows(pages)))
+            lists.append((context.desk, memory.review_rows()))
         sinks = [*context.sinks, *([context.sheet] if context.sheet and not held else [])]
-        edge_of = memory.edge_of if memory else None
+        view_of = memory.view_of if memory else None
         gaps, report.failure = deliver(
-            report.recommendations, sinks, lists, report.run_id, self.progress, edge_of=edge_of
+            report.recommendations, sinks, lists, report.run_id, self.progress, view_of=view_of
         )
         report.gaps += gaps
 
@@ -294,7 +291,7 @@ def deliver(
     run_id: str,
     progress: Progress,
     *,
-    edge_of: EdgeOf | None = None,
+    view_of: ViewOf | None = None,
 ) -> tuple[list[str], ServiceError | OutputError | None]:
     """Write the links to all sinks, and the lists; without a sink for links, write nothing at all.
 
@@ -302,7 +299,7 @@ def deliver(
 
     Args:
         lists: the sinks for lists, each with its items.
-        edge_of: a function that returns the edge of a link; None: no edges are stored.
+        view_of: a function that returns what is stored of a link; None: nothing is.
 
     Returns:
         What a sink could not take, one sentence each, and the error of the first sink that failed.
@@ -311,7 +308,7 @@ def deliver(
     progress.start("Delivery", len(sinks), "places")
     for sink in sinks:
         try:
-            gaps += sink.deliver(recommendations, run_id, edge_of)
+            gaps += sink.deliver(recommendations, run_id, view_of)
             written.append(sink.name)
         except (ServiceError, OutputError) as error:
             progress.warn(str(error))

@@ -331,7 +331,7 @@ class Settings(BaseSettings):
     )
     review_language: Literal["en", "de"] = Field(
         "en",
-        description="The language of headings and choices in the review: en or de. Both are read at all times.",
+        description="The language of headings and choices in the review; both are always read.",
     )
     anchors: Literal["strict", "balanced", "broad"] = Field(
         "balanced",

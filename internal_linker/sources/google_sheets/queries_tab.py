@@ -11,7 +11,7 @@ from typing import Any
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.cli_commands import command
 from internal_linker.model.errors import InputError, OutputError, ServiceError
-from internal_linker.model.ports import EdgeOf
+from internal_linker.model.ports import ViewOf
 from internal_linker.model.reasons import FewLinks
 from internal_linker.model.records import Recommendation, Table, TableStream, fold_query
 from internal_linker.sources.google_sheets.client import GOOGLE
@@ -314,12 +314,12 @@ class GoogleSheet:
         return Table(self.name, tuple(header), rows)
 
     def deliver(
-        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+        self, recommendations: Sequence[Recommendation], run_id: str, view_of: ViewOf | None = None
     ) -> list[str]:
         """Write the links of each source that is in the Sheet; return what could not be placed, one sentence each.
 
         Finds rows by URL and query right before each request and reads them back afterwards. Changes only our
-        columns, and only cells whose text differs. The Sheet has no columns for `run_id` and edges.
+        columns, and only cells whose text differs. The Sheet has no columns for `run_id` and what is stored.
 
         Raises:
             OutputError: the tab is gone, or has no column that identifies rows.

@@ -4,13 +4,13 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from internal_linker.model.results import ResultTable
+from internal_linker.model.results import Column, ResultTable
 from internal_linker.sources.tables.csv_reader import CsvBody, CsvRecords
 from internal_linker.store.files.atomic import ReplaceBinary, ReplaceWhole, remarks_on, replace_whole
 
@@ -80,6 +80,11 @@ def write_csv(path: Path, table: ResultTable, advance: Callable[[int], None] = l
     """
     header = [column.header for column in table.columns]
     return write_rows(path, header, map(plain_cells, table.rows(advance)), replace_whole)
+
+
+def rows_of(columns: Sequence[Column], items: Iterable[Any]) -> Iterator[Row]:
+    """Return a row of cells for each item."""
+    return (plain_cells(column.read(item) for column in columns) for item in items)
 
 
 def plain_cells(values: Iterable[Any]) -> Row:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,16 @@ from typing import Any
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.columns import FIGURES, LINKS_CSV, RunLink, output_columns
 from internal_linker.model.errors import InputError
-from internal_linker.model.ports import EdgeOf
+from internal_linker.model.ports import ViewOf
 from internal_linker.model.records import Recommendation, fold_query
 from internal_linker.model.results import Column
 from internal_linker.sources.tables.csv_reader import CsvRecords
-from internal_linker.sources.tables.csv_writer import Row, defuse, plain_cells, write_rows
+from internal_linker.sources.tables.csv_writer import Row, defuse, rows_of, write_rows
 from internal_linker.store.files.atomic import ReplaceWhole, copy_aside, replace_whole
 
 Identity = tuple[str, str]
 Keeps = Callable[[str], bool] | None
+Items = Callable[[Recommendation], Iterable[Any]]
 
 _QUERY = "Main Query"
 
@@ -37,35 +39,30 @@ class _LinkCsv:
         self._keeps, self._write_whole, self._hosts = keeps, write_whole, hosts or CanonicalHosts()
 
     def deliver(
-        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+        self, recommendations: Sequence[Recommendation], run_id: str, view_of: ViewOf | None = None
     ) -> Sequence[str]:
         """Write the file; return what was unusual, one sentence each.
 
         Raises:
             OutputError: the file can't be written; the earlier file stays as it was.
         """
+        items = partial(self._items, run_id=run_id, view_of=view_of)
         if not self._keeps or not self.path.exists() or not self.path.stat().st_size:
-            return self._replace(recommendations, run_id, edge_of)
+            return self._replace(recommendations, items)
         try:
-            return self._merge(recommendations, run_id, edge_of, self._keeps)
+            return self._merge(recommendations, items, self._keeps)
         except InputError as error:
             copy = copy_aside(self.path)
             lost = f"{error} {self.name} now contains only this run's rows; its earlier content is in {copy.name}."
-            return [lost, *self._replace(recommendations, run_id, edge_of)]
+            return [lost, *self._replace(recommendations, items)]
 
-    def _replace(
-        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None
-    ) -> list[str]:
+    def _replace(self, recommendations: Sequence[Recommendation], items: Items) -> list[str]:
         columns = self._columns(recommendations, ())
-        rows = (row for item in recommendations for row in self._rows(item, columns, run_id, edge_of))
+        rows = rows_of(columns, chain.from_iterable(map(items, recommendations)))
         return write_rows(self.path, [column.header for column in columns], rows, self._write_whole)
 
     def _merge(
-        self,
-        recommendations: Sequence[Recommendation],
-        run_id: str,
-        edge_of: EdgeOf | None,
-        keeps: Callable[[str], bool],
+        self, recommendations: Sequence[Recommendation], items: Items, keeps: Callable[[str], bool]
     ) -> list[str]:
         name = f"files/{self.path.name}"
         source = CsvRecords(self.path, name)
@@ -90,7 +87,7 @@ class _LinkCsv:
                 """Yield earlier rows unchanged, and our rows at their positions."""
                 for part in self._merged(named, header, places, keeps):
                     if isinstance(part, int):
-                        yield from self._rows(recommendations[part], columns, run_id, edge_of)
+                        yield from rows_of(columns, items(recommendations[part]))
                     else:
                         yield part
 
@@ -136,17 +133,11 @@ class _LinkCsv:
         """Return what the URL column has for an item."""
         return item.source.url
 
-    def _rows(
-        self, item: Recommendation, columns: Sequence[Column], run_id: str, edge_of: EdgeOf | None
-    ) -> Iterator[Row]:
-        for one in self._items(item, run_id, edge_of):
-            yield plain_cells(column.read(one) for column in columns)
-
     def _columns(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> Sequence[Column]:
         """Return the columns of the file; `earlier` is the header that it has."""
         raise NotImplementedError
 
-    def _items(self, item: Recommendation, run_id: str, edge_of: EdgeOf | None) -> Iterable[Any]:
+    def _items(self, item: Recommendation, run_id: str, view_of: ViewOf | None) -> Iterable[Any]:
         """Return what has a row of its own."""
         raise NotImplementedError
 
@@ -188,7 +179,7 @@ class OutputCsv(_LinkCsv):
     def _url(self, item: Recommendation) -> str:
         return item.source.row_url or item.source.url
 
-    def _items(self, item: Recommendation, run_id: str, edge_of: EdgeOf | None) -> Iterable[Any]:
+    def _items(self, item: Recommendation, run_id: str, view_of: ViewOf | None) -> Iterable[Any]:
         return (item,)
 
 
@@ -225,9 +216,9 @@ class LinksCsv(_LinkCsv):
         has_figures = self._figures or {column.header for column in FIGURES} & {*earlier}
         return (*LINKS_CSV, *FIGURES) if has_figures else LINKS_CSV
 
-    def _items(self, item: Recommendation, run_id: str, edge_of: EdgeOf | None) -> Iterable[Any]:
+    def _items(self, item: Recommendation, run_id: str, view_of: ViewOf | None) -> Iterable[Any]:
         source = item.source
         # No page can carry what is suggested for a query without one.
         for link in item.links if source.is_page else ():
-            edge = edge_of(source, link) if edge_of else None
-            yield RunLink(source, link, edge, self._model_name, run_id)
+            view = view_of(source, link) if view_of else None
+            yield RunLink(source, link, view, self._model_name, run_id)

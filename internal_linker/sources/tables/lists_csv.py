@@ -10,7 +10,7 @@ from internal_linker.model.results import Column
 from internal_linker.model.urls import normal_form
 from internal_linker.sources.tables.columns import find_named
 from internal_linker.sources.tables.csv_reader import CsvTable
-from internal_linker.sources.tables.csv_writer import plain_cells, write_rows
+from internal_linker.sources.tables.csv_writer import rows_of, write_rows
 from internal_linker.store.files.atomic import ReplaceWhole, replace_whole
 
 # Digits that restore a float16 and a float32 exactly, by bytes per number; a float64 needs 17.
@@ -33,30 +33,19 @@ class ListCsv:
             OutputError: the file can't be written; the earlier file stays as it was.
         """
         header = [column.header for column in self._columns]
-        rows = (plain_cells(column.read(item) for column in self._columns) for item in items)
-        return write_rows(self.path, header, rows, self._write_whole)
-
-
-class VectorsCsv:
-    """vectorized_urls.csv: URL and Embedding, a JSON list of numbers that restores the vector exactly."""
-
-    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
-        self.path, self._write_whole = path, write_whole
-
-    def write(self, rows: Iterable[tuple[str, Vectors]]) -> Sequence[str]:
-        """Replace the file, one vector (d,) at a time; return what was unusual, one sentence each.
-
-        Raises:
-            OutputError: the file can't be written; the earlier file stays as it was.
-        """
-        lines = ((url, _json_list(vector)) for url, vector in rows)
-        return write_rows(self.path, ("URL", "Embedding"), lines, self._write_whole)
+        return write_rows(self.path, header, rows_of(self._columns, items), self._write_whole)
 
 
 def _json_list(vector: Vectors) -> str:
     digits = _DIGITS.get(vector.itemsize, 17)
     return "[" + ", ".join([f"{number:.{digits}g}" for number in vector.tolist()]) + "]"
 
+
+# vectorized_urls.csv: pairs of a page and its vector (d,), as a JSON list of numbers that restores it exactly.
+PAGE_VECTORS = (
+    Column("url", "URL", value=lambda pair: pair[0]),
+    Column("embedding", "Embedding", value=lambda pair: _json_list(pair[1])),
+)
 
 _URL, _FILE, _FOUND = "Page URL", "File", "Found by"
 

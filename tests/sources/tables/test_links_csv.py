@@ -13,7 +13,7 @@ import pytest
 
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.canonical_hosts import CanonicalHosts, host_map
-from internal_linker.model.columns import BACKTEST, EXCLUDED_TARGETS, REJECTED_ROWS
+from internal_linker.model.columns import BACKTEST, EXCLUDED_TARGETS, REJECTED_ROWS, LinkView
 from internal_linker.model.edges import Anchor, Edge, edge_id
 from internal_linker.model.errors import OutputError
 from internal_linker.model.evidence import Evidence
@@ -30,7 +30,7 @@ from internal_linker.model.records import (
 from internal_linker.model.urls import normal_form
 from internal_linker.sources.tables.csv_reader import CsvTable
 from internal_linker.sources.tables.links_csv import LinksCsv, OutputCsv
-from internal_linker.sources.tables.lists_csv import ListCsv, VectorsCsv
+from internal_linker.sources.tables.lists_csv import PAGE_VECTORS, ListCsv
 from internal_linker.store.files.atomic import replace_whole
 from tests.support.builders import anything, whole
 
@@ -98,7 +98,7 @@ def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
     ]
     ListCsv(path, REJECTED_ROWS).write([Reject("+t", 2, "-u", "=r")])
     assert rows(path)[1] == ["'+t", "2", "'-u", "'=r"]
-    VectorsCsv(path).write([("=u", np.array([-1.0], np.float32))])
+    ListCsv(path, PAGE_VECTORS).write([("=u", np.array([-1.0], np.float32))])
     assert rows(path)[1] == ["'=u", "[-1]"]
 
 
@@ -241,10 +241,10 @@ def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
     edge = replace(edge, evidence=Evidence(4, 15, 2, 9, 0))
     known = {edge.id: edge, edge_id("k", "y"): replace(edge, target="y", anchor="=mine", anchors=())}
 
-    def edge_of(source: Source, link: Link) -> Edge:
-        return known[edge_id(source.end, link.target.key)]
+    def view_of(source: Source, link: Link) -> LinkView:
+        return LinkView(known[edge_id(source.end, link.target.key)])
 
-    LinksCsv(path, "m", None).deliver([Recommendation(page, tuple(links))], "r1", edge_of)
+    LinksCsv(path, "m", None).deliver([Recommendation(page, tuple(links))], "r1", view_of)
     reason = "Accepted by an editor; very similar topic. "
     reason += "2 of its 15 nearest pages link there; no page of this section does yet."
     assert [[*row[3:11], row[-1]] for row in rows(path)[1:]] == [
@@ -306,7 +306,7 @@ def test_vectors_come_back_exactly(tmp_path: Path, kind: type[np.floating]) -> N
     path = tmp_path / "vectorized_urls.csv"
     vectors: Vectors = np.random.default_rng(7).standard_normal((50, 64)).astype(kind)
     given = ((f"https://a.example/{i}", vector) for i, vector in enumerate(vectors))
-    assert VectorsCsv(path).write(given) == []
+    assert ListCsv(path, PAGE_VECTORS).write(given) == []
     header, *body = rows(path)
     assert header == ["URL", "Embedding"]
     assert [row[0] for row in body] == [f"https://a.example/{i}" for i in range(50)]

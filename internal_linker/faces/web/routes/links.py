@@ -2,15 +2,15 @@
 
 import tempfile
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from internal_linker.faces.web.context import LinksOfProject
-from internal_linker.project.link_lists import Format, LinkFilter, OnSite, Order, write_links
+from internal_linker.project.link_lists import Format, LinkFilter, write_links
 from internal_linker.project.stored_links import (
     Facets,
     LinkDetail,
@@ -30,45 +30,28 @@ LinkId = Annotated[str, Query(pattern="^[0-9a-f]{20}$")]
 MOST_CHARACTERS = 1_000_000_000
 
 
-class FilterGiven(BaseModel):
-    """Which links, and in which order; an empty value leaves none out."""
-
-    include: Annotated[list[str], Field(max_length=50, description="Only pages below these paths.")] = []
-    exclude: Annotated[list[str], Field(max_length=50, description="No pages below these paths.")] = []
-    section: Annotated[str, Field(max_length=500)] = ""
-    tier: Literal["", "inline", "sidebar", "review"] = ""
-    origin: Literal["", "serp", "semantic", "rule"] = ""
-    status: Annotated[str, Field(max_length=20, description="A status, `waiting` or `decided`.")] = ""
-    on_site: Annotated[OnSite, Field(description="Whether accepted links are on the site.")] = ""
-    text: Annotated[str, Field(max_length=500, description="Words of URLs, titles, anchor or notes.")] = ""
-    source: Annotated[str, Field(max_length=4_000, description="The key of a page, or a query.")] = ""
-    order: Order = "page"
-    descending: bool = False
-
-    def wanted(self) -> LinkFilter:
-        """Return the filter as the use case takes it."""
-        given = {name: getattr(self, name) for name in FilterGiven.model_fields}
-        paths = {name: tuple(filter(str.strip, given[name])) for name in ("include", "exclude")}
-        return LinkFilter(**{**given, **paths})
-
-
-class PartGiven(FilterGiven):
+class PartGiven(LinkFilter):
     """A part of the links that a filter takes."""
 
     offset: Annotated[int, Field(ge=0, le=100_000_000)] = 0
     limit: Annotated[int, Field(ge=1, le=500)] = 100
 
 
-class FileGiven(FilterGiven):
+class FileGiven(LinkFilter):
     """The kind of a file of links."""
 
     kind: Format = "xlsx"
 
 
+def filter_of(given: LinkFilter) -> LinkFilter:
+    """Return the filter without what else was asked for, so that all parts of a list have the same one."""
+    return LinkFilter(**given.model_dump(include={*LinkFilter.model_fields}))
+
+
 @router.get("/links")
 def list_links(links: LinksOfProject, given: Annotated[PartGiven, Query()]) -> LinkList:
     """List stored links."""
-    return links.part(given.wanted(), given.offset, given.limit)
+    return links.part(filter_of(given), given.offset, given.limit)
 
 
 @router.get("/links/facets")
@@ -80,7 +63,7 @@ def list_facets(links: LinksOfProject) -> Facets:
 @router.get("/links/file", response_class=FileResponse)
 def download_links(links: LinksOfProject, given: Annotated[FileGiven, Query()]) -> FileResponse:
     """Download the links that the filter takes."""
-    rows, kind = links.filtered(given.wanted()), given.kind
+    rows, kind = links.filtered(filter_of(given)), given.kind
     folder = tempfile.TemporaryDirectory(prefix="internal-linker-")
     file = Path(folder.name) / f"links.{kind}"
     write_links(rows, file, kind)

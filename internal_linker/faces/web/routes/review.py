@@ -7,9 +7,10 @@ from fastapi import APIRouter
 from pydantic import ConfigDict, Field
 
 from internal_linker.faces.web.context import Body, DecisionsOfProject, Folder, Shared, SharedState
-from internal_linker.faces.web.routes.links import MOST_CHARACTERS, FilterGiven
+from internal_linker.faces.web.routes.links import MOST_CHARACTERS, filter_of
 from internal_linker.model.errors import InputError
-from internal_linker.project.link_decisions import Decision, DecisionResult, RequestedDecision, Seen
+from internal_linker.project.link_decisions import Decision, DecisionResult, RequestedDecision
+from internal_linker.project.link_lists import LinkFilter
 from internal_linker.project.review import login
 
 router = APIRouter(prefix="/projects/{key}", tags=["Review"])
@@ -58,10 +59,9 @@ class OneDecision(Body):
 
     def said(self) -> RequestedDecision:
         """Return the decision as the use case takes it."""
-        seen = Seen(**self.seen.model_dump()) if self.seen else None
-        return RequestedDecision(
-            self.id, self.status, self.anchor, self.notes, seen, self.near, self.instead, self.wording
-        )
+        given = self.model_dump(exclude={"id", "seen"})
+        seen = (self.seen.decided, self.seen.anchor, self.seen.notes) if self.seen else None
+        return RequestedDecision(self.id, seen=seen, **given)
 
 
 class DecisionsGiven(Body):
@@ -71,7 +71,7 @@ class DecisionsGiven(Body):
     by: Name = ""
 
 
-class FilterInBody(FilterGiven):
+class FilterInBody(LinkFilter):
     """A filter of which every value has its own type, unlike in an address."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -128,7 +128,7 @@ def decide(given: DecisionsGiven, decisions: DecisionsOfProject, state: SharedSt
 def decide_all(given: FilterDecision, decisions: DecisionsOfProject, state: SharedState) -> DecisionResult:
     """Keep one decision on all links that a filter takes and that nobody has decided."""
     by = required_name(given.by, state)
-    return decisions.decide_all(given.filter.wanted(), given.status, notes=given.notes, by=by)
+    return decisions.decide_all(filter_of(given.filter), given.status, notes=given.notes, by=by)
 
 
 @router.post("/decisions/undo")
