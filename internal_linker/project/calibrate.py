@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from internal_linker.insight.evaluation.calibration import Judged, Point, curve, draw, threshold_for, weights
+from internal_linker.insight.evaluation.calibration import Judged, curve, draw, threshold_for, weights
 from internal_linker.insight.evaluation.holdout import Hidden, learned
 from internal_linker.insight.evaluation.labels import LabelRow, LabelsCsv
 from internal_linker.model.edges import score_of, strength, strengths
@@ -18,7 +19,7 @@ from internal_linker.model.records import ExistingLink
 from internal_linker.model.results import Columns, Result
 from internal_linker.model.sequences import counted
 from internal_linker.project.capabilities import capability
-from internal_linker.project.evaluate import encoding, intervals, known_site, targets_of
+from internal_linker.project.evaluate import encoding, known_site, targets_of
 from internal_linker.project.options.evaluation import CalibrateOptions
 from internal_linker.project.pipeline.context import RunContext
 from internal_linker.project.project import Project
@@ -26,6 +27,9 @@ from internal_linker.rank.adaptation import HIDINGS
 from internal_linker.rank.metrics import fold
 from internal_linker.rank.rank import Ranking
 from internal_linker.rank.selection import eligible
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Pages from whose candidates pairs are drawn: 20,000 pairs say as much as all pairs of a larger site.
 MOST_SOURCES = 1000
@@ -45,22 +49,23 @@ class Calibration(Result):
     new: int  # how many of them were drawn just now
     by_labels: bool  # whether labels were used; if there are too few, editors' links stand in for them
     gone: int  # labelled pairs that are no longer candidates; they count with the strength in their row
-    # precision and recall by threshold, good links only; empty if there is nothing to learn from
-    strict: Sequence[Point]
-    mild: Sequence[Point]  # the same for good or borderline links; without labels, the same as `strict`
+    # precision and recall by threshold, as by `curve`, good links only; empty if there is nothing to learn from
+    strict: "DataFrame"
+    mild: "DataFrame"  # the same for good or borderline links; without labels, the same as `strict`
     tier_sidebar: float  # the proposed setting; NaN if no strength is good enough
     remarks: Sequence[str] = ()  # what was unusual when labels.csv was written, one sentence each
 
     def tables(self) -> dict[str, Columns]:
         """`thresholds`: precision and recall with 95% Wilson intervals, 0 to 1."""
-        columns: dict[str, Sequence[object]] = {
-            "score": [score_of(point.threshold) for point in self.strict],
-            "pairs": [point.pairs for point in self.strict],
-            **intervals("precision", [point.precision for point in self.strict]),
-            **intervals("mild_precision", [point.precision for point in self.mild]),
-            **intervals("recall", [point.recall for point in self.strict]),
+        pairs, recall = self.strict.filter(regex="pairs|precision"), self.strict.filter(like="recall")
+        return {
+            "thresholds": {
+                "score": [*map(score_of, self.strict["threshold"])],
+                **pairs.to_dict("list"),
+                **self.mild.filter(like="precision").add_prefix("mild_").to_dict("list"),
+                **recall.to_dict("list"),
+            }
         }
-        return {"thresholds": columns}
 
 
 @capability()
@@ -97,7 +102,7 @@ def calibrate(project: Project, options: CalibrateOptions, progress: Progress) -
             )
         else:
             judged = judged_by_links(ranking, links)
-            strict = mild = curve(judged) if judged.good.any() else []
+            strict = mild = curve(judged)[: None if judged.good.any() else 0]
         progress.finish(f"{counted(len(pairs), 'pair')} from {counted(len(ranking.sources), 'page')}")
     new = draw(pairs, rows, options.pairs - len(rows))
     remarks = file.append(new) if new else ()

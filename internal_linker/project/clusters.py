@@ -4,7 +4,7 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +15,6 @@ import numpy as np
 from internal_linker.insight.html.document import ReportFile
 from internal_linker.insight.similarity.cluster_records import (
     ChosenName,
-    Cluster,
     MissingLinks,
     PageMap,
     SiteClusters,
@@ -103,8 +102,7 @@ def _found(project: Project, options: ClustersOptions, progress: Progress) -> Cl
         method=options.method,
         copies=_copies(project, compared),
     )
-    computed = [each.name for each in found.clusters]
-    return Clustering(compared, tried, rename_clusters(found, chosen_names(project)), points, computed)
+    return Clustering(compared, tried, rename_clusters(found, chosen_names(project)), points)
 
 
 def names_file(project: Project) -> Path:
@@ -132,15 +130,10 @@ def chosen_names(project: Project) -> list[ChosenName]:
 
 
 def _written(project: Project, result: Clustering, progress: Progress) -> tuple[str, ...]:
-    from internal_linker.insight.similarity.page_map import places, select_shown_pages
-
     files, found = project.root / "files", result.found
     sheets = cluster_tables(found)
     tables = dict(zip(("clusters.csv", "cluster_links.csv"), sheets[1:], strict=True))
-    rows = select_shown_pages(found.labels, found.hubs)
-    progress.start("Map", 0, "pages")
-    page_map = PageMap(rows, places(result.points[rows]))
-    progress.finish(f"{len(rows)} pages")
+    page_map = _page_map(result, progress)
     progress.start("Writing", sum(map(len, [*tables.values(), *sheets])), "rows")
     remarks = write_tables(files, tables, "clusters.xlsx", sheets, progress.advance)
     names = [*tables, "clusters.xlsx", "clusters.html"]
@@ -149,6 +142,16 @@ def _written(project: Project, result: Clustering, progress: Progress) -> tuple[
     for remark in remarks:
         progress.warn(remark)
     return tuple(names)
+
+
+def _page_map(result: Clustering, progress: Progress) -> PageMap:
+    from internal_linker.insight.similarity.page_map import places, select_shown_pages
+
+    rows = select_shown_pages(result.found.labels, result.found.hubs)
+    progress.start("Map", 0, "pages")
+    page_map = PageMap(rows, places(result.points[rows]))
+    progress.finish(f"{len(rows)} pages")
+    return page_map
 
 
 def _check_method(options: ClustersOptions) -> None:
@@ -182,7 +185,6 @@ class ClusterView(Result):
     made: str  # when the pages were grouped, as ISO 8601
     found: SiteClusters  # the clusters, with the names that people chose
     page_map: PageMap  # the pages on a map
-    computed: Sequence[str]  # k names as they were computed
 
     def tables(self) -> dict[str, Columns]:
         """Return `clusters`, the largest first; `pages`, in the input's order; `missing_links`, cluster by cluster."""
@@ -209,28 +211,23 @@ def group_pages(
         Interrupted: the work was stopped.
         RunActive: a run holds the project.
     """
-    from internal_linker.insight.similarity.page_map import places, select_shown_pages
-
     progress = Tracker(
         progress, should_stop=should_stop, cancelled="Grouping was cancelled; the earlier result stays."
     )
     grouped = clusters(project, options, progress, write=False)
-    rows = select_shown_pages(grouped.found.labels, grouped.found.hubs)
-    progress.start("Map", 0, "pages")
-    page_map = PageMap(rows, places(grouped.points[rows]))
-    progress.finish(f"{len(rows)} pages")
+    page_map = _page_map(grouped, progress)
     made = datetime.now().astimezone().isoformat(timespec="seconds")
     with _CHANGING:
         # Clusters may have been renamed in the meantime.
-        computed = zip(grouped.found.clusters, grouped.computed, strict=True)
-        unnamed = replace(grouped.found, clusters=[replace(each, name=name) for each, name in computed])
-        view = ClusterView(made, rename_clusters(unnamed, chosen_names(project)), page_map, grouped.computed)
+        view = ClusterView(made, rename_clusters(grouped.found, chosen_names(project)), page_map)
         _store(project, view)
     return view
 
 
 def grouped_pages(project: Project) -> ClusterView | None:
     """Return the result of the last `group_pages`, with the names chosen since; None without one."""
+    from pandas import DataFrame
+
     stored = read_arrays(clusters_file(project))
     if stored is None:
         return None
@@ -241,13 +238,11 @@ def grouped_pages(project: Project) -> ClusterView | None:
         ends = arrays["sources"], arrays["targets"], arrays["reasons"]
         found = SiteClusters(
             **values,
-            clusters=[Cluster(**each) for each in facts["clusters"]],
+            clusters=DataFrame(facts["clusters"]).assign(computed=facts["computed"]),
             missing=MissingLinks(*ends, facts["missing_left_out"]),
         )
-        return ClusterView(
-            facts["made"], found, PageMap(arrays["map_rows"], arrays["places"]), facts["computed"]
-        )
-    except (KeyError, TypeError):  # a file of another version
+        return ClusterView(facts["made"], found, PageMap(arrays["map_rows"], arrays["places"]))
+    except (KeyError, TypeError, ValueError):  # a file of another version
         return None
 
 
@@ -283,17 +278,17 @@ def _renamed(project: Project, number: int, name: str) -> ClusterView:
     given = shortened(name, 10 * _LONGEST_NAME)
     if len(given) > _LONGEST_NAME:
         raise ConfigurationError(f"A cluster's name can have {_LONGEST_NAME} characters, not {len(given)}.")
-    given = given or view.computed[number - 1]
-    others = [each.name.casefold() for each in view.found.clusters if each.number != number]
-    if given.casefold() in others:
+    computed = view.found.clusters["computed"][number - 1]
+    given = given or computed
+    others = view.found.clusters["name"].drop(number - 1).str.casefold()
+    if given.casefold() in {*others}:
         raise ConfigurationError(f"Another cluster is named {given} already. Choose another name.")
     urls = urls_of(view.found, number - 1)
     kept = [each for each in chosen_names(project) if not is_same(each.urls, urls)]
-    if given != view.computed[number - 1]:
+    if given != computed:
         kept.append(ChosenName(given, urls))
     _store_names(project, kept)
-    clusters = [replace(each, name=given) if each.number == number else each for each in view.found.clusters]
-    view = replace(view, found=replace(view.found, clusters=clusters))
+    view = replace(view, found=rename_clusters(view.found, kept))
     _store(project, view)
     return view
 
@@ -310,12 +305,12 @@ def _store(project: Project, view: ClusterView) -> None:
     found = view.found
     facts = {
         "made": view.made,
-        "computed": list(view.computed),
+        "computed": [*found.clusters["computed"]],
         "site": found.site,
         "by": found.by,
         "urls": list(found.urls),
         "titles": list(found.titles),
-        "clusters": [asdict(each) for each in found.clusters],
+        "clusters": found.clusters.drop(columns="computed").to_dict("records"),
         "missing_left_out": found.missing.left_out,
     }
     arrays = {

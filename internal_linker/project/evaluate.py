@@ -246,15 +246,7 @@ def backtest(
             f"--before and --after are the same file ({before}). Give the links of two dates."
         )
     with project.context(progress, serp=False, deliver=False) as context:
-        collected = gather(
-            context.queries,
-            context.pages,
-            None,
-            queries_in_sheet=False,
-            progress=progress,
-            keep=context.keep,
-            hosts=context.hosts,
-        )
+        collected = known_site(replace(context, links=None), progress)
         # The links in the pages' own HTML may be newer than the earlier table, so the ranking must not know them.
         bare = replace(collected, links=())
         tables = [with_links(bare, CsvTable(path, str(path)), progress) for path in (before, after)]

@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 from internal_linker.insight.similarity.cut_off import LOWEST, MOST_MATCHES, STEPS, SimilarityView
-from internal_linker.insight.similarity.pairs import (
-    SimilarPages,
-    similar_pairs,
-)
-from internal_linker.insight.similarity.similarity import Similarity
+from internal_linker.insight.similarity.pairs import BARS, SimilarPages, SimilarPairs, similar_pairs
+from internal_linker.insight.similarity.similarity import ComparedPages, Similarity
 from internal_linker.model.arrays import Vectors
 from internal_linker.model.ports import Progress
 from internal_linker.model.progress import Stop, Tracker
@@ -55,17 +52,7 @@ def pairs(project: Project, options: PairsOptions, progress: Progress, *, write:
 
 def _found(project: Project, options: PairsOptions, progress: Progress) -> SimilarPages:
     compared = compare(project, options, progress)
-    progress.start("Pairs", len(compared.pages), "pages")
-    found = similar_pairs(
-        compared.similarity,
-        compared.languages,
-        options.min_similarity,
-        options.max_per_page,
-        progress.advance,
-        gives=compared.gives,
-        takes=compared.takes,
-        sections=np.unique(sections_of([page.key for page in compared.pages]), return_inverse=True)[1],
-    )
+    found = _similar(compared, options.min_similarity, options.max_per_page, progress)
     progress.finish(
         f"{len(found.first)} of {counted(found.found, 'pair')}, {counted(len(found.alone), 'page')} without a match"
     )
@@ -74,6 +61,23 @@ def _found(project: Project, options: PairsOptions, progress: Progress) -> Simil
         found,
         links=compared.linked(found.first, found.second),
         linked=compared.linked(found.second, found.first),
+    )
+
+
+def _similar(
+    compared: ComparedPages, at_least: float, most: int, progress: Progress, *, bars: int = BARS
+) -> SimilarPairs:
+    progress.start("Pairs", len(compared.pages), "pages")
+    return similar_pairs(
+        compared.similarity,
+        compared.languages,
+        at_least,
+        most,
+        progress.advance,
+        gives=compared.gives,
+        takes=compared.takes,
+        sections=np.unique(sections_of([page.key for page in compared.pages]), return_inverse=True)[1],
+        bars=bars,
     )
 
 
@@ -134,18 +138,7 @@ def find_similar(
     )
     with project.lock():
         compared = compare(project, options, progress)
-        progress.start("Pairs", len(compared.pages), "pages")
-        found = similar_pairs(
-            compared.similarity,
-            compared.languages,
-            LOWEST,
-            MOST_MATCHES,
-            progress.advance,
-            gives=compared.gives,
-            takes=compared.takes,
-            sections=np.unique(sections_of([page.key for page in compared.pages]), return_inverse=True)[1],
-            bars=STEPS,
-        )
+        found = _similar(compared, LOWEST, MOST_MATCHES, progress, bars=STEPS)
         progress.finish(counted(found.found, "pair"))
         view = SimilarityView(
             made=datetime.now().astimezone().isoformat(timespec="seconds"),

@@ -18,8 +18,7 @@ def frame(*rows: Row) -> pd.DataFrame:
 
 
 def chosen(*rows: Row, names: Sequence[str] = ("slowkettle",), **more: object) -> dict[str, str]:
-    found = main_queries(frame(*rows), names=names, **more)  # type: ignore[arg-type]
-    return by_page(found)
+    return by_page(main_queries(frame(*rows), names=names, **more))  # type: ignore[arg-type]
 
 
 def by_page(found: MainQueries) -> dict[str, str]:

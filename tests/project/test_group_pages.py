@@ -51,7 +51,7 @@ def with_pages(folder: Path, titles: tuple[str, ...]) -> None:
 
 def names(view: ClusterView | None) -> list[str]:
     assert view is not None
-    return [cluster.name for cluster in view.found.clusters]
+    return [*view.found.clusters["name"]]
 
 
 def test_the_result_is_kept_with_map_tree_and_table(project: Project) -> None:
@@ -64,7 +64,7 @@ def test_the_result_is_kept_with_map_tree_and_table(project: Project) -> None:
     assert sorted(leaf["name"] for branch in charts["branches"] for leaf in branch["leaves"]) == sorted(
         TITLES
     )
-    assert [cluster.pages for cluster in loaded.found.clusters] == [5, 4, 3]
+    assert [*loaded.found.clusters["pages"]] == [5, 4, 3]
     assert loaded.to_frame("pages").shape[0] == len(TITLES)
 
 
@@ -74,7 +74,7 @@ def test_a_name_is_kept_when_the_site_is_grouped_again(project: Project) -> None
     assert names(renamed) == names(grouped_pages(project)) == [computed[0], "Tea", computed[2]]
     with_pages(project.root, (*TITLES[2:], "oolong tea leaves", "tea leaves and water", "rooibos tea leaves"))
     again = group_pages(project, OPTIONS, Told())
-    assert names(again)[0] == "Tea" and again.found.clusters[0].pages == 7
+    assert names(again)[0] == "Tea" and again.found.clusters["pages"][0] == 7
     clusters(project, OPTIONS, Told())
     assert "Tea" in (project.root / "files/clusters.csv").read_text(encoding="utf-8-sig")
 

@@ -318,8 +318,11 @@ def _by_labels(found: "Calibration") -> Iterator[str]:
         "would accept, the share with this score or more. tier_sidebar = 0.8 stands for score 80."
     )
     yield f"{'score':10}{'labels':8}{'good':22}{'good or borderline':22}{'recall of good':22}"
-    for one, other in zip(found.strict, found.mild, strict=True):
-        shares = map(_share, (one.precision, other.precision, one.recall))
+    columns = [
+        map(_share, *(points[f"{name}{end}"] for end in ("", "_low", "_high")))
+        for points, name in ((found.strict, "precision"), (found.mild, "precision"), (found.strict, "recall"))
+    ]
+    for one, *shares in zip(found.strict.itertuples(), *columns, strict=True):
         yield f"{score_of(one.threshold) or 0:<10}{one.pairs:<8}" + "".join(f"{share:22}" for share in shares)
     yield from _proposed(found)
 
@@ -336,15 +339,15 @@ def _without_labels(found: "Calibration", settings: "Settings", again: str) -> I
         "score are good, and proposes tier_sidebar."
     )
     yield f"Until then keep tier_sidebar = {settings.tier_sidebar:g}."
-    if not found.strict:
+    if found.strict.empty:
         return
     yield "Of your existing links, each hidden while it was ranked:"
-    point = min(found.strict, key=lambda point: abs(point.threshold - settings.tier_sidebar))
-    yield f"  {point.recall.mean:.0%} have a score of at least {score_of(point.threshold)} (tier_sidebar)"
+    point = found.strict.loc[(found.strict["threshold"] - settings.tier_sidebar).abs().idxmin()]
+    yield f"  {point['recall']:.0%} have a score of at least {score_of(point['threshold'])} (tier_sidebar)"
 
 
-def _share(share: "Estimate") -> str:
-    return "-" if isnan(share.mean) else f"{share.mean:.3f} [{share.low:.2f}, {share.high:.2f}]"
+def _share(share: float, low: float, high: float) -> str:
+    return "-" if isnan(share) else f"{share:.3f} [{low:.2f}, {high:.2f}]"
 
 
 def _proposed(found: "Calibration") -> Iterator[str]:

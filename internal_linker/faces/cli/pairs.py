@@ -95,7 +95,7 @@ def _show_clusters(result: "Clustering") -> list[tuple[str, str]]:
     from internal_linker.project.console import open_console
 
     console, found = open_console(), result.found
-    for one in found.clusters[:_SHOWN_PAGES]:
+    for one in found.clusters.head(_SHOWN_PAGES).itertuples():
         density = f"{one.density:.3f}" if one.pages > 1 else "    -"
         console.print(f"{one.pages:>6} pages  density {density}  {one.name}  <- {one.hub}", soft_wrap=True)
     if len(found.clusters) > _SHOWN_PAGES:
@@ -105,7 +105,7 @@ def _show_clusters(result: "Clustering") -> list[tuple[str, str]]:
         ("Pages in no cluster", str(result.alone)),
         (
             "Links within clusters",
-            f"{sum(one.links for one in found.clusters)} of {len(result.compared.links)} between the compared pages",
+            f"{found.clusters['links'].sum()} of {len(result.compared.links)} between the compared pages",
         ),
         ("Missing links in files/cluster_links.csv", str(len(found.missing.sources))),
         ("Missing links from hubs, not listed", str(found.missing.left_out)),

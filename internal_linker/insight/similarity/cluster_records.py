@@ -2,30 +2,18 @@
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from internal_linker.model.arrays import Ints, Vectors
-from internal_linker.model.results import Column, Columns, ResultTable, columns_of
+from internal_linker.model.results import Column, Columns, ResultTable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 REASONS = ("hub to page", "page to hub", "similar pages")
 """Kinds of missing links; `MissingLinks.reasons` has their positions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """One cluster."""
-
-    number: int  # 1 for the largest cluster, and so on
-    name: str  # up to three terms that set its pages apart
-    pages: int  # how many pages it has
-    hub: str  # URL of the page that is central to its topic and links
-    hub_title: str  # the hub's title
-    links: int  # existing links within the cluster
-    density: float  # these as a share of all possible links, 0 to 1; NaN for a single page
-    missing: int  # missing links within the cluster that are listed
-    distance: float  # mean distance of its pages from the centre, 0 to 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +44,8 @@ class SiteClusters:
     titles: Sequence[str]  # n titles without brand, or first headings
     labels: Ints  # (n,) positions in `clusters`; -1 for a page in none
     distances: Vectors  # (n,) distances from the cluster's centre, 0 to 2; NaN for a page in none
-    clusters: Sequence[Cluster]  # k clusters, the largest first
+    # `CLUSTERS`, `hub_title` and `computed`, the name as it was computed, of k clusters, the largest first
+    clusters: "DataFrame"
     hubs: Ints  # (k,) rows
     missing: MissingLinks  # the links that are missing
     similarities: Vectors  # (m,) similarities of the missing links' ends
@@ -71,10 +60,9 @@ class SiteClusters:
         labels, hub = self.labels.tolist(), np.zeros(len(self.urls), np.bool_)
         hub[self.hubs] = True
         # A page in none has the label -1, which stands for the last one.
-        numbers = [*(one.number for one in self.clusters), None]
-        names = [*(one.name for one in self.clusters), ""]
+        names = [*self.clusters["name"], ""]
         return {
-            "cluster": [numbers[label] for label in labels],
+            "cluster": [label + 1 if label >= 0 else None for label in labels],
             "name": [names[label] for label in labels],
             "title": self.titles,
             "url": self.urls,
@@ -93,13 +81,13 @@ class SiteClusters:
             "target": [self.urls[row] for row in targets],
             "similarity": self.similarities.tolist(),
             "why": [REASONS[reason] for reason in self.missing.reasons.tolist()],
-            "cluster": [self.clusters[label].number for label in self.labels[sources].tolist()],
+            "cluster": (self.labels[sources] + 1).tolist(),
         }
 
     def columns(self) -> dict[str, Columns]:
         """Return `clusters`, the largest first; `pages`, in the input's order; `missing_links`, cluster by cluster."""
         return {
-            "clusters": columns_of(self.clusters, *Cluster.__dataclass_fields__),
+            "clusters": self.clusters.drop(columns="computed").to_dict("list"),
             "pages": self.page_columns(),
             "missing_links": self.link_columns(),
         }
@@ -118,15 +106,12 @@ class ChosenName:
 
 
 def rename_clusters(found: SiteClusters, chosen: Sequence[ChosenName]) -> SiteClusters:
-    """Return the clusters with the chosen names of those whose pages are mostly the same; the others keep theirs."""
-    if not chosen:
-        return found
-    clusters = list(found.clusters)
-    for at, cluster in enumerate(clusters):
+    """Return the clusters with the chosen names of those whose pages are mostly the same, the others as computed."""
+    names = [*found.clusters["computed"]]
+    for at in range(len(names) if chosen else 0):
         urls = urls_of(found, at)
-        if name := next((each.name for each in chosen if is_same(each.urls, urls)), ""):
-            clusters[at] = replace(cluster, name=name)
-    return replace(found, clusters=clusters)
+        names[at] = next((each.name for each in chosen if is_same(each.urls, urls)), names[at])
+    return replace(found, clusters=found.clusters.assign(name=names))
 
 
 def urls_of(found: SiteClusters, at: int) -> frozenset[str]:
@@ -179,7 +164,7 @@ def cluster_tables(found: SiteClusters) -> list[ResultTable]:
     links = {
         **columns["missing_links"],
         **{name: [found.titles[row] for row in rows.tolist()] for name, rows in ends.items()},
-        "name": [found.clusters[label].name for label in found.labels[found.missing.sources].tolist()],
+        "name": [*found.clusters["name"].take(found.labels[found.missing.sources])],
     }
     return [
         ResultTable("Clusters", CLUSTERS, columns["clusters"]),

@@ -12,7 +12,6 @@ from internal_linker.insight.graph import communities as graph_communities
 from internal_linker.insight.similarity.cluster_links import InnerLinks, inner_links, missing_links
 from internal_linker.insight.similarity.cluster_names import cluster_names, named_shares
 from internal_linker.insight.similarity.cluster_records import (
-    Cluster,
     MissingLinks,
     SiteClusters,
 )
@@ -28,6 +27,8 @@ from internal_linker.text.words import normalise
 
 # scikit-learn takes as long to load as 600 titles take to embed, so use cases load it while they embed.
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from internal_linker.insight.similarity.kmeans import Clusters, Tried
 
 METHODS = {"kmeans": "by k-means", "communities": "as communities of the graph of similar pages"}
@@ -46,13 +47,12 @@ class Clustering(Result):
     tried: "Sequence[Tried]"  # the numbers of clusters that were tried, language by language
     found: SiteClusters  # the clusters
     points: Vectors  # (n, d) float32 unit rows, or zeros: what the pages were grouped by
-    computed: Sequence[str]  # k names as they were computed; `found` has those that people chose
     files: tuple[str, ...] = ()  # the files of files/ that were written
 
     @property
-    def clusters(self) -> Sequence[Cluster]:
-        """All clusters, the largest first."""
-        return self.found.clusters
+    def clusters(self) -> Sequence[Any]:
+        """All clusters, the largest first, as rows of their table."""
+        return named_rows(self.tables()["clusters"])
 
     @property
     def pages(self) -> Sequence[Any]:
@@ -227,24 +227,23 @@ def _clusters(
     *,
     inner: InnerLinks,
     missing: MissingLinks,
-) -> list[Cluster]:
+) -> "DataFrame":
+    from pandas import DataFrame
+
     kept, k = clusters.labels >= 0, len(names)
     sizes = np.bincount(clusters.labels[kept], minlength=k)
-    distances = np.bincount(clusters.labels[kept], clusters.distances[kept], minlength=k) / np.maximum(
-        sizes, 1
+    distances = np.bincount(clusters.labels[kept], clusters.distances[kept], minlength=k)
+    return DataFrame(
+        {
+            "number": np.arange(1, k + 1),
+            "name": names,
+            "pages": sizes,
+            "hub": [urls[hub] for hub in inner.hubs.tolist()],
+            "hub_title": [titles[hub] for hub in inner.hubs.tolist()],
+            "links": inner.links,
+            "density": inner.densities,
+            "missing": np.bincount(clusters.labels[missing.sources], minlength=k),
+            "distance": distances / np.maximum(sizes, 1),
+            "computed": names,
+        }
     )
-    lacking = np.bincount(clusters.labels[missing.sources], minlength=k)
-    return [
-        Cluster(
-            number=at + 1,
-            name=names[at],
-            pages=int(sizes[at]),
-            hub=urls[hub],
-            hub_title=titles[hub],
-            links=int(inner.links[at]),
-            density=float(inner.densities[at]),
-            missing=int(lacking[at]),
-            distance=float(distances[at]),
-        )
-        for at, hub in enumerate(inner.hubs.tolist())
-    ]

@@ -35,7 +35,7 @@ MOST_PAIRS = 5_000_000
 # Pairs whose similarity is lower than wanted by no more than this are counted.
 NEARLY = 0.1
 # Bars of the histogram of all similarities, 0 to 1: each is 0.05 wide, so that usual thresholds are edges.
-_BARS = 20
+BARS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def similar_pairs(
     gives: Bools | None = None,
     takes: Bools | None = None,
     sections: Ints | None = None,
-    bars: int = _BARS,
+    bars: int = BARS,
 ) -> SimilarPairs:
     """Compare all pages with each other, except pages in different languages.
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
 from math import isnan, nan
 
 import numpy as np
@@ -106,14 +105,12 @@ def test_a_pair_that_is_no_candidate_any_more_counts_as_one() -> None:
 @given(JUDGED)
 def test_intervals_contain_their_share_and_recall_falls(judged: Judged) -> None:
     points = curve(judged)
-    assert [point.threshold for point in points] == sorted(THRESHOLDS)
-    for point in points:
-        for share in (point.precision, point.recall):
-            assert isnan(share.mean) or 0 <= share.low <= share.mean <= share.high <= 1
-        assert isnan(point.precision.mean) == (point.pairs == 0)
-    for lower, higher in pairwise(points):
-        assert lower.pairs >= higher.pairs
-        assert isnan(higher.recall.mean) or lower.recall.mean >= higher.recall.mean - 1e-12
+    assert [*points["threshold"]] == sorted(THRESHOLDS)
+    for name in ("precision", "recall"):
+        ends = points[[f"{name}_low", name, f"{name}_high"]].dropna().to_numpy()
+        assert (ends >= 0).all() and (np.diff(ends) >= 0).all() and (ends <= 1).all()
+    assert (points["precision"].isna() == (points["pairs"] == 0)).all()
+    assert (points["pairs"].diff().dropna() <= 0).all() and (points["recall"].diff().dropna() <= 1e-12).all()
 
 
 @given(JUDGED, SHARES, SHARES)
@@ -121,9 +118,8 @@ def test_more_precision_never_takes_a_lower_threshold(judged: Judged, one: float
     points = curve(judged)
     low, high = (threshold_for(points, wanted) for wanted in sorted((one, other)))
     assert isnan(high) or low <= high
-    for point in points:
-        if point.threshold == high:
-            assert point.precision.mean >= max(one, other) and point.pairs >= LEAST_PAIRS
+    for point in points[points["threshold"] == high].itertuples():
+        assert point.precision >= max(one, other) and point.pairs >= LEAST_PAIRS
 
 
 @given(JUDGED, st.lists(st.booleans(), min_size=40, max_size=40), SHARES)
@@ -137,11 +133,11 @@ def test_figures_of_a_plain_sample() -> None:
     strong, weak = [(0.9, kind) for kind in [True] * 8 + [False] * 2], [(0.1, at < 4) for at in range(20)]
     rows = [*strong, *weak]
     judged = Judged(np.array([row[0] for row in rows]), np.ones(30), np.array([row[1] for row in rows]))
-    point = next(each for each in curve(judged) if each.threshold == 0.5)
-    assert point.pairs == 10
-    assert point.precision.mean == pytest.approx(0.8) and point.recall.mean == pytest.approx(8 / 12)
-    assert point.precision.low == pytest.approx(0.490, abs=1e-3)
-    assert point.precision.high == pytest.approx(0.943, abs=1e-3)
+    point = curve(judged).set_index("threshold").loc[0.5]
+    assert point["pairs"] == 10
+    assert point["precision"] == pytest.approx(0.8) and point["recall"] == pytest.approx(8 / 12)
+    assert point["precision_low"] == pytest.approx(0.490, abs=1e-3)
+    assert point["precision_high"] == pytest.approx(0.943, abs=1e-3)
     assert threshold_for(curve(judged), 0.8) == 0.15
     assert isnan(threshold_for(curve(judged), 0.81))
 
@@ -163,14 +159,9 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
         labelled = draw(renamed, [], 60)
         good = np.array([is_good[each.ends[0].rpartition("-")[0], each.ends[1]] for each in labelled])
         strengths = np.array([each.strength for each in labelled])
-        point = curve(Judged(strengths, weights(renamed, labelled), good))[11]
-        assert point.threshold == 0.6
-        found.append(
-            [
-                share.low <= value <= share.high
-                for share, value in zip((point.precision, point.recall), wanted, strict=True)
-            ]
-        )
+        point = curve(Judged(strengths, weights(renamed, labelled), good)).set_index("threshold").loc[0.6]
+        low, high = (point[[f"precision{end}", f"recall{end}"]].to_numpy() for end in ("_low", "_high"))
+        found.append((low <= wanted) & (wanted <= high))
     assert (np.mean(found, axis=0) >= 0.9).all(), np.mean(found, axis=0)
 
 

@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from selectolax.lexbor import LexborHTMLParser
 
 from internal_linker.insight.html.document import ReportFile
-from internal_linker.insight.similarity.cluster_records import Cluster, MissingLinks, PageMap, SiteClusters
+from internal_linker.insight.similarity.cluster_records import MissingLinks, PageMap, SiteClusters
 from internal_linker.insight.similarity.report.html import (
     MOST_BRANCHES,
     MOST_LEAVES,
@@ -32,21 +33,16 @@ def clusters(sizes: Sequence[int], titles: Sequence[str] = (), urls: Sequence[st
     urls = urls or [f"{SITE}/{row}/" for row in range(n)]
     hubs = np.searchsorted(labels, np.arange(len(sizes)))
     targets = np.setdiff1d(np.arange(n), hubs)
-    density = {1: float("nan")}
-    found = [
-        Cluster(
-            at + 1,
-            f"{titles[hub]} {at}",
-            size,
-            urls[hub],
-            titles[hub],
-            2,
-            density.get(size, 0.25),
-            size - 1,
-            0.5,
-        )
-        for at, (size, hub) in enumerate(zip(sizes, hubs.tolist(), strict=True))
-    ]
+    names = [f"{titles[hub]} {at}" for at, hub in enumerate(hubs.tolist())]
+    found = pd.DataFrame({"number": range(1, len(sizes) + 1), "name": names, "pages": sizes, "links": 2})
+    found = found.assign(
+        hub=[urls[hub] for hub in hubs],
+        hub_title=[titles[hub] for hub in hubs],
+        density=[float("nan") if size == 1 else 0.25 for size in sizes],
+        missing=found["pages"] - 1,
+        distance=0.5,
+        computed=names,
+    )
     missing = MissingLinks(hubs[labels[targets]], targets, np.zeros(len(targets), np.int64), 0)
     return SiteClusters(
         site="www.slowkettle.example",
@@ -127,7 +123,7 @@ def test_an_endless_title_is_cut(tmp_path: Path) -> None:
     sizes = []
     for title in ("Tea", "T" * 1_000_000):
         found = clusters([3], [title] * 3)
-        named = replace(found, clusters=[replace(found.clusters[0], name="Tea")])
+        named = replace(found, clusters=found.clusters.assign(name="Tea"))
         sizes.append(written(tmp_path, named).stat().st_size)
     assert sizes[1] - sizes[0] < 20_000
 

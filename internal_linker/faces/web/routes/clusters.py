@@ -21,7 +21,7 @@ from internal_linker.faces.web.context import (
 from internal_linker.faces.web.tasks import TaskState
 from internal_linker.insight.similarity.cluster_records import CLUSTERS, REASONS
 from internal_linker.insight.similarity.report.html import brief, parts
-from internal_linker.model.results import Column, columns_of, json_rows, row_schema
+from internal_linker.model.results import Column, json_rows, row_schema
 from internal_linker.project.clusters import (
     ClusterView,
     clusters_file,
@@ -132,9 +132,7 @@ def _shown(view: ClusterView) -> ShownClusters:
         }
 
     shown = parts(found)
-    values = columns_of(found.clusters, *(column.key for column in (*CLUSTERS[:-1], _CLUSTERS[-4])))
-    values |= {
-        "computed": [*view.computed],
+    values = found.clusters.drop(columns="distance").to_dict("list") | {
         "central": [[*map(named, pages.tolist())] for pages, _ in shown],
         "lacking": [[*map(lacking, links.tolist())] for _, links in shown],
     }

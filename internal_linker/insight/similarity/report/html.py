@@ -35,7 +35,9 @@ def parts(found: SiteClusters) -> list[tuple[Ints, Ints]]:
 
 def chart_data(found: SiteClusters, page_map: PageMap) -> dict[str, Any]:
     """Return the data that the script draws, as plain lists, numbers and texts."""
-    clusters = [{"name": f"{one.number} · {one.name}", "pages": one.pages} for one in found.clusters]
+    clusters = [
+        {"name": f"{one.number} · {one.name}", "pages": one.pages} for one in found.clusters.itertuples()
+    ]
     hubs = set(found.hubs.tolist())
     dots = [
         [round(x, 4), round(y, 4), int(found.labels[row]), brief(found.titles[row]), found.urls[row],
@@ -76,6 +78,7 @@ def write_report(file: ReportFile, found: SiteClusters, page_map: PageMap) -> li
     shown = {
         "found": found,
         "named": named,
+        "clusters": [*found.clusters.itertuples()],
         "missing": found.missing,
         "reasons": REASONS,
         "hubs": set(found.hubs.tolist()),
