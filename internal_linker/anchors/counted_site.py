@@ -1,5 +1,6 @@
 """A site's words and names, and its editors' habits: what is counted on all pages before anchors are found."""
 
+import pickle
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -23,8 +24,8 @@ from internal_linker.text.words import normalise
 T = TypeVar("T")
 # On a site of any size, this many pages suffice to learn how rare words are and how editors link.
 _SAMPLE = 5_000
-# Targets whose names are kept, 75 MB: each page is the target of about ten others, and to read it takes as long as to
-# compare a text with it.
+# Targets whose names are kept ready, 75 MB; those of all others are kept packed, in a fifth of that. Each page is the
+# target of some twenty others, and to read it again takes as long as to compare a text with it.
 _MOST_TARGETS = 10_000
 # What is counted on the pages.
 _LASTING = (
@@ -52,6 +53,7 @@ class CountedSite:
         self.reader = Reader(normalise)
         self.page_words = PageWords(self.reader, words)
         self._targets: dict[str, TargetNames] = {}
+        self._packed: dict[str, bytes] = {}
         self._resumed = False
 
     @property
@@ -77,7 +79,7 @@ class CountedSite:
         other.collected = site
         other.links = {**self.links, planned: links}
         # Another planned page may have the same key.
-        other.page_words, other._targets = PageWords(self.reader), {}
+        other.page_words, other._targets, other._packed = PageWords(self.reader), {}, {}
         return other
 
     def with_habits_of(self, taught_by: Callable[[str], bool]) -> "CountedSite":
@@ -196,11 +198,14 @@ class CountedSite:
         return without_brands(page.title, self.brands), without_brands(page.h1, self.brands)
 
     def target(self, target: str) -> TargetNames:
-        """Return what an anchor for a page can say; that of many pages is kept."""
+        """Return what an anchor for a page can say, and keep it."""
         if target not in self._targets:
             if len(self._targets) >= _MOST_TARGETS:
+                new = self._targets.keys() - self._packed.keys()
+                self._packed |= {key: pickle.dumps(self._targets[key]) for key in new}
                 self._targets.clear()
-            self._targets[target] = self.names(target)
+            packed = self._packed.get(target)
+            self._targets[target] = pickle.loads(packed) if packed else self.names(target)
         return self._targets[target]
 
     def names(self, target: str, without: str = "") -> TargetNames:

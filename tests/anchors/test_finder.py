@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal_linker.anchors import places, source_page
+from internal_linker.anchors import counted_site, places, source_page
 from internal_linker.anchors.counted_site import CountedSite
 from internal_linker.anchors.finder import ANCHORS, Anchoring
 from internal_linker.anchors.link_places import link_places
@@ -417,3 +417,14 @@ def test_of_a_page_without_a_text_nothing_is_known() -> None:
     site = Anchoring(CountedSite(collected([page("s", title="A title")])))
     assert site.placed(url("s"), "tea") == site.placed(url("x"), "tea") == Anchor("tea")
     assert (site.title(url("s")), site.title(url("x"))) == ("A title", "")
+
+
+def test_the_names_of_a_target_are_read_once_on_a_site_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counted_site, "_MOST_TARGETS", 2)
+    site = CountedSite(
+        collected([page(name, title=f"About {name}", content="Some words.") for name in "abcd"])
+    )
+    keys = [each.key for each in site.collected.pages]
+    read = [pickle.dumps(site.target(key)) for key in keys]
+    monkeypatch.setattr(site, "names", None)
+    assert [pickle.dumps(site.target(key)) for key in [*keys, *keys]] == [*read, *read]
