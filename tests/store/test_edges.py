@@ -159,14 +159,16 @@ def test_the_state_shows_every_change_of_a_stored_edge(engine: Engine) -> None:
     assert store.state() == states[-1]
 
 
-def test_a_trial_stores_nothing(engine: Engine) -> None:
+def test_a_trial_stores_nothing_and_a_rehearsal_has_no_links_of_earlier_runs(engine: Engine) -> None:
     EdgeStore(engine, "a.example").put([FULL])
     trial = EdgeStore(engine, "a.example", writes=False)
-    state = trial.state()
-    trial.put([replace(FULL, status="withdrawn"), bare("u")])
-    trial.confirm([FULL.id], "r9")
-    assert [*trial.each()] == [*EdgeStore(engine, "a.example").each()]
-    assert EdgeStore(engine, "a.example").state() == state
+    for store in (trial, rehearsal := trial.rehearsing()):
+        state = store.state()
+        store.put([replace(FULL, status="withdrawn"), bare("u")])
+        store.confirm([FULL.id], "r9")
+        assert [*store.each()] == [*EdgeStore(engine, "a.example").each()]
+        assert EdgeStore(engine, "a.example").state() == state
+    assert trial.of_sources([FULL.source]) and not rehearsal.of_sources([FULL.source])
 
 
 def test_decided_links_are_found_by_their_index(tmp_path: Path) -> None:
