@@ -263,12 +263,7 @@ class GoogleSheet:
         return self._table(self._find_tab(with_retries(self._spreadsheet.metadata)))
 
     def stream(self) -> TableStream:
-        """Return the tab as a stream, read once, so that all get the same rows; unlike a file, it always fits in
-        memory.
-
-        Raises:
-            InputError, ServiceError: as in `read`.
-        """
+        """Return the tab as a stream, read once, so that all get the same rows; raise the errors of `read`."""
         table = self._first
         if isinstance(table, Exception):
             raise table

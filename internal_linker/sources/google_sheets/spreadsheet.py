@@ -145,11 +145,7 @@ class Spreadsheet:
         self._http.close()
 
     def _ask(self, call: Callable[[], Any], reader: Callable[[Any], T]) -> T:
-        """Make one call and read its answer.
-
-        Raises:
-            InputError, ServiceError: the call failed; the message names the remedy.
-        """
+        """Make one call and read its answer; raise InputError or ServiceError, with the remedy, if it failed."""
         with self._circuit.closed():
             reply = call()
             try:

@@ -186,11 +186,7 @@ def _checked_filters(table: ExportTable) -> Period | None:
 
 
 def _dated(group: _Group, noted: Noted) -> Iterator[tuple[ExportTable, SearchTable, Period | None]]:
-    """Yield the tables that say something about pages or days, with their period; None: they have a column of days.
-
-    Raises:
-        InputError: nothing says which days a table is of.
-    """
+    """Yield the tables about pages or days, with their period; None: they have a column of days."""
     for table in group.tables:
         figures = figures_in(table.stream.header)
         kind = kind_of(figures)

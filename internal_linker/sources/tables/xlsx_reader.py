@@ -80,12 +80,7 @@ Portion = tuple[str, int, list[list[Any]]]
 
 
 def _portions(path: Path, *, sheet: str = "", most: int = 0) -> Iterator[Portion]:
-    """Yield (sheet, its first column, some of its rows), read by another process.
-
-    Raises:
-        Unreadable: see `worksheets`.
-        OSError: the process can't be started.
-    """
+    """Yield (sheet, its first column, some of its rows), read by another process; raise OSError if it can't start."""
     _refuse_bombs(path)
     with needs_extra("xlsx", "Reading an .xlsx file"):
         import python_calamine
@@ -145,11 +140,7 @@ class _Watch:
 
 
 def _refuse_bombs(path: Path) -> None:
-    """Refuse a workbook with a part that decompresses to more than the memory limit.
-
-    Raises:
-        Unreadable: there is one.
-    """
+    """Raise Unreadable for a workbook with a part that decompresses to more than the memory limit."""
     with zipfile.ZipFile(path) as parts:
         for part in parts.infolist():
             if part.file_size > _MOST_PART_BYTES:

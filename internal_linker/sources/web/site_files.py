@@ -49,12 +49,7 @@ class Robots:
         return self._client.access(url).ignore_robots or self._of(url).can_fetch(url, ROBOT)
 
     def sitemaps(self, url: str) -> list[str]:
-        """Return the sitemaps that the robots.txt of a URL's host names.
-
-        Raises:
-            ServiceError: see `allow`.
-            Refused: see `allow`.
-        """
+        """Return the sitemaps that the robots.txt of a URL's host names; raise the errors of `allow`."""
         return list(self._of(url).sitemaps)
 
     def _of(self, url: str) -> Any:

@@ -246,12 +246,7 @@ def _failure(folder: Path, words: str) -> InputError:
 def _run(
     folder: Path, arguments: Sequence[str], given: bytes = b"", extra: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder.
-
-    Raises:
-        FileNotFoundError: git is not installed.
-        OutputError: git did not end in time.
-    """
+    """Run git in a folder; raise FileNotFoundError if it is not installed, OutputError if it takes too long."""
     environment = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
     environment |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **(extra or {})}
     try:

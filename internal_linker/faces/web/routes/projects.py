@@ -75,11 +75,7 @@ def forget_project(key: Key, state: SharedState) -> Done:
 
 
 def _require_local(state: Shared) -> None:
-    """Let nobody else choose which folders of this computer the app reaches.
-
-    Raises:
-        HTTPException: others can reach the app (status 403).
-    """
+    """Refuse (HTTPException, status 403) to choose folders of this computer where others can reach the app."""
     if not state.access.local:
         raise HTTPException(
             403, "This app has a password: open or create projects in one without, on its own computer"
