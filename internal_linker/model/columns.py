@@ -242,12 +242,11 @@ GERMAN = Language(
         "target_title": "Titel des Ziels",
         "section": "Bereich der Quelle",
         "score": "Punkte",
-        "tier": "Platz",
+        "tier": "Platzierung",
         "why": "Begründung",
         "notes": "Notizen",
         "source": "Quelle",
         "target": "Ziel",
-        "who": "Wer",
     },
     notes={
         "status": "Wählen Sie angenommen oder abgelehnt, oder geändert, wenn Sie den Ankertext geändert haben. Das "
