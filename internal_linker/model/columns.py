@@ -44,6 +44,11 @@ class RunLink:
     run: str  # the run's id
 
 
+def proposed_anchor(edge: Edge) -> str:
+    """Return the program's own anchor of a link; "" if there is none."""
+    return edge.anchors[0].text if edge.anchors else ""
+
+
 def _sentence(edge: Edge) -> str:
     """Return the sentence of a link, with the words of its suggested wording in brackets."""
     return shown_wording(edge) or edge.chosen.sentence
@@ -199,11 +204,6 @@ DIFFERENCES = (
     Column("why", "Why", value=lambda item: str(item.why)),
     Column("other", "Other Link"),
 )
-
-
-def proposed_anchor(edge: Edge) -> str:
-    """Return the program's own anchor of a link; "" if there is none."""
-    return edge.anchors[0].text if edge.anchors else ""
 
 
 @dataclass(frozen=True, slots=True)
