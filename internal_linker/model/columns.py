@@ -44,6 +44,11 @@ class RunLink:
     run: str  # the run's id
 
 
+def proposed_anchor(edge: Edge) -> str:
+    """Return the program's own anchor of a link; "" if there is none."""
+    return edge.anchors[0].text if edge.anchors else ""
+
+
 def _sentence(edge: Edge) -> str:
     """Return the sentence of a link, with the words of its suggested wording in brackets."""
     return shown_wording(edge) or edge.chosen.sentence
@@ -201,11 +206,6 @@ DIFFERENCES = (
 )
 
 
-def proposed_anchor(edge: Edge) -> str:
-    """Return the program's own anchor of a link; "" if there is none."""
-    return edge.anchors[0].text if edge.anchors else ""
-
-
 @dataclass(frozen=True, slots=True)
 class Language:
     """What the review says in one language."""
@@ -242,12 +242,11 @@ GERMAN = Language(
         "target_title": "Titel des Ziels",
         "section": "Bereich der Quelle",
         "score": "Punkte",
-        "tier": "Platz",
+        "tier": "Platzierung",
         "why": "Begründung",
         "notes": "Notizen",
         "source": "Quelle",
         "target": "Ziel",
-        "who": "Wer",
     },
     notes={
         "status": "Wählen Sie angenommen oder abgelehnt, oder geändert, wenn Sie den Ankertext geändert haben. Das "

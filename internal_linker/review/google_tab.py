@@ -221,7 +221,8 @@ class Placing:
         """Describe what the last reading showed to be missing or wrong, one sentence per kind."""
         work, sentences = self._work, list[str]()
         if work.columns:
-            names = ", ".join(self.seen.language.headers[key] for key in work.columns) if self.seen else ""
+            assert self.seen
+            names = ", ".join(self.seen.language.headers[key] for key in work.columns)
             sentences.append(f"Columns of the tab Review could not be restored: {names}. Run again.")
         if rows := sorted({row for row, _ in work.cells or ()}):
             sentences.append(

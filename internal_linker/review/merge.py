@@ -20,10 +20,10 @@ Row = Sequence[Any]
 UNKNOWN = "(unknown)"
 # The status that each choice of a status cell means, in any language.
 _STATUSES = {word: status for language in LANGUAGES.values() for status, word in language.statuses.items()}
-# The headers of each language as they are compared; the last one is that of a board without headers.
+# The headers of each language as they are compared; the first one is that of a board without headers.
 _HEADERS = [
     (language, {key: fold_header(header) for key, header in language.headers.items()})
-    for language in reversed(LANGUAGES.values())
+    for language in LANGUAGES.values()
 ]
 # Statuses of a row that no editor has decided.
 UNDECIDED = frozenset({"", *get_args(Status)} - set(VERDICTS))
@@ -54,11 +54,9 @@ class Board:
     def __init__(self, header: Row, rows: Sequence[Row], restored: Collection[str] = ()) -> None:
         self.header, self.rows = [text_of(cell) for cell in header], rows
         folded = [fold_header(name) for name in self.header]
-        found: dict[str, int] = {}
-        # A column of an editor's own may be called like one of ours in another language: most headers decide.
-        for self.language, headers in sorted(_HEADERS, key=lambda each: len({*each[1].values()} & {*folded})):
-            found |= {key: folded.index(text) for key, text in headers.items() if text in folded}
-        self.columns = {key: found[key] for key in sorted(found, key=found.__getitem__)}
+        # A column of an editor's own may be called like one of ours in another language: most headings decide.
+        self.language, headers = max(_HEADERS, key=lambda each: len({*each[1].values()} & {*folded}))
+        self.columns = {key: folded.index(text) for key, text in headers.items() if text in folded}
         """The positions of our columns, from 0, by their keys; other columns may be between them."""
         self.missing = [name for name in REVIEW_KEYS if name not in self.columns]
         self._restored = restored
@@ -172,10 +170,7 @@ def merge(board: Board, wanted: Sequence[LinkView]) -> Merge:
 
 
 def translation(board: Board, language: Language) -> dict[int, str]:
-    """Return the headers that a desk's columns need in a language, by position, as far as they have others.
-
-    A desk in which editors have a column of their own with such a header stays as it is.
-    """
+    """Return the headers that translate a desk, by position; {} where a column of editors' own has one of them."""
     if _heading_taken(board, language):
         return {}
     wanted = {at: language.headers[key] for key, at in board.columns.items()}
@@ -225,10 +220,7 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
 
 
 def remarks(board: Board, desk: str, language: Language) -> list[str]:
-    """Return what editors wrote that `verdicts` can't take, and what keeps the desk in another language.
-
-    `desk` names the place.
-    """
+    """Return what editors wrote that `verdicts` can't take in a place, `desk`, and what keeps it untranslated."""
     found = list[str]()
     if not any(board.link_id(at) for at in range(len(board.rows))):
         return found

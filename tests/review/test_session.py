@@ -40,7 +40,7 @@ A, B, C = (link(name) for name in "abc")
 
 PAGES = [
     Page(A.source, A.source, "A page", content="Here stands the a anchor, and what is mine."),
-    Page(B.source, B.source, content="Here stands the b anchor."),
+    Page(B.source, B.source, content="Here stands the b anchor, which is new."),
     Page(C.source, C.source),
 ]
 Typed = Callable[[EdgeQueue, str], tuple[ReviewCounts, str]]

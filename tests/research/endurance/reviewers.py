@@ -212,7 +212,8 @@ def _check(grid: list[list[str]], reviewer: Reviewer, when: str) -> None:
     header, place = grid[0], grid[0].index("Link ID")
     rows = Counter(line[place] for line in grid[1:] if line[place])
     assert not rows - Counter({*rows}), f"{when}: two rows of {rows - Counter({*rows})}"
-    assert {*rows} <= {row(name).id for name in (*OLD, *NEW)}, f"{when}: ids {[*rows]}"
+    known = [*(row(name, target=SITE + name) for name in OLD), *map(row, NEW)]
+    assert {*rows} <= {link.id for link in known}, f"{when}: ids {[*rows]}"
     for link, texts in reviewer.words.items():
         line = next((line for line in grid[1:] if line[place] == link), None)
         assert line, f"{when}: the row of {link} is gone, with {texts}"
