@@ -46,7 +46,7 @@ def rows(found: AuditStates, state: State, key: str) -> int:
 
 
 def ends(found: AuditStates, state: State) -> set[tuple[str, ...]]:
-    return {*found.found(state)[["rule", "page", "other"]].itertuples(index=False, name=None)}
+    return {*found.findings_in(state)[["rule", "page", "other"]].itertuples(index=False, name=None)}
 
 
 def test_every_number_leads_to_its_rows(project: Project) -> None:

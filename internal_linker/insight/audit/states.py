@@ -214,7 +214,7 @@ class AuditStates(Result):
             "score": [score if is_new else None for score, is_new in zip(scores, new, strict=True)],
         }
 
-    def found(self, state: State, rule: str = "") -> "DataFrame":
+    def findings_in(self, state: State, rule: str = "") -> "DataFrame":
         """Return the findings of a rule ("": of all) that hold in a state."""
         holds = self.findings["holds"].str[STATES.index(state)].astype(bool)
         return self.findings[holds & (self.findings["rule"] == rule) if rule else holds]

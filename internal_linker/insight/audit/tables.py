@@ -176,7 +176,7 @@ def state_tables(found: AuditStates, state: State) -> list[ResultTable]:
             _RULES,
             ((one["rule"], one["severity"], one["message"], *one["counts"]) for one in found.rules),
         ),
-        ResultTable("Findings", STATE_FINDINGS[:-1], found.found(state).to_dict("list")),
+        ResultTable("Findings", STATE_FINDINGS[:-1], found.findings_in(state).to_dict("list")),
         _state_pages(found, state),
     ]
     if len(found.opportunities):

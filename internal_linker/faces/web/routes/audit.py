@@ -154,7 +154,7 @@ def show_findings(
     rows: _Count = 100,
 ) -> dict[str, Any]:
     """Show the findings of a rule."""
-    found = _required(project, state).found(of, rule)
+    found = _required(project, state).findings_in(of, rule)
     return rows_answer(len(found), found[first : first + rows])
 
 
