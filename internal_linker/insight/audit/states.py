@@ -326,7 +326,7 @@ def _opportunities(every: Audit) -> "DataFrame":
 
 
 def _measures(accepted: Audit, every: Audit) -> "DataFrame":
-    middle = {each.key: each.after for each in accepted.summary}
+    middle = accepted.summary.set_index("key")["after"]
     rows = (
         (
             each.key,
@@ -335,7 +335,7 @@ def _measures(accepted: Audit, every: Audit) -> "DataFrame":
             [*map(_known, (each.before, middle.get(each.key, np.nan), each.after))],
             ROWS[each.key],
         )
-        for each in every.summary
+        for each in every.summary.itertuples()
     )
     return state_frame(STATE_MEASURES, rows)
 
