@@ -322,7 +322,7 @@ def _opportunities(every: Audit) -> "DataFrame":
     for page, query, *figures in every.opportunities.rows() if every.opportunities else ():
         sources = [source for source in figures[-SOURCES_SHOWN:] if source]
         rows.append((page, query, *figures[:-SOURCES_SHOWN], titles[str(page)], sources))
-    return state_frame(STATE_OPPORTUNITIES, rows)
+    return to_state_table(STATE_OPPORTUNITIES, rows)
 
 
 def _measures(accepted: Audit, every: Audit) -> "DataFrame":
@@ -337,10 +337,12 @@ def _measures(accepted: Audit, every: Audit) -> "DataFrame":
         )
         for each in every.summary.itertuples()
     )
-    return state_frame(STATE_MEASURES, rows)
+    return to_state_table(STATE_MEASURES, rows)
 
 
-def state_frame(columns: Sequence[Column], rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> "DataFrame":
+def to_state_table(
+    columns: Sequence[Column], rows: Iterable[Sequence[Any] | Mapping[str, Any]]
+) -> "DataFrame":
     """Return a table of `AuditStates`, from rows in the order of its columns or by their keys."""
     from pandas import DataFrame
 
@@ -366,4 +368,4 @@ def _findings(accepted: Audit, every: Audit) -> "DataFrame":
         (str(rule), page, other, details[rule, page, other], holds[rule, page, other])
         for rule, page, other in sorted(holds, key=lambda key: order[key[0]])
     )
-    return state_frame(STATE_FINDINGS, rows)
+    return to_state_table(STATE_FINDINGS, rows)
