@@ -35,7 +35,8 @@ class Column:
     look: Literal["plain", "link", "text", "bar", "score", "hidden"] = "plain"
     decimals: int | None = None  # decimal places that people see; None: all
     note: str = ""  # a note on the header; "": none
-    # the JSON type of its values, "number or null" if they may be unknown, or the JSON schema of other values
+    # of tables that the app's API has, the JSON type of the values, "number or null" if they may be unknown, or the
+    # JSON schema of lists and objects
     kind: str | Mapping[str, Any] = "string"
     value: Callable[[Any], Any] | None = None  # its value of an item; None: the item's attribute `key`
 
@@ -72,7 +73,7 @@ class ResultTable:
         return [dict(zip(keys, row, strict=True)) for row in islice(self.rows(), most)]
 
 
-def row_schema(columns: Sequence[Column]) -> dict[str, Any]:
+def describe_row(columns: Sequence[Column]) -> dict[str, Any]:
     """Return the JSON schema of a table's rows."""
 
     def schema(kind: str | Mapping[str, Any]) -> Mapping[str, Any]:
@@ -137,7 +138,7 @@ class Result:
 
     def records(self) -> dict[str, list[dict[str, Any]]]:
         """Return all tables row by row as JSON has them, by name: unknown numbers are None, dates are texts."""
-        return {name: json_rows(columns) for name, columns in self.tables().items()}
+        return {name: to_json_rows(columns) for name, columns in self.tables().items()}
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {_length(columns)} rows" for name, columns in self.tables().items())
@@ -150,13 +151,13 @@ class Result:
         )
 
 
-def json_rows(columns: Columns) -> list[dict[str, Any]]:
+def to_json_rows(columns: Columns) -> list[dict[str, Any]]:
     """Return the rows of a table as JSON has them: unknown numbers are None, dates are texts."""
     rows = zip(*(columns[name] for name in columns), strict=True)
     return [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
 
 
-def named_rows(columns: Columns) -> Sequence[Any]:
+def to_named_rows(columns: Columns) -> Sequence[Any]:
     """Return the rows of a table, made on access, with the columns as attributes."""
     row = namedtuple("Row", columns)  # type: ignore[misc]
     return Lazy(_length(columns), lambda at: row(*(_unboxed(values[at]) for values in columns.values())))

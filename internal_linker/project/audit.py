@@ -74,9 +74,9 @@ class AuditResult(Result):
         tables: dict[str, Columns] = {
             "findings": columns_of(found.findings, *Finding.__dataclass_fields__),
             "summary": {
-                "measure": [each.name for each in found.summary],
-                "today": [each.before for each in found.summary],
-                "after": [each.after for each in found.summary],
+                "measure": found.summary["name"],
+                "today": found.summary["before"],
+                "after": found.summary["after"],
             },
             "pages": page_columns(found),
         }

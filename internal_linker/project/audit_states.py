@@ -15,8 +15,8 @@ from internal_linker.insight.audit.states import (
     STATES,
     AuditStates,
     State,
-    state_frame,
     states_of,
+    to_state_table,
 )
 from internal_linker.insight.audit.tables import state_tables
 from internal_linker.insight.graph import SiteGraph
@@ -95,7 +95,7 @@ def last_audit(project: Project) -> AuditStates | None:
             figures=figures,
             graphs=graphs,
             actions=[_action(each) for each in facts["actions"]],
-            **{name: state_frame(columns, facts[name]) for name, columns in _TABLES.items()},
+            **{name: to_state_table(columns, facts[name]) for name, columns in _TABLES.items()},
         )
     except (KeyError, TypeError):  # a file of another version
         return None

@@ -55,8 +55,8 @@ class PlanResult(Result):
     def tables(self) -> dict[str, Columns]:
         """Return `held_back`, the links that wait, `put_live`, the others, and `targets`, all that were drawn."""
         return {
-            "held_back": link_ends(self.links),
-            "put_live": link_ends(self.released),
+            "held_back": to_end_columns(self.links),
+            "put_live": to_end_columns(self.released),
             "targets": columns_of(self.drawn, "target", "held", "links", "first", "until"),
         }
 
@@ -188,7 +188,7 @@ def _to(links: Iterable[Edge], targets: Collection[str]) -> list[tuple[str, str]
     return [(edge.source_url, edge.target_url) for edge in links if edge.target in targets]
 
 
-def link_ends(links: Sequence[tuple[str, str]]) -> Columns:
+def to_end_columns(links: Sequence[tuple[str, str]]) -> Columns:
     """Return sources and targets of links as columns."""
     return {"source": [source for source, _ in links], "target": [target for _, target in links]}
 

@@ -32,7 +32,7 @@ from internal_linker.model.experiments import DrawnTarget
 from internal_linker.model.ports import Progress
 from internal_linker.model.progress import Stop, Tracker
 from internal_linker.model.records import Collected
-from internal_linker.model.results import Columns, Result, json_rows, row_schema
+from internal_linker.model.results import Columns, Result, describe_row, to_json_rows
 from internal_linker.model.search_data import SearchTable
 from internal_linker.model.sections import section_of
 from internal_linker.model.sequences import counted
@@ -283,7 +283,7 @@ def experiment_of(some: Sequence[DrawnTarget], hosts: CanonicalHosts) -> Experim
 
 
 Rows = Sequence[Mapping[str, Any]]
-_EFFECT = row_schema(EFFECTS)
+_EFFECT = describe_row(EFFECTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,13 +319,13 @@ class ImpactView:
     sentence: str
     estimates: Annotated[Rows, WithJsonSchema({"type": "array", "items": _EFFECT})]
     placebo: Annotated[Mapping[str, Any] | None, WithJsonSchema({"anyOf": [_EFFECT, {"type": "null"}]})]
-    weeks: Annotated[Rows, WithJsonSchema({"type": "array", "items": row_schema(WEEKS)})]
+    weeks: Annotated[Rows, WithJsonSchema({"type": "array", "items": describe_row(WEEKS)})]
     pre_trend: float | None
     detectable: float | None
     pages_needed: int
     before_after: float | None
     compared: int
-    pairs: Annotated[Rows, WithJsonSchema({"type": "array", "items": row_schema(SHOWN_PAIRS)})]
+    pairs: Annotated[Rows, WithJsonSchema({"type": "array", "items": describe_row(SHOWN_PAIRS)})]
     remarks: Sequence[str]
 
 
@@ -373,11 +373,11 @@ def _view(result: ImpactResult) -> ImpactView:
         made=datetime.now().astimezone().isoformat(timespec="seconds"),
         experiment=found.randomised,
         thin=thin,
-        estimates=json_rows(effects_table(found.estimates).values),
-        placebo=json_rows(effects_table([found.placebo]).values)[0] if found.placebo else None,
+        estimates=to_json_rows(effects_table(found.estimates).values),
+        placebo=to_json_rows(effects_table([found.placebo]).values)[0] if found.placebo else None,
         weeks=found.weeks.to_dict("records"),
         compared=len(found.pairs),
-        pairs=json_rows(shown_pairs(found).values),
+        pairs=to_json_rows(shown_pairs(found).values),
         remarks=[*result.remarks, *found.remarks, *(dropped if thin else ())],
     )
 

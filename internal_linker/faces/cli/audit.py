@@ -103,7 +103,7 @@ def _print(console: "Console", audit: "Audit") -> None:
     else:
         console.print("No links are proposed.")
     console.print(f"{'':42}{'today':>12}{'after':>12}")
-    for measure in audit.summary:
+    for measure in audit.summary.itertuples():
         values = (measure.before, measure.after)
         figures = (
             f"{'unknown' if isnan(value) else f'{value:.{measure.decimals}f}':>12}" for value in values

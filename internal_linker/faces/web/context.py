@@ -17,7 +17,7 @@ from starlette.responses import FileResponse
 from internal_linker.faces.web.access import Access
 from internal_linker.faces.web.tasks import Tasks
 from internal_linker.model.progress import Tracker
-from internal_linker.model.results import Column, Columns, json_rows, row_schema
+from internal_linker.model.results import Column, Columns, describe_row, to_json_rows
 from internal_linker.project.known_projects import KnownProjects
 from internal_linker.project.link_decisions import Decisions
 from internal_linker.project.option_records import Options
@@ -77,26 +77,26 @@ def download(name: str, write: Callable[[Path], object]) -> FileResponse:
 
 
 Rows = Sequence[Mapping[str, Any]]
-"""Rows of a table, which `rows_schema` describes."""
+"""Rows of a table, which `describe_rows` describes."""
 
 
-def rows_schema(columns: Sequence[Column]) -> WithJsonSchema:
+def describe_rows(columns: Sequence[Column]) -> WithJsonSchema:
     """Return how the API describes rows of these columns."""
-    return WithJsonSchema({"type": "array", "items": row_schema(columns)})
+    return WithJsonSchema({"type": "array", "items": describe_row(columns)})
 
 
-def rows_model(columns: Sequence[Column]) -> Any:
-    """Return how the API describes an answer of `rows_answer` with these columns."""
-    fields = {"total": {"type": "integer"}, "rows": {"type": "array", "items": row_schema(columns)}}
+def describe_rows_answer(columns: Sequence[Column]) -> Any:
+    """Return how the API describes an answer of `answer_rows` with these columns."""
+    fields = {"total": {"type": "integer"}, "rows": {"type": "array", "items": describe_row(columns)}}
     return Annotated[
         dict[str, Any],
         WithJsonSchema({"type": "object", "properties": fields, "required": [*fields]}),
     ]
 
 
-def rows_answer(total: int, shown: Columns) -> dict[str, Any]:
+def answer_rows(total: int, shown: Columns) -> dict[str, Any]:
     """Return how many rows a table has, and those that are shown."""
-    return {"total": total, "rows": json_rows(shown)}
+    return {"total": total, "rows": to_json_rows(shown)}
 
 
 @dataclass(frozen=True)

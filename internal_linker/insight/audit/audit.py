@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import numpy as np
@@ -20,7 +21,6 @@ from internal_linker.insight.audit.records import (
     Finding,
     GraphFigures,
     Limits,
-    Measure,
     Rule,
     SectionMatrix,
 )
@@ -60,6 +60,9 @@ from internal_linker.model.results import Column, ResultTable
 from internal_linker.model.sections import grouped, sections_of
 from internal_linker.model.urls import keys_meant, within_site
 from internal_linker.text.words import word_count, words
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def figures(graph: SiteGraph, n: int, home: int, wanted: Bools) -> GraphFigures:
@@ -103,18 +106,21 @@ def measures(graph: SiteGraph, state: GraphFigures, labels: Ints, limits: Limits
 
 def summary(
     today: Mapping[str, float], after: Mapping[str, float], limits: Limits, *, links_known: bool
-) -> list[Measure]:
-    """Return the before/after table; without links today, only the number of pages is known."""
-    return [
-        Measure(
+) -> "DataFrame":
+    """Return the figures before and after adoption; without links today, only the number of pages is known."""
+    from pandas import DataFrame
+
+    rows = [
+        (
+            key,
             name.format(min_inlinks=limits.min_inlinks, clicks=limits.clicks),
+            decimals,
             *((today[key], after[key]) if links_known or key == "pages" else (nan, nan)),
-            decimals=decimals,
-            key=key,
         )
         for key, (name, decimals, _) in MEASURES.items()
         if key != "unfollowed" or today[key]
     ]
+    return DataFrame(rows, columns=["key", "name", "decimals", "before", "after"])
 
 
 # The file that a server sends for a folder.

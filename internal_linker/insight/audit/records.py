@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import nan
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from internal_linker.model.count_breakdown import CountBreakdown
 from internal_linker.model.edges import Status, Tier, score_of
 from internal_linker.model.link_density import LinkDensity
 from internal_linker.model.results import ResultTable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Adoption = Literal["accepted", "in-text", "all"]
 """Which proposed links are adopted: those that editors accepted; these and the ones that are strong enough for the
@@ -133,18 +136,6 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """A row of the before/after table."""
-
-    name: str  # what people call it
-    # before, after: its figures; NaN means "unknown"
-    before: float
-    after: float
-    decimals: int = 0  # their decimal places
-    key: str = ""  # a short name for programs
-
-
-@dataclass(frozen=True, slots=True)
 class SectionMatrix:
     """The number of links from section to section."""
 
@@ -256,7 +247,8 @@ class Audit:
     # between these and other clusters in either direction, before and after adoption
     cluster_links: ResultTable
     clusters_by: str  # what pages were grouped by: "content", "title", "h1" or "links"
-    summary: Sequence[Measure]  # the before/after table
+    # the figures of the site by `key`, with `name`, `decimals`, and `before` and `after` adoption; NaN if unknown
+    summary: "DataFrame"
     # before, after: figures of today's links, and of these and the adopted ones
     before: GraphFigures
     after: GraphFigures

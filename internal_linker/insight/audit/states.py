@@ -214,7 +214,7 @@ class AuditStates(Result):
             "score": [score if is_new else None for score, is_new in zip(scores, new, strict=True)],
         }
 
-    def found(self, state: State, rule: str = "") -> "DataFrame":
+    def findings_in(self, state: State, rule: str = "") -> "DataFrame":
         """Return the findings of a rule ("": of all) that hold in a state."""
         holds = self.findings["holds"].str[STATES.index(state)].astype(bool)
         return self.findings[holds & (self.findings["rule"] == rule) if rule else holds]
@@ -321,11 +321,11 @@ def _opportunities(every: Audit) -> "DataFrame":
     for page, query, *figures in every.opportunities.rows() if every.opportunities else ():
         sources = [source for source in figures[-SOURCES_SHOWN:] if source]
         rows.append((page, query, *figures[:-SOURCES_SHOWN], titles[str(page)], sources))
-    return state_frame(STATE_OPPORTUNITIES, rows)
+    return to_state_table(STATE_OPPORTUNITIES, rows)
 
 
 def _measures(accepted: Audit, every: Audit) -> "DataFrame":
-    middle = {each.key: each.after for each in accepted.summary}
+    middle = accepted.summary.set_index("key")["after"]
     rows = (
         (
             each.key,
@@ -334,12 +334,14 @@ def _measures(accepted: Audit, every: Audit) -> "DataFrame":
             [*map(_known, (each.before, middle.get(each.key, np.nan), each.after))],
             ROWS[each.key],
         )
-        for each in every.summary
+        for each in every.summary.itertuples()
     )
-    return state_frame(STATE_MEASURES, rows)
+    return to_state_table(STATE_MEASURES, rows)
 
 
-def state_frame(columns: Sequence[Column], rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> "DataFrame":
+def to_state_table(
+    columns: Sequence[Column], rows: Iterable[Sequence[Any] | Mapping[str, Any]]
+) -> "DataFrame":
     """Return a table of `AuditStates`, from rows in the order of its columns or by their keys."""
     from pandas import DataFrame
 
@@ -365,4 +367,4 @@ def _findings(accepted: Audit, every: Audit) -> "DataFrame":
         (str(rule), page, other, details[rule, page, other], holds[rule, page, other])
         for rule, page, other in sorted(holds, key=lambda key: order[key[0]])
     )
-    return state_frame(STATE_FINDINGS, rows)
+    return to_state_table(STATE_FINDINGS, rows)

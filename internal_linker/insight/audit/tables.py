@@ -18,7 +18,7 @@ from internal_linker.insight.audit.states import (
     State,
 )
 from internal_linker.model.edges import TIER_NAMES, score_of
-from internal_linker.model.results import Column, Columns, ResultTable, json_rows, table_of
+from internal_linker.model.results import Column, Columns, ResultTable, table_of, to_json_rows
 from internal_linker.review.rows import anchor_span
 from internal_linker.sources.tables.xlsx_writer import Marked
 
@@ -170,13 +170,13 @@ def state_tables(found: AuditStates, state: State) -> list[ResultTable]:
     """Return actions, opportunities, the figures of all states, and the findings, pages and new links of one state."""
     tables = [
         actions_table(found.actions, with_links=False),
-        table_of("Figures", _FIGURES, map(_figures, json_rows(found.measures))),
+        table_of("Figures", _FIGURES, map(_figures, to_json_rows(found.measures))),
         table_of(
             "Findings by rule",
             _RULES,
             ((one["rule"], one["severity"], one["message"], *one["counts"]) for one in found.rules),
         ),
-        ResultTable("Findings", STATE_FINDINGS[:-1], found.found(state).to_dict("list")),
+        ResultTable("Findings", STATE_FINDINGS[:-1], found.findings_in(state).to_dict("list")),
         _state_pages(found, state),
     ]
     if len(found.opportunities):

@@ -86,7 +86,7 @@ def _add_summary(book: Any, audit: Audit) -> None:
         ((), False),
         (("", "Today", "After adoption", "Change"), True),
     ]
-    for measure in audit.summary:
+    for measure in audit.summary.itertuples():
         values = (measure.before, measure.after, measure.after - measure.before)
         figures = ["unknown" if isnan(value) else round(value, measure.decimals) for value in values]
         rows.append(((measure.name, *figures), False))

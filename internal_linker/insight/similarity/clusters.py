@@ -20,7 +20,7 @@ from internal_linker.insight.similarity.similarity import ComparedPages
 from internal_linker.model.arrays import Ints, Vectors
 from internal_linker.model.errors import ConfigurationError, InputError
 from internal_linker.model.ports import Progress
-from internal_linker.model.results import Columns, Result, named_rows
+from internal_linker.model.results import Columns, Result, to_named_rows
 from internal_linker.store.files.plain_text import shortened
 from internal_linker.text.phrases import Reader
 from internal_linker.text.words import normalise
@@ -52,17 +52,17 @@ class Clustering(Result):
     @property
     def clusters(self) -> Sequence[Any]:
         """All clusters, the largest first, as rows of their table."""
-        return named_rows(self.tables()["clusters"])
+        return to_named_rows(self.tables()["clusters"])
 
     @property
     def pages(self) -> Sequence[Any]:
         """Each page with its cluster, in the input's order, as rows of `page_columns`."""
-        return named_rows(self.found.page_columns())
+        return to_named_rows(self.found.page_columns())
 
     @property
     def missing_links(self) -> Sequence[Any]:
         """Links that the clusters lack, as rows of `link_columns`."""
-        return named_rows(self.found.link_columns())
+        return to_named_rows(self.found.link_columns())
 
     @property
     def alone(self) -> int:

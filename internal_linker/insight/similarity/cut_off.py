@@ -11,7 +11,7 @@ from internal_linker.insight.similarity.pairs import MATCH, PAGE, PAIR, bar_of, 
 from internal_linker.model.arrays import Bools, Ints, Vectors
 from internal_linker.model.canonical_hosts import CanonicalHosts
 from internal_linker.model.errors import ConfigurationError, InputError
-from internal_linker.model.results import Column, Columns, Result, ResultTable, named_rows
+from internal_linker.model.results import Column, Columns, Result, ResultTable, to_named_rows
 from internal_linker.model.urls import NormalForms, keys_meant
 
 # Steps of the cut-off from 0 to 1: finer ones can't be told apart on a slider.
@@ -120,7 +120,7 @@ class SimilarityView(Result):
             np.where(is_first, links, linked),
             np.where(is_first, linked, links),
         )
-        return named_rows(pairs)
+        return to_named_rows(pairs)
 
     def result_tables(self, cut_off: float, *, unlinked: bool = False) -> list[ResultTable]:
         """Return the pairs and the off-topic pages of a cut-off.

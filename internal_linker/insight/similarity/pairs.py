@@ -11,7 +11,7 @@ from internal_linker.insight.similarity.similarity import ComparedPages, Similar
 from internal_linker.model.arrays import Bools, Ints, Vectors, ranks
 from internal_linker.model.errors import InputError
 from internal_linker.model.records import Page
-from internal_linker.model.results import Column, Columns, Result, ResultTable, named_rows
+from internal_linker.model.results import Column, Columns, Result, ResultTable, to_named_rows
 from internal_linker.model.sequences import Lazy
 
 PAGE = Column("page", "Page", 55, "link"), Column("title", "Title", 45)
@@ -172,7 +172,7 @@ class SimilarPages(Result):
     @property
     def pairs(self) -> Sequence[Any]:
         """All pairs, each once, the most similar first, with the columns of `PAIR` as attributes."""
-        return named_rows(self._pairs)
+        return to_named_rows(self._pairs)
 
     @property
     def orphaned(self) -> Sequence[Page]:

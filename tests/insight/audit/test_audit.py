@@ -280,7 +280,7 @@ def test_home_page_and_name_are_the_sites_address(
 
 def test_without_a_home_page_clicks_are_unknown() -> None:
     made = audit_of("a", "b", "c")
-    told = {one.name: (one.before, one.after) for one in made.summary}
+    told = {one.name: (one.before, one.after) for one in made.summary.itertuples()}
     clicks = [name for name in told if "lick" in name or "home page" in name]
     assert len(clicks) == 4 and all(np.isnan(told[name]).all() for name in clicks)
     assert told["Orphans"] == (2, 2)

@@ -51,7 +51,7 @@ def test_every_finding_stands_under_its_rule(tmp_path: Path) -> None:
         assert book[rule].freeze_panes == "B2"
         assert book[rule].auto_filter.ref == f"A1:E{1 + len(expected)}"
     told = {row[0]: row[1:] for row in book["Summary"].iter_rows(values_only=True)}
-    for measure in made.summary:
+    for measure in made.summary.itertuples():
         known = not isnan(measure.before)
         assert told[measure.name][0] == (round(measure.before, measure.decimals) if known else "unknown")
     assert told["dead-end"][0] == sum(one.rule == "dead-end" for one in made.findings)

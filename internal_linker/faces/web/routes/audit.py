@@ -12,11 +12,11 @@ from internal_linker.faces.web.context import (
     OpenedProject,
     Rows,
     SharedState,
+    answer_rows,
+    describe_rows,
+    describe_rows_answer,
     download,
     given,
-    rows_answer,
-    rows_model,
-    rows_schema,
 )
 from internal_linker.faces.web.tasks import TaskState
 from internal_linker.insight.audit.records import Action
@@ -62,8 +62,8 @@ class AuditOverview:
     pages: int
     order: str
     actions: Sequence[Action]
-    measures: Annotated[Rows, rows_schema(STATE_MEASURES)]
-    rules: Annotated[Rows, rows_schema(STATE_RULES)]
+    measures: Annotated[Rows, describe_rows(STATE_MEASURES)]
+    rules: Annotated[Rows, describe_rows(STATE_RULES)]
     sections: Sequence[str]
     matrix: Mapping[State, Sequence[Sequence[int]]]
     opportunities: int
@@ -107,7 +107,7 @@ def show_audit(project: OpenedProject, state: SharedState) -> AuditOverview | No
     )
 
 
-@router.get("/pages", response_model=rows_model(STATE_PAGES))
+@router.get("/pages", response_model=describe_rows_answer(STATE_PAGES))
 def show_pages(
     project: OpenedProject,
     state: SharedState,
@@ -122,10 +122,10 @@ def show_pages(
     """Show the pages behind a figure."""
     found = _required(project, state)
     shown = found.pages(of, figure, sort, section)
-    return rows_answer(len(shown), found.page_values(of, shown[first : first + rows]))
+    return answer_rows(len(shown), found.page_values(of, shown[first : first + rows]))
 
 
-@router.get("/links", response_model=rows_model(STATE_LINKS))
+@router.get("/links", response_model=describe_rows_answer(STATE_LINKS))
 def show_links(
     project: OpenedProject,
     state: SharedState,
@@ -140,10 +140,10 @@ def show_links(
     """Show the links behind a figure, or between two sections; new ones come first."""
     found = _required(project, state)
     shown = found.links(of, figure, (source, target))
-    return rows_answer(len(shown), found.link_values(of, shown[first : first + rows]))
+    return answer_rows(len(shown), found.link_values(of, shown[first : first + rows]))
 
 
-@router.get("/findings", response_model=rows_model(STATE_FINDINGS))
+@router.get("/findings", response_model=describe_rows_answer(STATE_FINDINGS))
 def show_findings(
     project: OpenedProject,
     state: SharedState,
@@ -154,17 +154,17 @@ def show_findings(
     rows: _Count = 100,
 ) -> dict[str, Any]:
     """Show the findings of a rule."""
-    found = _required(project, state).found(of, rule)
-    return rows_answer(len(found), found[first : first + rows])
+    found = _required(project, state).findings_in(of, rule)
+    return answer_rows(len(found), found[first : first + rows])
 
 
-@router.get("/opportunities", response_model=rows_model(STATE_OPPORTUNITIES))
+@router.get("/opportunities", response_model=describe_rows_answer(STATE_OPPORTUNITIES))
 def show_opportunities(
     project: OpenedProject, state: SharedState, first: _From = 0, rows: _Count = 100
 ) -> dict[str, Any]:
     """Show the clicks that pages would gain in 28 days at better positions, and which pages should link to them."""
     found = _required(project, state).opportunities
-    return rows_answer(len(found), found[first : first + rows])
+    return answer_rows(len(found), found[first : first + rows])
 
 
 @router.get("/workbook", response_class=FileResponse, responses=WORKBOOK)

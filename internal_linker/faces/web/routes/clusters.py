@@ -14,14 +14,14 @@ from internal_linker.faces.web.context import (
     OpenedProject,
     Rows,
     SharedState,
+    describe_rows,
     download,
     given,
-    rows_schema,
 )
 from internal_linker.faces.web.tasks import TaskState
 from internal_linker.insight.similarity.cluster_records import CLUSTERS, REASONS
 from internal_linker.insight.similarity.report.html import brief, parts
-from internal_linker.model.results import Column, json_rows, row_schema
+from internal_linker.model.results import Column, describe_row, to_json_rows
 from internal_linker.project.clusters import (
     ClusterView,
     clusters_file,
@@ -41,8 +41,8 @@ class ClusterName(Body):
     name: Annotated[str, Field(max_length=1_000, description="Empty: the computed name.")]
 
 
-_PAGE = row_schema((Column("title", "Title"), Column("url", "URL")))
-_MISSING_LINK = row_schema(
+_PAGE = describe_row((Column("title", "Title"), Column("url", "URL")))
+_MISSING_LINK = describe_row(
     (
         Column("source", "Source", kind=_PAGE),
         Column("target", "Target", kind=_PAGE),
@@ -77,7 +77,7 @@ class ShownClusters:
     by: str
     pages: int
     alone: int
-    clusters: Annotated[Rows, rows_schema(_CLUSTERS)]
+    clusters: Annotated[Rows, describe_rows(_CLUSTERS)]
     dots: Sequence[Sequence[Any]]
     branches: Sequence[dict[str, Any]]
 
@@ -138,5 +138,5 @@ def _shown(view: ClusterView) -> ShownClusters:
     }
     alone = int((found.labels < 0).sum())
     return ShownClusters(
-        view.made, found.by, len(found.urls), alone, json_rows(values), charts["dots"], charts["branches"]
+        view.made, found.by, len(found.urls), alone, to_json_rows(values), charts["dots"], charts["branches"]
     )

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query
 from internal_linker.faces.web.context import (
     OpenedProject,
     SharedState,
+    answer_rows,
+    describe_rows_answer,
     given,
-    rows_answer,
-    rows_model,
 )
 from internal_linker.faces.web.tasks import TaskState
 from internal_linker.project.experiments import (
@@ -19,8 +19,8 @@ from internal_linker.project.experiments import (
     PlanStatus,
     end_experiment,
     last_experiment,
-    link_ends,
     plan_experiment,
+    to_end_columns,
 )
 from internal_linker.project.impact import ImpactView, impact_file, last_impact, measure_impact
 from internal_linker.project.options.evaluation import ImpactOptions
@@ -99,7 +99,7 @@ def show_experiment(project: OpenedProject) -> ShownExperiment | None:
     )
 
 
-@router.get("/experiment/links", response_model=rows_model(ENDS))
+@router.get("/experiment/links", response_model=describe_rows_answer(ENDS))
 def list_held_links(
     project: OpenedProject,
     first: Annotated[int, Query(alias="from", ge=0, le=100_000_000)] = 0,
@@ -108,7 +108,7 @@ def list_held_links(
     """List the accepted links that wait for the end of an experiment."""
     one = last_experiment(project)
     waiting = one.waiting if one else ()
-    return rows_answer(len(waiting), link_ends(waiting[first : first + rows]))
+    return answer_rows(len(waiting), to_end_columns(waiting[first : first + rows]))
 
 
 @router.post("/experiment", status_code=201)

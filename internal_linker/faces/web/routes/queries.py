@@ -13,10 +13,10 @@ from internal_linker.faces.web.context import (
     OpenedProject,
     Rows,
     SharedState,
+    answer_rows,
+    describe_rows,
+    describe_rows_answer,
     given,
-    rows_answer,
-    rows_model,
-    rows_schema,
 )
 from internal_linker.faces.web.tasks import TaskState
 from internal_linker.insight.main_queries import BRAND_QUERIES, PROPOSED_QUERIES, SHARED_QUERIES
@@ -56,9 +56,9 @@ class QueriesOverview:
     kept: int
     unfilled: int
     absent: int
-    cannibalised: Annotated[Rows, rows_schema(SHARED_QUERIES)]
+    cannibalised: Annotated[Rows, describe_rows(SHARED_QUERIES)]
     all_cannibalised: int
-    brands: Annotated[Rows, rows_schema(BRAND_QUERIES)]
+    brands: Annotated[Rows, describe_rows(BRAND_QUERIES)]
     all_brands: int
     topics: Sequence[str]
     without: Mapping[str, int]
@@ -107,7 +107,7 @@ def show_queries(folder: Folder, state: SharedState) -> QueriesOverview | None:
     )
 
 
-@router.get("/pages", response_model=rows_model(PROPOSED_QUERIES))
+@router.get("/pages", response_model=describe_rows_answer(PROPOSED_QUERIES))
 def list_pages(
     folder: Folder,
     state: SharedState,
@@ -125,7 +125,7 @@ def list_pages(
     if kept is not None:
         found = found[(found["fate"] == KEPT) == kept]
     keys = [column.key for column in PROPOSED_QUERIES]
-    return rows_answer(len(found), found[keys][first : first + rows])
+    return answer_rows(len(found), found[keys][first : first + rows])
 
 
 def _done(folder: Folder, state: SharedState) -> FilledQueries | None:

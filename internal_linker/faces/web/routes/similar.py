@@ -12,14 +12,14 @@ from internal_linker.faces.web.context import (
     OpenedProject,
     Rows,
     SharedState,
+    describe_rows,
     download,
     given,
-    rows_schema,
 )
 from internal_linker.faces.web.tasks import TaskState
 from internal_linker.insight.similarity.cut_off import LOWEST, OFF_TOPIC, STEPS, SimilarityView, step_of
 from internal_linker.insight.similarity.pairs import PAIR
-from internal_linker.model.results import json_rows
+from internal_linker.model.results import to_json_rows
 from internal_linker.project.options.similarity import CompareOptions
 from internal_linker.project.pairs import find_similar, similar_file, similar_pages, write_similar
 
@@ -72,8 +72,8 @@ class CutOffAnswer:
     pairs: int
     listed: int
     off_topic: int
-    shown: Annotated[Rows, rows_schema(PAIR)]
-    alone: Annotated[Rows, rows_schema(OFF_TOPIC)]
+    shown: Annotated[Rows, describe_rows(PAIR)]
+    alone: Annotated[Rows, describe_rows(OFF_TOPIC)]
 
 
 @router.post("", status_code=202)
@@ -117,8 +117,8 @@ def show_cut_off(
         view.similar_enough(value),
         len(pairs),
         len(alone),
-        json_rows(view.pair_values(pairs[pairs_from : pairs_from + rows])),
-        json_rows(view.off_topic_values(alone[alone_from : alone_from + rows])),
+        to_json_rows(view.pair_values(pairs[pairs_from : pairs_from + rows])),
+        to_json_rows(view.off_topic_values(alone[alone_from : alone_from + rows])),
     )
 
 

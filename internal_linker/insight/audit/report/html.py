@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from internal_linker.insight.audit.actions import GAIN_MEANS, RULE, best_sources, link_text
-from internal_linker.insight.audit.records import SEVERITIES, Audit, Measure
+from internal_linker.insight.audit.records import SEVERITIES, Audit
 from internal_linker.insight.audit.tables import links_table, readable
 from internal_linker.insight.graph import degrees
 from internal_linker.insight.html.document import ReportFile, href, number
@@ -185,10 +185,10 @@ def figure(value: float, decimals: int = 0) -> str:
     return "unknown" if math.isnan(value) else number(value, decimals)
 
 
-def change(measure: Measure) -> str:
+def change(before: float, after: float, decimals: int = 0) -> str:
     """Return the difference after adoption with its sign, "" if there is none."""
-    difference = measure.after - measure.before
-    told = f"{difference:+z,.{measure.decimals}f}"
+    difference = after - before
+    told = f"{difference:+z,.{decimals}f}"
     return told if math.isfinite(difference) and float(told.replace(",", "")) else ""
 
 
@@ -202,7 +202,8 @@ def _context(audit: Audit) -> dict[str, Any]:
         "contents": [one for one in _CONTENTS if audit.opportunities or one[0] != "opportunities"],
         "new_links": len(audit.proposed.sources),
         "candidates": len(audit.candidates.sources),
-        "cards": _cards(audit),
+        "summary": [*audit.summary.itertuples()],
+        "cards": [*audit.summary[audit.summary["name"].isin(_CARDS)].itertuples()],
         "most_addresses": _MOST_ADDRESSES,
         "rule_of_actions": RULE,
         "link_text": link_text,
@@ -235,7 +236,3 @@ def _grouped_by(audit: Audit) -> str:
     if audit.clusters_by == "links":
         return "pages that link to each other, as the site is too large to compare all contents"
     return f"pages with similar {audit.clusters_by}, as in clusters.html"
-
-
-def _cards(audit: Audit) -> list[Measure]:
-    return [one for one in audit.summary if one.name in _CARDS]

@@ -6,7 +6,7 @@ from typing import Any
 
 from internal_linker.insight.html.document import ReportFile
 from internal_linker.insight.impact.records import Conclusion, Effect, Findings
-from internal_linker.model.results import Column, ResultTable, json_rows, table_of
+from internal_linker.model.results import Column, ResultTable, table_of, to_json_rows
 
 _TEMPLATE = Path(__file__).parent / "impact.html"
 EFFECTS = (
@@ -95,5 +95,5 @@ def effect(one: Effect) -> str:
 def _dots(pairs: ResultTable) -> list[list[Any]]:
     return [
         [round(one["expected"], 2), round(one["after"], 2), one["page"], one["tier"], round(one["before"], 2)]
-        for one in json_rows(pairs.values)
+        for one in to_json_rows(pairs.values)
     ]
