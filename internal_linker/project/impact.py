@@ -241,7 +241,6 @@ def _days_written(writes: Sequence[PageWrite]) -> Mapping[str, date]:
 
 
 def _day(at: str) -> date | None:
-    """Return the day of an edge's time; None if it has none."""
     try:
         return datetime.fromisoformat(at).astimezone(UTC).date()
     except ValueError:

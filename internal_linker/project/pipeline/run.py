@@ -162,13 +162,7 @@ class Run:
         comparison: PageComparison | None,
         needs: PageNeeds | None,
     ) -> Report:
-        """Rank all rows and choose their links; return the report with them.
-
-        Args:
-            notes: sentences on the pages' texts that belong to the index.
-            comparison: what the index has of the pages, for a lookup.
-            needs: how much the pages need links; None: all of them equally.
-        """
+        """Rank all rows and choose their links; return the report with them. `needs` None: all pages equally."""
         context, memory, embedded = self.context, report.memory, report.embedded
         self.progress.start("Matching", len(run_input.sources), "pages")
         compared = self._pages_to_compare(run_input)
