@@ -254,11 +254,7 @@ def _kind_of_anchor(edge: Edge) -> str:
 
 
 def _experiment(project: Project, hosts: CanonicalHosts) -> Experiment:
-    """Return the last experiment.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Return the last experiment, or raise `InputError` if there is none."""
     with project.experiments() as store:
         some = last_drawn(store.drawn())
     if not some:

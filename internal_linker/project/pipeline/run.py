@@ -257,10 +257,7 @@ class Run:
     def _pages_to_compare(
         self, run_input: RunInput
     ) -> tuple[Sequence[Source], Iterable[ExistingLink], Searched] | None:
-        """Return pages, the known links and the pages' search results, which say how good such results are.
-
-        None if search results don't come first, or for a run over some rows.
-        """
+        """Return what tells how good search results are; None if they don't come first, or for a run over some rows."""
         context, links = self.context, run_input.collected.live_links
         if context.serp is None or self.choice.partial or self.rules.linking.fusion != "fill":
             return None
