@@ -56,7 +56,6 @@ def announce(
     """Send what a run has to report, if config/notify.txt has addresses; nothing here makes a run fail.
 
     Args:
-        options: its options; see `concerns`.
         progress: gets a sentence for each address that did not take the message.
         report: what it did; None: it failed.
     """

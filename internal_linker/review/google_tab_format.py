@@ -169,10 +169,7 @@ def bold_runs(text: str, span: tuple[int, int] | None) -> list[Request]:
 
 
 def marked(number: int, place: int, rows: Mapping[int, Sequence[Request]]) -> Iterator[list[Request]]:
-    """Yield the requests that format parts of cells in a column, in parts that fit one call each.
-
-    `rows` are runs by row, from 0.
-    """
+    """Yield the requests that format parts of cells in a column, by row from 0, in parts that fit one call each."""
     requests: list[Request] = []
     size, before = 0, -2
     for row in sorted(rows):
@@ -234,7 +231,6 @@ def _header(number: int, board: Board) -> Request:
 
 
 def _head(text: str, note: str) -> Request:
-    """Return the cell of a header."""
     return {"userEnteredValue": {"stringValue": text}, "note": note}
 
 

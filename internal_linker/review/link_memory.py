@@ -188,10 +188,8 @@ class Memory:
 
         Args:
             recommendations: the run's links; their pages' other links are withdrawn.
-            targets: has the existing links.
             anchors: finds anchors for the targets of a source; None: links have the anchors that are stored.
             duplicates: edges of near-duplicate pairs, see `duplicate_edge`.
-            progress: receives each row.
             gone: whether to withdraw the proposed links of a page that has no recommendations.
             barred: whether a page can't carry links: its accepted links are withdrawn, too, and editors don't see any.
             unlinked: whether no page links to a page: links to it are kept, however weak they are.
@@ -280,13 +278,7 @@ class Memory:
             self.store.put([remembered(edge, None, False, self.at) for edge in some])
 
     def preview(self, recommendations: Iterable[Recommendation], targets: Targets, anchors: Anchors) -> None:
-        """Prepare `edge_of` for links of a few pages as `keep` does, but store nothing.
-
-        Args:
-            recommendations: the links, one item for each page.
-            targets: has the existing links.
-            anchors: finds anchors for the targets of a source.
-        """
+        """Prepare `edge_of` for links of a few pages, one item each, as `keep` does, but store nothing."""
         pages = (
             (end, [item], self.store.of_sources([end]).get(end, ()))
             for item in of_pages(recommendations)

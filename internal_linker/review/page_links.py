@@ -77,7 +77,6 @@ def steady(edge: Edge, before: Edge | None, plain: Edge) -> Edge:
     """Return an edge with its strength of the last run, if that is nearly the same and neither text changed.
 
     Args:
-        before: the edge from the store.
         plain: the edge without anchors.
     """
     if before is None or _RATED(edge) != _RATED(before):
@@ -113,7 +112,6 @@ def looked_for(
     Args:
         edge: the edge without anchors.
         anchors: its anchors, best first.
-        before: the edge from the store.
         placed: returns a text as an anchor where it stands in the page.
         unchanged: whether the texts of both ends are those of `before`.
     """

@@ -14,10 +14,7 @@ BLOCK = 1000
 
 
 def proposed(items: Sequence[Recommendation]) -> tuple[dict[str, tuple[Source, Link]], set[str]]:
-    """Return the links of a source's rows by target, and the targets that its rows have with different scores.
-
-    The first row's scores count.
-    """
+    """Return a source's links by target, scored as in its first row, and the targets whose score differs by row."""
     now: dict[str, tuple[Source, Link]] = {}
     several: set[str] = set()
     for item in items:
@@ -36,10 +33,7 @@ def of_pages(items: Iterable[Recommendation]) -> Iterator[Recommendation]:
 def least_score_and_counts(
     recommendations: Iterable[Recommendation], most: int
 ) -> tuple[float, Counter[str]]:
-    """Return the lowest score of the `most` strongest links, and the count of rows by page.
-
-    Where there are fewer links, that score is -inf.
-    """
+    """Return the least score of the `most` strongest links, -inf if there are fewer, and the count of rows by page."""
     scores, counts = array("d"), Counter[str]()
     for item in of_pages(recommendations):
         counts[item.source.end] += 1

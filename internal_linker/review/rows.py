@@ -27,10 +27,7 @@ def distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Ancho
 
 
 def anchor_span(sentence: str, anchor: str) -> tuple[int, int] | None:
-    """Return start and end of an anchor in its sentence; None if it is not there.
-
-    The first occurrence that is not a part of longer words counts, else the first one.
-    """
+    """Return the span of an anchor in its sentence: the first of whole words, else the first; None if there is none."""
     if not anchor:
         return None
     start = first = sentence.find(anchor)

@@ -122,10 +122,7 @@ class EdgeQueue:
 
 
 def answered(edge: Edge, verdict: Verdict) -> Edge:
-    """Return the edge with an editor's answer to what the review shows of it.
-
-    The edge's cells stay as a review place had them when it was last read.
-    """
+    """Return the edge with an editor's answer; its cells stay as a review place had them when it was last read."""
     seen = replace(edge, cells=Cells(edge.status, edge.chosen.text, edge.notes))
     said = heard(seen, verdict, datetime.now(UTC).isoformat(timespec="seconds"))
     return replace(said, cells=edge.cells)

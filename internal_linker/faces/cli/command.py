@@ -131,8 +131,6 @@ def prints(
 
     Args:
         name: the capability; it is imported when the command runs.
-        record: the capability's options.
-        json: whether there is the option --json.
         stderr: whether progress is shown on stderr; otherwise it belongs to the command's own output.
     """
 

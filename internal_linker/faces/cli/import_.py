@@ -305,7 +305,6 @@ def _as_json(done: "Imported") -> dict[str, object]:
 
 
 def _import_files(project: "Project", exports: "Sequence[Path]", *, quiet: bool) -> "SearchDataImported":
-    """Import exported files, and say what was stored unless `quiet`."""
     from internal_linker.faces.cli.output import print_columns, print_rows
     from internal_linker.project.console import open_console
     from internal_linker.project.import_search_exports import import_search_data
@@ -333,7 +332,6 @@ def _import_property(project: "Project", property_: str, *, quiet: bool) -> "Sea
 
 
 def _stored_as_json(done: "SearchDataImported") -> dict[str, object]:
-    """Return what was stored, and counts of what was not, for JSON."""
     return {
         "stored": [
             {

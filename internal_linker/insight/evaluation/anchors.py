@@ -100,11 +100,7 @@ def agreement(collected: Collected) -> Agreement | None:
 def proposals(
     collected: Collected, edges: Iterable[Edge], brands: Mapping[str, Sequence[str]]
 ) -> ProposedAnchors:
-    """Measure the anchors of proposed links.
-
-    Args:
-        brands: the brands in the titles of each language, by language.
-    """
+    """Measure the anchors of proposed links; `brands` are those in page titles, by language."""
     proposed = [
         ProposedAnchor(
             edge.source, edge.target, edge.anchors[0] if edge.anchors else Anchor("", verbatim=False)

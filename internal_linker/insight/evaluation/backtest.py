@@ -74,11 +74,7 @@ def compare(
 def as_it_was(
     collected: Collected, before: Sequence[ExistingLink], changes: LinkChanges, *, cut_anchors: bool
 ) -> Hidden:
-    """Return the site at the earlier date, with the added links hidden.
-
-    Args:
-        cut_anchors: whether to cut the anchors of the added links from the pages' text.
-    """
+    """Return the site at the earlier date, with added links hidden; `cut_anchors` cuts their anchors from texts."""
     pages, added = collected.pages, list[ExistingLink]()
     truth: defaultdict[str, set[str]] = defaultdict(set)
     for (start, end), anchors in changes.links.items():

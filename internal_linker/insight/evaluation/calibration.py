@@ -42,9 +42,6 @@ def draw(pairs: Sequence[LabelRow], drawn: Iterable[LabelRow], count: int) -> li
     After that, a stratum gets pairs in proportion to the square root of its size: a compromise between equal counts,
     the best for bands, and proportional counts, the best for the whole. The same pairs give the same choice, in an
     order that is independent of the pairs' properties: the first half of the choice is a sample, too.
-
-    Args:
-        drawn: pairs of an earlier choice.
     """
     sections = _largest(pairs)
     had = list(drawn)
@@ -108,11 +105,7 @@ def curve(judged: Judged) -> "DataFrame":
 
 
 def threshold_for(points: "DataFrame", wanted: float) -> float:
-    """Return the least threshold with this precision, 0 to 1, and at least `LEAST_PAIRS` pairs; NaN if none has.
-
-    Args:
-        points: the result of `curve`.
-    """
+    """Return the least threshold of a `curve` with this precision, 0 to 1, and at least `LEAST_PAIRS` pairs, or NaN."""
     good = (points["pairs"] >= LEAST_PAIRS) & (points["precision"] >= wanted)
     return float(points["threshold"][good].min())
 

@@ -268,7 +268,6 @@ def as_proposed(
 
     Args:
         advance: called twice for each source in `among`, and once for each other one.
-        among: as for `by_similarity`.
     """
     ranked = by_similarity(ranking, advance, among)
     links = {
@@ -303,9 +302,6 @@ def together(groups: Sequence[tuple[Hidden, Sequence[Row]]]) -> list[Row]:
     """Return the figures over several groups of new pages; those of a page are the mean of its groups.
 
     Ways of ranking that some groups lack are left out, unless they would be the same as another way there.
-
-    Args:
-        groups: the site before each group was new, with the figures of each way of ranking.
     """
     by_name = [{row.name: row for row in rows} for _, rows in groups]
     pairs = [hidden.pairs for hidden, _ in groups]

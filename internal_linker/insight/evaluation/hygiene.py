@@ -192,7 +192,6 @@ class _Inspector:
             yield _without_end(f"{name} ", brand).rstrip(_SEPARATORS)
 
     def flaws(self, page: Page, proposed: Sequence[ProposedAnchor]) -> Iterator[set[Flaw]]:
-        """Yield the flaws of each of a page's proposed anchors."""
         content = str(page.content)
         begins = sentences(content)
         links = self._links[page.key]

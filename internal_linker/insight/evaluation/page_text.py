@@ -66,11 +66,7 @@ def word_length(text: str, language: str) -> int:
 
 
 def cuts(content: str, start: int, end: int, language: str = "") -> bool:
-    """Return whether a span begins or ends in a word, number or joined name, or between a number and its unit.
-
-    Args:
-        language: the page's two-letter code, "" where unknown.
-    """
+    """Return whether a span begins or ends in a word, number or joined name, or between a number and its unit."""
     if _UNSPACED.search(content) and not _boundaries(content, language)[[start, end]].all():
         return True
     if any(INSIDE.match(content, at) and not _PREFIXED.match(content, at) for at in (start, end)):

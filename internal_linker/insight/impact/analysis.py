@@ -62,11 +62,7 @@ class Experiment:
     until: int
 
     def contaminated(self, treated: "DataFrame") -> int:
-        """Return how many targets got a new link while links to them were held back.
-
-        Args:
-            treated: the targets of links that went live since the first day, by `treated_pages`.
-        """
+        """Return how many targets, by `treated_pages` since the first day, got a link while links were held back."""
         return int((treated["page"].isin(self.held) & self.lasts(treated)).sum())
 
     def lasts(self, treated: "DataFrame") -> "Series":

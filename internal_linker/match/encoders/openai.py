@@ -188,7 +188,6 @@ class OpenAIEmbeddings:
 
     Args:
         api_key: the key; may be empty only if `base_url` is not OpenAI's.
-        model: the model's name.
         dimensions: dimensions of a vector; 0: the model's own.
         base_url: the API's address, with its `/v1`.
         price_per_million: US dollars per million tokens; None: the known price, for OpenAI's other models

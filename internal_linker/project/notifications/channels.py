@@ -72,7 +72,6 @@ def send(
     """Send one message to each channel at the same time; return for each why it did not take it, "" if it did.
 
     Args:
-        channels: from `open_channels`.
         title: one line, a mail's subject.
         body: plain text; a channel that needs HTML or Markdown gets it with every special character escaped.
         failed: whether the message is about a failure, which some chats show in red.

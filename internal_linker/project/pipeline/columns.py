@@ -174,10 +174,7 @@ def _links(columns: Mapping[str, Any]) -> list[ExistingLink]:
 
 
 def in_columns(recommendations: Iterable[Recommendation], few: int = FEW) -> Sequence[Recommendation]:
-    """Return the same recommendations: up to `few` as a list, more in columns, in a third of the memory.
-
-    Columns build a recommendation whenever it is read.
-    """
+    """Return up to `few` recommendations as a list, more in columns: a third of the memory, each built when read."""
     rest = iter(recommendations)
     first = [*islice(rest, few + 1)]
     return _recommendations(chain(first, rest)) if len(first) > few else first

@@ -39,10 +39,7 @@ class Publication:
     partial: bool  # whether some rows were left out
 
     def publish(self) -> None:
-        """Store the links in the link graph, deliver them, and store the run's version.
-
-        The link graph comes first, so that it has every link that editors see.
-        """
+        """Store the links in the link graph before editors see them, deliver them, and store the run's version."""
         if not self.context.delivers:
             self._preview()
             self._deliver(None, held=False)
@@ -298,7 +295,6 @@ def deliver(
     If one sink fails, the others still get theirs.
 
     Args:
-        lists: the sinks for lists, each with its items.
         view_of: a function that returns what is stored of a link; None: nothing is.
 
     Returns:

@@ -111,9 +111,6 @@ def earlier_lists(runs: RunStore, hosts: CanonicalHosts, ranking: Ranking, now: 
     """Return the lists of the last run whose results were complete and published; None if there is none.
 
     Rows that were chosen by other rules are left out.
-
-    Args:
-        now: what the lists of this run depend on.
     """
     whole = [version for version in runs.versions() if version.published and version.facts]
     if not whole:

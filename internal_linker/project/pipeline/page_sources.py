@@ -86,11 +86,7 @@ def page_sources(
 
 
 def _target(collected: Collected, page: str) -> Source:
-    """Return the page that links should lead to.
-
-    Raises:
-        InputError: there is no such page.
-    """
+    """Return the page that links should lead to, or raise `InputError` if there is no such page."""
     key = named(collected, page)
     if not key and not is_address(page):
         raise InputError(f"{page} is no page: --to takes a page's URL, or its path such as /blog/a/.")

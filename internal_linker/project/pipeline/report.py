@@ -37,8 +37,8 @@ class Totals:
     reasons: Counter[Reason[FewLinks]]  # why rows have fewer links than wanted
 
     @classmethod
-    def of(cls, items: Iterable[Recommendation]) -> "Totals":
-        """Count the links."""
+    def count_links(cls, items: Iterable[Recommendation]) -> "Totals":
+        """Count the links of recommendations."""
         origins, reasons, suggested, held = Counter[str](), Counter[Reason[FewLinks]](), 0, 0
         for each in items:
             if each.source.is_page:
@@ -100,7 +100,7 @@ class Report:
     @cached_property
     def numbers(self) -> Totals:
         """The numbers of the run's links."""
-        return Totals.of(self.recommendations)
+        return Totals.count_links(self.recommendations)
 
     @property
     def spent(self) -> Sequence[str]:

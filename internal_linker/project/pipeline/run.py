@@ -162,13 +162,7 @@ class Run:
         comparison: PageComparison | None,
         needs: PageNeeds | None,
     ) -> Report:
-        """Rank all rows and choose their links; return the report with them.
-
-        Args:
-            notes: sentences on the pages' texts that belong to the index.
-            comparison: what the index has of the pages, for a lookup.
-            needs: how much the pages need links; None: all of them equally.
-        """
+        """Rank all rows and choose their links; return the report with them. `needs` None: all pages equally."""
         context, memory, embedded = self.context, report.memory, report.embedded
         self.progress.start("Matching", len(run_input.sources), "pages")
         compared = self._pages_to_compare(run_input)
@@ -263,10 +257,7 @@ class Run:
     def _pages_to_compare(
         self, run_input: RunInput
     ) -> tuple[Sequence[Source], Iterable[ExistingLink], Searched] | None:
-        """Return pages, the known links and the pages' search results, which say how good such results are.
-
-        None if search results don't come first, or for a run over some rows.
-        """
+        """Return what tells how good search results are; None if they don't come first, or for a run over some rows."""
         context, links = self.context, run_input.collected.live_links
         if context.serp is None or self.choice.partial or self.rules.linking.fusion != "fill":
             return None

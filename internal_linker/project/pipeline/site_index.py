@@ -250,7 +250,6 @@ class SiteIndex:
         return _digest(self._inputs, self._model_of(rules), self._keys_of(targets), len(collected.pages))
 
     def _keys_of(self, targets: Targets) -> str:
-        """Return a digest of the keys of the targets."""
         before = self._known(KEYS, self._inputs)
         if not (before and before[0] is targets.known):
             before = self._remember(KEYS, self._inputs, (targets.known, _digest(*targets.known)))

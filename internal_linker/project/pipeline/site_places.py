@@ -219,5 +219,4 @@ class _Site:
         return found
 
     def each(self, work: Callable[..., T], tasks: Sequence[tuple[Any, ...]]) -> list[T]:
-        """Return the result of each task."""
         return [work(self._anchoring, *task) for task in tasks]

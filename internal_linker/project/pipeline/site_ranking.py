@@ -156,7 +156,6 @@ def rank_site(
             not learn, since only the topic counts for queries without a page.
         comparison: what the index has of the pages; None: they are compared, and kept in the index.
         joined: the nearest texts; None: each text is compared when a source needs it.
-        workers: other processes that share the work on a large site.
 
     Returns:
         The ranking; what the ranker gains from the site's own links, None where they are too few; and what the

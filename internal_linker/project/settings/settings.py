@@ -568,7 +568,6 @@ class Settings(BaseSettings):
         return [*keys, *self._site_secrets(), *self._wordpress_secrets(), *notified, *addresses]
 
     def _site_secrets(self) -> list[str]:
-        """Return the passwords and header values in config/site_access.toml; none if it can't be read."""
         try:
             accesses = site_accesses(self.site_access.get_secret_value())
         except ConfigurationError:  # `import` says so, and sends nothing
@@ -576,7 +575,6 @@ class Settings(BaseSettings):
         return [secret for access in accesses.values() for secret in access.secrets() if secret]
 
     def _wordpress_secrets(self) -> list[str]:
-        """Return the password in config/wordpress.txt as it may be written; none if the file can't be read."""
         try:
             account = wordpress_account(self.wordpress.get_secret_value())
         except ConfigurationError:  # `import` says so, and sends nothing
@@ -619,8 +617,7 @@ def load_settings(project: Path) -> Settings:
     """Read the settings of a project folder; a missing settings.toml means defaults.
 
     Raises:
-        ConfigurationError: a file can't be read, values are wrong, or names are unknown; the nearest right ones
-            are named.
+        ConfigurationError: a file can't be read, or a value or name is wrong; the nearest right names are given.
     """
     return settings_from(toml_values(project), key_texts(project))
 
