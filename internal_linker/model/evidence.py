@@ -37,7 +37,8 @@ _MOST_CHARACTERS = 60
 class Evidence(NamedTuple):
     """What speaks for a link besides its figures; by default, nothing is known.
 
-    A run makes hundreds of thousands of them, each in a quarter of the time that a dataclass takes.
+    A run makes hundreds of thousands of them, each in a quarter of the time that a dataclass takes. Stores keep the
+    fields by position: existing ones keep their places.
     """
 
     topic: int = 0  # level of similarity of the two texts, 1 to 4 as in `TOPICS`; 0: unknown

@@ -172,7 +172,7 @@ def test_commands_do_not_load_what_only_others_need(tmp_path: Path) -> None:
         f"        main([*command, '--project', {str(tmp_path)!r}])\n"
         "    except SystemExit as ended: assert ended.code == 0, command\n"
         f"tried('lookup', '{URLS[0]}')\n"
-        "own = ('project.alerts', 'project.pipeline.brief', 'faces.cli.audit', 'match.compute.processes')\n"
+        "own = ('project.alerts', 'project.pipeline.brief', 'faces.cli.audit')\n"
         "unused = {'xlsxwriter', 'filelock', 'rich.progress', *(f'internal_linker.{name}' for name in own)}\n"
         "assert not unused & {*sys.modules}, unused & {*sys.modules}\n"
         "tried('run')\n"
