@@ -122,18 +122,6 @@ def test_a_failed_run_reports_why(folder: Path, inbox: Inbox) -> None:
     assert message["title"] == f"{folder.name}: run failed" and "links_per_page" in message["message"]
 
 
-def test_a_used_budget_is_reported(folder: Path, inbox: Inbox) -> None:
-    """A run whose credits are used up says so, and ends with exit code 6."""
-    with SerperStandIn(lambda words, site: URLS) as serper:
-        write_text(folder / "config/serper_api_key.txt", serper.api_key)
-        (folder / "config/serper_api_key.txt").chmod(0o600)
-        write_settings(folder, {"serper_url": serper.url, "max_serp_credits": 2})
-        assert run(folder) == 6
-    (message,) = messages(inbox)
-    assert message["title"] == "tiny.example: budget used"
-    assert "max_serp_credits = 2" in message["message"] and "GAPS" not in message["message"]
-
-
 def test_drift_is_reported(folder: Path, inbox: Inbox) -> None:
     """A run whose links wait because they changed too much says so."""
     assert run(folder) == 0

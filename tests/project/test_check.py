@@ -139,15 +139,6 @@ def test_a_check_spends_nothing_and_leaves_no_trace(services: Services) -> None:
     assert snapshot(services.folder) == before
 
 
-def test_a_check_after_a_run_leaves_the_cache_as_it_is(tmp_path: Path) -> None:
-    """`check` leaves an existing database unchanged."""
-    folder = make_project(tmp_path)
-    assert command("run", "--project", str(folder)) == 0
-    before = snapshot(folder)
-    assert command("check", "--project", str(folder)) == 0
-    assert snapshot(folder) == before and "files/cache.sqlite3" in before
-
-
 def no_credits(at: Services) -> None:
     at.serper.balance = 0
 

@@ -16,7 +16,7 @@ from tests.standins import WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import PATIENCE_S, RunningApp, ended, running_app, shared_app
-from tests.support.crawls import empty_project, links, pages, screaming_frog
+from tests.support.crawls import empty_project, pages
 from tests.support.post_site import sign_in
 from tests.support.small_project import SITE, finish, start, write_csv
 from tests.support.web_server import Reply, Site, sitemap
@@ -37,29 +37,6 @@ def shop(tmp_path: Path) -> Path:
 
 def put(app: RunningApp, api: str, name: str, content: bytes) -> Any:
     return app.client.post(f"{api}/uploads/file", params={"name": name}, content=content)
-
-
-def test_an_upload_becomes_pages_through_the_api(app: RunningApp, shop: Path, tmp_path: Path) -> None:
-    """Upload, preview, survey, counts and import, as a script would do it."""
-    api = f"/api/projects/{app.open(shop).key}"
-    uploaded = [
-        put(app, api, Path(name).name, Path(name).read_bytes()).json()
-        for name in screaming_frog(tmp_path, "German")
-    ]
-    tables = {"tables": [{"upload": each["id"]} for each in uploaded]}
-    previews = app.client.post(f"{api}/import/preview", json=tables).json()
-    assert [each["rows_are"] for each in previews] == ["pages", "links"]
-    assert app.client.post(f"{api}/import/counts", json=tables).status_code == 409
-    assert app.client.post(f"{api}/import/survey", json=tables).status_code == 202
-    assert ended(app, api, "survey")["status"] == "done"
-    counts = app.client.post(f"{api}/import/counts", json={**tables, "only_200": True}).json()
-    assert counts["kept"] == 1 and counts["left_out"] == {"status is not 200": 1}
-    assert app.client.get(f"{api}/import").json() is None
-    assert app.client.post(f"{api}/import", json={**tables, "only_200": True}).status_code == 202
-    assert ended(app, api, "import")["status"] == "done"
-    assert app.client.get(f"{api}/import").json()["pages"] == 1
-    assert len(pages(shop)) == 2 and len(links(shop)) == 4
-    assert app.client.get(f"{api}/uploads").json() == []
 
 
 def test_what_is_no_table_is_refused(app: RunningApp, shop: Path) -> None:
@@ -101,18 +78,6 @@ def test_counts_belong_to_the_files_that_were_read(app: RunningApp, shop: Path) 
     other = {"tables": [{"upload": upload, "columns": {"URL": 0}}]}
     answer = app.client.post(f"{api}/import/counts", json=other)
     assert answer.status_code == 409 and "another tab" in answer.json()["error"]
-
-
-def test_the_end_of_the_app_cuts_no_import_in_two(shop: Path, tmp_path: Path) -> None:
-    text = io.StringIO()
-    csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(20_000))])
-    with running_app(tmp_path) as app:
-        api = f"/api/projects/{app.open(shop).key}"
-        upload = put(app, api, "c.csv", text.getvalue().encode()).json()
-        app.client.post(f"{api}/import", json={"tables": [{"upload": upload["id"]}]})
-        assert app.client.get(f"{api}/tasks/import").json()["status"] == "running"
-    assert "task" not in {thread.name for thread in threading.enumerate()}
-    assert not (shop / "files/urls_rawdata.csv").exists() or len(pages(shop)) == 20_001
 
 
 def test_a_large_upload_is_cancelled(app: RunningApp, shop: Path) -> None:
