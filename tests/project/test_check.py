@@ -156,10 +156,6 @@ def viewer_only(at: Services) -> None:
     at.google.shared_with[EMAIL] = "reader"
 
 
-def no_such_tab(at: Services) -> None:
-    at.set(google_sheet_name="Pages")
-
-
 def no_query_column(at: Services) -> None:
     at.google.set_grid("Main", [["URL", "Notes"], [URLS[0], "tea"]])
 
@@ -188,7 +184,6 @@ def wrong_schedule(at: Services) -> None:
         (no_serpapi_key, "SerpApi", "no key in config/serpapi_api_key.txt: put one there"),
         (no_openai_key, "Embeddings", "config/openai_api_key.txt must contain"),
         (viewer_only, "Google Sheet", "make this address an Editor"),
-        (no_such_tab, "Google Sheet", "The spreadsheet's tabs are: Main. Put one of these names into"),
         (pages_in_excel, "Pages", 'save it as "CSV UTF-8"'),
         (placeholder, "Search template", "Replace it with your own host"),
         (wrong_site_access, "Settings", "config/site_access.toml: there is no pasword"),
