@@ -45,6 +45,27 @@ def links(folder: Path) -> list[dict[str, str]]:
     return read_csv(folder / "files/Output.csv")
 
 
+def test_runs_are_listed_compared_and_put_back(app: RunningApp, shop: Path) -> None:
+    """The newest run comes first; a rollback does what its preview says, and is a run of its own."""
+    api = f"/api/projects/{app.open(shop).key}"
+    newest, first = app.client.get(f"{api}/history").json()
+    assert (newest["name"], first["name"]) == ("last", "last-1") and first["links"] == 12
+    ends = {"before": first["run"], "after": "last"}
+    found = app.client.get(f"{api}/history/difference", params=ends).json()
+    assert found["total"] == newest["links"] == sum(part["count"] for part in found["links"])
+    assert found["differences"] == len(found["shown"]) == sum(each["links"] for each in found["counts"])
+    assert (
+        app.client.get(f"{api}/history/difference", params=ends | {"section": "/nowhere"}).status_code == 422
+    )
+    plan = app.client.post(f"{api}/history/rollback/preview", json={"run": "last-1"}).json()
+    assert (plan["links"], plan["rows"], plan["rejected"]) == (12, 6, 0)
+    assert app.client.post(f"{api}/history/rollback", json={"run": "last-1"}).status_code == 202
+    assert ended(app, api, "rollback")["status"] == "done"
+    assert "12 links in 6 rows" in app.client.get(f"{api}/history/rollback").json()["summary"]
+    assert len(links(shop)) == 6
+    assert app.client.get(f"{api}/history").json()[0]["what"] == f"rollback to {first['run']}"
+
+
 def test_a_run_that_is_not_kept_is_named(app: RunningApp, shop: Path) -> None:
     api = f"/api/projects/{app.open(shop).key}"
     answers = [

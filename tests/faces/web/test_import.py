@@ -16,7 +16,7 @@ from tests.standins import WordPressStandIn
 from tests.standins.wordpress import PASSWORD, USER, StoredPost
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import PATIENCE_S, RunningApp, ended, running_app, shared_app
-from tests.support.crawls import empty_project, pages
+from tests.support.crawls import empty_project, links, pages, screaming_frog
 from tests.support.post_site import sign_in
 from tests.support.small_project import SITE, finish, start, write_csv
 from tests.support.web_server import Reply, Site, sitemap
@@ -37,6 +37,29 @@ def shop(tmp_path: Path) -> Path:
 
 def put(app: RunningApp, api: str, name: str, content: bytes) -> Any:
     return app.client.post(f"{api}/uploads/file", params={"name": name}, content=content)
+
+
+def test_an_upload_becomes_pages_through_the_api(app: RunningApp, shop: Path, tmp_path: Path) -> None:
+    """Upload, preview, survey, counts and import, as a script would do it."""
+    api = f"/api/projects/{app.open(shop).key}"
+    uploaded = [
+        put(app, api, Path(name).name, Path(name).read_bytes()).json()
+        for name in screaming_frog(tmp_path, "German")
+    ]
+    tables = {"tables": [{"upload": each["id"]} for each in uploaded]}
+    previews = app.client.post(f"{api}/import/preview", json=tables).json()
+    assert [each["rows_are"] for each in previews] == ["pages", "links"]
+    assert app.client.post(f"{api}/import/counts", json=tables).status_code == 409
+    assert app.client.post(f"{api}/import/survey", json=tables).status_code == 202
+    assert ended(app, api, "survey")["status"] == "done"
+    counts = app.client.post(f"{api}/import/counts", json={**tables, "only_200": True}).json()
+    assert counts["kept"] == 1 and counts["left_out"] == {"status is not 200": 1}
+    assert app.client.get(f"{api}/import").json() is None
+    assert app.client.post(f"{api}/import", json={**tables, "only_200": True}).status_code == 202
+    assert ended(app, api, "import")["status"] == "done"
+    assert app.client.get(f"{api}/import").json()["pages"] == 1
+    assert len(pages(shop)) == 2 and len(links(shop)) == 4
+    assert app.client.get(f"{api}/uploads").json() == []
 
 
 def test_what_is_no_table_is_refused(app: RunningApp, shop: Path) -> None:

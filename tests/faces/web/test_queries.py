@@ -40,6 +40,30 @@ def shop(tmp_path: Path) -> Path:
     return folder
 
 
+def test_the_api_has_what_the_command_says(app: RunningApp, shop: Path) -> None:
+    """Queries with their figures and fates, shared ones, and the site's name; nothing is written before `write`."""
+    api = f"/api/projects/{app.open(shop).key}/queries"
+    assert app.client.get(api).json() is None
+    assert app.client.get(f"{api}/pages").status_code == 409
+    before = table(shop, "main_queries.csv")
+    assert app.client.post(api, json={}).status_code == 202
+    assert ended(app, api.removesuffix("/queries"), "queries")["status"] == "done"
+    found = app.client.get(api).json()
+    assert (found["written"], found["kept"], found["filled"]) == (False, 1, 3)
+    assert {one["query"] for one in found["cannibalised"]} == {"tea pot"}
+    assert [one["query"] for one in found["brands"]] == ["tiny tea shop"]
+    rows = app.client.get(f"{api}/pages", params={"rows": 2}).json()
+    assert rows["total"] == 4 and rows["rows"][0]["query"] == "tea pot" and rows["rows"][0]["clicks"] == 22
+    assert [one["page"] for one in rows["rows"]] == [POTS, BLACK], "as the table of pages has them"
+    kept = app.client.get(f"{api}/pages", params={"kept": True}).json()
+    assert kept["total"] == 1 and kept["rows"][0]["fate"] == "kept"
+    assert app.client.get(f"{api}/pages", params={"kept": False}).json()["total"] == 3
+    assert (found["unknown_urls"], found["unknown_clicks"]) == (1, 180) and len(
+        found["unknown_examples"]
+    ) == 1
+    assert table(shop, "main_queries.csv") == before
+
+
 def test_a_person_fills_main_queries(app: RunningApp, browser: AppBrowser, shop: Path) -> None:
     page = browser.page(app, f"/p/{app.open(shop).key}/queries", width=390, scheme="dark")
     page.get_by_text("No main queries have been chosen").wait_for()

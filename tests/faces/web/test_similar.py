@@ -1,7 +1,9 @@
 """The pages and the API of similar pages and clusters."""
 
+import io
 from pathlib import Path
 
+import openpyxl
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -37,6 +39,47 @@ def compared(app: RunningApp, shop: Path) -> str:
     app.client.post(f"{api}/clusters", json={"by": "title", "k": "3"})
     assert ended(app, api, "clusters")["status"] == "done"
     return api
+
+
+def test_a_cut_off_through_the_api(app: RunningApp, shop: Path) -> None:
+    api = f"/api/projects/{app.open(shop).key}"
+    assert app.client.get(f"{api}/similar").json() is None
+    assert app.client.get(f"{api}/similar/cut-off", params={"value": 0.5}).status_code == 409
+    api = compared(app, shop)
+    overview = app.client.get(f"{api}/similar").json()
+    assert overview["pages"] == len(TITLES) and overview["by"] == ["title"]
+    whole = app.client.get(f"{api}/similar/cut-off", params={"value": 0.4}).json()
+    assert (
+        whole["pairs"] == len(whole["shown"]) == sum(overview["within"][40:]) + sum(overview["across"][40:])
+    )
+    part = app.client.get(f"{api}/similar/cut-off", params={"value": 0.4, "pairs_from": 1, "rows": 2}).json()
+    assert part["shown"] == whole["shown"][1:3]
+    book = app.client.get(f"{api}/similar/workbook", params={"value": 0.4})
+    sheet = openpyxl.load_workbook(io.BytesIO(book.content))["Pairs"]
+    assert sheet.max_row == whole["pairs"] + 1 and "similar-pages.xlsx" in book.headers["content-disposition"]
+    for wrong in ("0.1", "2", "nan", "x"):
+        assert app.client.get(f"{api}/similar/cut-off", params={"value": wrong}).status_code == 422
+
+
+def test_clusters_through_the_api(app: RunningApp, shop: Path) -> None:
+    """Clusters are shown, renamed and downloaded; a wrong option is one sentence."""
+    api = compared(app, shop)
+    shown = app.client.get(f"{api}/clusters").json()
+    assert [cluster["pages"] for cluster in shown["clusters"]] == [5, 4, 3] and len(shown["dots"]) == len(
+        TITLES
+    )
+    renamed = app.client.put(f"{api}/clusters/2/name", json={"name": "Tea"}).json()
+    assert (
+        renamed["clusters"][1]["name"]
+        == "Tea"
+        == app.client.get(f"{api}/clusters").json()["clusters"][1]["name"]
+    )
+    assert app.client.put(f"{api}/clusters/9/name", json={"name": "x"}).status_code == 422
+    book = openpyxl.load_workbook(io.BytesIO(app.client.get(f"{api}/clusters/workbook").content))
+    assert book["Clusters"]["B3"].value == "Tea"
+    app.client.post(f"{api}/clusters", json={"k": "0-x"})
+    state = ended(app, api, "clusters")
+    assert state["status"] == "failed" and "write a number" in state["error"]
 
 
 def test_a_task_runs_once(app: RunningApp, shop: Path) -> None:
