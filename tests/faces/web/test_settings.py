@@ -67,6 +67,20 @@ def test_a_shared_app_changes_no_settings(tmp_path: Path, shop: Path) -> None:
         assert "on its own computer" in answers[0].json()["error"]
 
 
+def test_rules_of_the_house_are_checked_and_saved(app: RunningApp, shop: Path) -> None:
+    api = f"/api/projects/{app.open(shop).key}/tables/link_targets"
+    table = app.client.get(api).json()
+    body = {"header": table["header"], "rows": [["/tea/", "9", "3"]]}
+    checked = app.client.post(f"{api}/check", json=body).json()
+    assert checked["problem"].startswith("config/link_targets.csv, row 2: Most is '3'.")
+    wrong = app.client.put(api, json={**body, "version": table["version"]})
+    assert wrong.status_code == 422 and wrong.json()["error"] == checked["problem"]
+    assert not (shop / "config/link_targets.csv").exists()
+    body["rows"] = [["/tea/", "3", "9"]]
+    assert app.client.put(api, json={**body, "version": table["version"]}).json()["rows"] == body["rows"]
+    assert app.client.put(api, json={**body, "version": table["version"]}).status_code == 409
+
+
 def test_the_check_tells_each_piece(app: RunningApp, shop: Path) -> None:
     """`check` answers with each piece by itself, also if the settings are wrong."""
     api = f"/api/projects/{app.open(shop).key}"
