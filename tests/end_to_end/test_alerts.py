@@ -122,18 +122,6 @@ def test_a_failed_run_reports_why(folder: Path, inbox: Inbox) -> None:
     assert message["title"] == f"{folder.name}: run failed" and "links_per_page" in message["message"]
 
 
-def test_a_used_budget_is_reported(folder: Path, inbox: Inbox) -> None:
-    """A run whose credits are used up says so, and ends with exit code 6."""
-    with SerperStandIn(lambda words, site: URLS) as serper:
-        write_text(folder / "config/serper_api_key.txt", serper.api_key)
-        (folder / "config/serper_api_key.txt").chmod(0o600)
-        write_settings(folder, {"serper_url": serper.url, "max_serp_credits": 2})
-        assert run(folder) == 6
-    (message,) = messages(inbox)
-    assert message["title"] == "tiny.example: budget used"
-    assert "max_serp_credits = 2" in message["message"] and "GAPS" not in message["message"]
-
-
 def test_drift_is_reported(folder: Path, inbox: Inbox) -> None:
     """A run whose links wait because they changed too much says so."""
     assert run(folder) == 0
@@ -179,15 +167,21 @@ def test_a_run_over_some_rows_sends_nothing(folder: Path, inbox: Inbox) -> None:
         assert messages(inbox) == [] and not (folder / STATE_FILE).exists()
 
 
-def test_events_without_room_are_named(folder: Path, inbox: Inbox) -> None:
-    """A message with more than fits names the events whose details are left out; none goes unsaid."""
-    slugs = [f"{'long-' * 150}{at}" for at in range(9)]
+def write_long_urls(folder: Path, count: int, start: str) -> str:
+    """Write so many pages, each with a link to an error, and one link between pages; return the first page."""
+    slugs = [f"{start}{at}" for at in range(count)]
     pages = [(f"{SITE}/{slug}/", slug, f"tea number {slug}", "200") for slug in slugs]
     old = [(f"{SITE}/gone-{slug}/", "", "", "404") for slug in slugs]
     write_csv(folder / "files/urls_rawdata.csv", [(*HEADER, "Status Code"), *pages, *old])
     links = [(page[0], gone[0]) for page, gone in zip(pages, old, strict=True)]
     write_csv(folder / "files/existing_links.csv", [LINKS[0], *links, (pages[0][0], pages[1][0])])
-    write_csv(folder / "files/main_queries.csv", [("URL", "Main Query"), (pages[0][0], "tea")])
+    return pages[0][0]
+
+
+def test_events_without_room_are_named(folder: Path, inbox: Inbox) -> None:
+    """A message with more than fits names the events whose details are left out; none goes unsaid."""
+    first = write_long_urls(folder, 9, "long-" * 150)
+    write_csv(folder / "files/main_queries.csv", [("URL", "Main Query"), (first, "tea")])
     with SerperStandIn(lambda words, site: URLS) as serper:
         write_text(folder / "config/serper_api_key.txt", serper.api_key)
         write_settings(folder, {"serper_url": serper.url, "max_serp_credits": 0, "embedding_provider": "lsa"})
@@ -200,12 +194,7 @@ def test_events_without_room_are_named(folder: Path, inbox: Inbox) -> None:
 
 def test_long_lists_are_shortened(folder: Path, inbox: Inbox) -> None:
     """An event shows five examples and how many more there are; the message stays below 4,000 characters."""
-    slugs = [f"{'long-' * 50}{at}" for at in range(40)]
-    pages = [(f"{SITE}/{slug}/", slug, f"tea number {slug}", "200") for slug in slugs]
-    old = [(f"{SITE}/gone-{slug}/", "", "", "404") for slug in slugs]
-    write_csv(folder / "files/urls_rawdata.csv", [(*HEADER, "Status Code"), *pages, *old])
-    links = [(page[0], gone[0]) for page, gone in zip(pages, old, strict=True)]
-    write_csv(folder / "files/existing_links.csv", [LINKS[0], *links, (pages[0][0], pages[1][0])])
+    write_long_urls(folder, 40, "long-" * 50)
     (folder / "files/main_queries.csv").unlink()
     assert run(folder) in (0, 6)
     (message,) = messages(inbox)

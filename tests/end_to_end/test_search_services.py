@@ -42,30 +42,6 @@ def test_a_run_with_serpapi_is_a_run_with_serper(tmp_path: Path) -> None:
         assert (len(serper.ledger), len(serpapi.ledger)) == paid
 
 
-@pytest.mark.long
-def test_each_service_has_its_own_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Changing the service pays for its answers; changing back finds the old ones in the cache."""
-    of = {"embedding_provider": "lsa", "max_serp_pages": 1}
-    with (
-        SerperStandIn(found) as serper,
-        SerpApiStandIn(lambda words, site: found(words, site)[::-1]) as serpapi,
-    ):
-        project = make_project(tmp_path, PAGES)
-        where = ("--project", str(project))
-        use_standins(project, serper=serper, serpapi=serpapi, settings=of)
-        assert command("run", *where) == 0
-        first, paid = results(project), serper.units
-        use_standins(project, serper=serper, serpapi=serpapi, settings={**of, "serp_provider": "serpapi"})
-        assert command("run", *where) == 0
-        assert serpapi.units == paid and results(project) != first
-        use_standins(project, serper=serper, serpapi=serpapi, settings=of)
-        capsys.readouterr()
-        assert command("run", "--dry-run", *where) == 0
-        assert "SERP credits: about 0, at most 0" in capsys.readouterr().out
-        assert command("run", *where) == 0
-        assert serper.units == serpapi.units == paid
-
-
 def test_a_cap_and_an_empty_account_leave_the_links_that_there_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

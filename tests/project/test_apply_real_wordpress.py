@@ -18,7 +18,7 @@ from internal_linker.project.undo_links import applications
 from internal_linker.publish.insertion import Refusal
 from tests.support.crawls import empty_project, imported
 from tests.support.post_site import accepted, applied, by_link, put_links, sign_in, undone
-from tests.support.small_project import command, start
+from tests.support.small_project import start
 from tests.support.wordpress import WordPress
 from tests.support.wordpress_posts import LANGUAGES, slug_of
 
@@ -243,15 +243,3 @@ def test_an_author_changes_own_posts_only(few: Path, wordpress: WordPress) -> No
     changed = {slug for slug, text in contents(wordpress).items() if text != before[slug]}
     assert changed == {slug_of(number) for number in found if found[number] == {ApplyOutcome.APPLIED}}
     assert not undone(few).kept and contents(wordpress) == before
-
-
-def test_applied_links_become_live(project: Path, wordpress: WordPress) -> None:
-    # To posts about something else: those about the same are near-duplicates, which a run links to nothing.
-    links = [[*links_of(wordpress, number)][1] for number in range(SOME)]
-    put_links(project, links)
-    applied(project, wordpress.url, write=True)
-    assert imported(project, "--wordpress", wordpress.url, "--delay", "0") == 0
-    assert command("run", "--no-serp", "--project", str(project)) == 0
-    [one] = applications(open_project(project)).applications
-    assert (one.applied, one.live, one.undone) == (0, SOME, 0)
-    assert {link.id for link in links}.isdisjoint(by_link(applied(project, wordpress.url)))

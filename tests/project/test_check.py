@@ -139,15 +139,6 @@ def test_a_check_spends_nothing_and_leaves_no_trace(services: Services) -> None:
     assert snapshot(services.folder) == before
 
 
-def test_a_check_after_a_run_leaves_the_cache_as_it_is(tmp_path: Path) -> None:
-    """`check` leaves an existing database unchanged."""
-    folder = make_project(tmp_path)
-    assert command("run", "--project", str(folder)) == 0
-    before = snapshot(folder)
-    assert command("check", "--project", str(folder)) == 0
-    assert snapshot(folder) == before and "files/cache.sqlite3" in before
-
-
 def no_credits(at: Services) -> None:
     at.serper.balance = 0
 
@@ -163,10 +154,6 @@ def no_openai_key(at: Services) -> None:
 
 def viewer_only(at: Services) -> None:
     at.google.shared_with[EMAIL] = "reader"
-
-
-def no_such_tab(at: Services) -> None:
-    at.set(google_sheet_name="Pages")
 
 
 def no_query_column(at: Services) -> None:
@@ -197,7 +184,6 @@ def wrong_schedule(at: Services) -> None:
         (no_serpapi_key, "SerpApi", "no key in config/serpapi_api_key.txt: put one there"),
         (no_openai_key, "Embeddings", "config/openai_api_key.txt must contain"),
         (viewer_only, "Google Sheet", "make this address an Editor"),
-        (no_such_tab, "Google Sheet", "The spreadsheet's tabs are: Main. Put one of these names into"),
         (pages_in_excel, "Pages", 'save it as "CSV UTF-8"'),
         (placeholder, "Search template", "Replace it with your own host"),
         (wrong_site_access, "Settings", "config/site_access.toml: there is no pasword"),

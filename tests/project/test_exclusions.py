@@ -98,13 +98,6 @@ def test_comments_blanks_and_marks_of_editors_are_no_patterns(tmp_path: Path, st
     assert exclusions.match("https://e.example/برچسب/x") == "/برچسب/"
 
 
-def test_a_bom_hides_no_first_pattern(tmp_path: Path) -> None:
-    """The first line's pattern counts even if the file begins with a BOM."""
-    path = tmp_path / "excluded_urls.txt"
-    path.write_bytes("\ufeff^https://e.example/tag/\n".encode())
-    assert read_exclusions(path).match("https://e.example/tag/x")
-
-
 def test_no_file_means_no_patterns(tmp_path: Path) -> None:
     assert len(read_exclusions(tmp_path / "excluded_urls.txt")) == 0
 

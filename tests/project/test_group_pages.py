@@ -103,14 +103,6 @@ def test_a_name_given_while_pages_are_grouped_is_kept(project: Project) -> None:
     assert names(view) == names(grouped_pages(project)) == [computed[0], "Tea", computed[2]]
 
 
-def test_the_computed_name_can_be_restored(project: Project) -> None:
-    computed = names(grouped_pages(project))
-    rename_cluster(project, 1, "Coffee")
-    group_pages(project, OPTIONS, Told())
-    assert names(rename_cluster(project, 1, "")) == computed
-    assert names(group_pages(project, OPTIONS, Told())) == computed
-
-
 def test_a_topic_that_is_gone_gives_its_name_to_no_other(project: Project) -> None:
     rename_cluster(project, 1, "Coffee")
     with_pages(project.root, (*TITLES[4:], "iced tea leaves"))

@@ -88,19 +88,6 @@ def test_a_run_is_kept_told_apart_and_put_back(twice: Path, capsys: pytest.Captu
         assert len(list(csv.reader(file))) == 13
 
 
-def test_a_part_of_the_site_is_put_back_alone(twice: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--section restores the earlier links of its pages; all other pages keep theirs."""
-    project, before, after = twice, links(twice, "first.csv"), links(twice)
-    changed = [url for url in before if before[url] != after[url]]
-    assert changed, "the new page moves links"
-    first = runs(project, capsys)[0]
-    assert do(project, "rollback", first, "--section", changed[0].removeprefix(SITE)) == 0
-    assert links(project) == after | {changed[0]: before[changed[0]]}
-    third = runs(project, capsys)[2]
-    assert do(project, "diff", first, third, "--section", changed[0].removeprefix(SITE)) == 0
-    assert "0 differences" in capsys.readouterr().out
-
-
 def test_pages_of_a_part_that_is_off_keep_their_links(project: Path) -> None:
     """A section set to off keeps its links, by option or setting; pages that are gone still lose their rows."""
     assert do(project, "run") == 0
@@ -194,11 +181,6 @@ def test_links_that_were_put_back_are_a_table(project: Path) -> None:
     [
         (("diff", "x", "y"), 3, "Run x not found. No runs are stored yet."),
         (("rollback", "x"), 3, "Run x not found."),
-        (
-            ("run", "--section", "blog=off"),
-            2,
-            "--section: no page is in /blog. The largest sections are / (6).",
-        ),
         (("run", "--section", "/blog=on"), 2, "--section /blog=on: /blog is not in sections_off."),
     ],
 )

@@ -1,10 +1,8 @@
 """The impact of links is measured from what a project has stored, and experiments hold links back."""
 
-import html
 import json
 import shutil
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -28,7 +26,7 @@ from internal_linker.project.experiments import (
     last_experiment,
     plan_experiment,
 )
-from internal_linker.project.impact import ImpactResult, ImpactView, impact, measure_impact
+from internal_linker.project.impact import ImpactResult, impact
 from internal_linker.project.options.decisions import ApplyOptions
 from internal_linker.project.options.evaluation import ImpactOptions
 from internal_linker.project.project import open_project
@@ -37,7 +35,7 @@ from internal_linker.project.targets import SkipReason
 from internal_linker.sources.search.exports import period_source
 from internal_linker.store.files.text_spool import TextSpool
 from tests.support.impact_project import PROPERTY, live_link, make_experiment_project, make_impact_project
-from tests.support.impact_sites import Kind, Simulated, nearest_controls_moved, simulated
+from tests.support.impact_sites import Kind, Simulated, simulated
 from tests.support.small_project import command
 from tests.support.source_site import make_source_site
 
@@ -74,10 +72,6 @@ def planned(experiment: Planned, tmp_path: Path) -> Planned:
 
 def found(folder: Path, **options: object) -> ImpactResult:
     return impact(open_project(folder), ImpactOptions(**options), Notes())  # type: ignore[arg-type]
-
-
-def measure(folder: Path) -> ImpactView:
-    return measure_impact(open_project(folder), ImpactOptions(), Notes())
 
 
 def put_live(folder: Path, pages: Iterable[str], at: datetime) -> None:
@@ -137,18 +131,6 @@ def test_the_command_says_the_same(made: Path, capsys: pytest.CaptureFixture[str
     assert told["sentence"] in printed
     assert "files/impact.html" in printed
     assert " targets are needed" in printed and "no effect, as it should be" in printed
-
-
-def test_a_failed_placebo_is_told_everywhere(
-    site: Simulated, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    odd = replace(site, panel=nearest_controls_moved(site, 3.0))
-    folder = make_impact_project(tmp_path / "site", odd)
-    assert command("impact", "--project", str(folder)) == 0
-    printed = " ".join("".join(capsys.readouterr()).split())
-    (remark,) = [each for each in measure(folder).remarks if each.startswith("The placebo failed")]
-    assert remark in printed
-    assert remark in html.unescape((folder / "files/impact.html").read_text("utf-8"))
 
 
 def test_the_day_of_writing_counts(tmp_path: Path, site: Simulated) -> None:

@@ -13,7 +13,7 @@ from internal_linker.project.link_decisions import Decisions, NothingToUndo, Req
 from internal_linker.project.link_lists import LinkFilter
 from internal_linker.project.project import open_project
 from internal_linker.project.review import LinkDecision, decide
-from internal_linker.project.stored_links import LinkNotFound, StoredLinks
+from internal_linker.project.stored_links import StoredLinks
 from tests.support.linked_site import EDGES, key, make_linked, url
 from tests.support.small_project import write_text
 
@@ -119,12 +119,6 @@ def test_a_filter_decides_on_what_waits(decisions: Decisions) -> None:
     assert decisions.links.part(LinkFilter(status="waiting")).total == 6
     assert decisions.decide_all(LinkFilter(), "").changed == 1
     assert decisions.links.part(LinkFilter(status="waiting")).total == 7
-
-
-def test_unknown_links_keep_all_decisions_out(decisions: Decisions) -> None:
-    with pytest.raises(LinkNotFound, match="reload"):
-        decisions.decide([RequestedDecision(FIRST, "accepted"), RequestedDecision("0" * 20, "accepted")])
-    assert stored(decisions).verdict == ""
 
 
 def test_no_change_is_no_undo(decisions: Decisions) -> None:

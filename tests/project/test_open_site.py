@@ -9,8 +9,6 @@ import pytest
 
 import internal_linker
 from internal_linker.project.open_site import OpenSite
-from internal_linker.project.project import open_project
-from internal_linker.project.review import LinkDecision, decide
 from tests.support.sites import make_project, sample_pages
 from tests.support.small_project import write_csv
 
@@ -78,20 +76,6 @@ def test_it_notices_changes(folder: Path, site: OpenSite, name: str) -> None:
             file.write("\nlinks_per_page = 3\n")
     after = site.lookup(PAGES[3]).links
     assert [link.target for link in after] != [link.target for link in before]
-    assert repr(list(after)) == repr(list(internal_linker.lookup(PAGES[3], folder).links))
-
-
-@pytest.mark.long
-def test_decisions_of_editors_count_at_once(folder: Path, site: OpenSite) -> None:
-    first = site.lookup(PAGES[3]).links[0]
-    (row,) = (
-        link
-        for link in internal_linker.waiting_links(folder).links
-        if (link.source_url, link.target_url) == (first.source, first.target)
-    )
-    decide(open_project(folder), [LinkDecision(row.id, "rejected")], by="test")
-    after = site.lookup(PAGES[3]).links
-    assert first.target not in [link.target for link in after]
     assert repr(list(after)) == repr(list(internal_linker.lookup(PAGES[3], folder).links))
 
 

@@ -1,6 +1,5 @@
 """A site's pages are compared once; any cut-off then answers at once, and as a full comparison would."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,24 +58,6 @@ def test_off_topic_pages_name_their_best_match() -> None:
     for row, similarity, match in zip(rows[:20].tolist(), best, alone["match"], strict=False):
         assert similarity == pytest.approx(matrix[row].max(), abs=1e-5)
         assert match == view.urls[int(np.argmax(matrix[row]))]
-
-
-@pytest.mark.long
-def test_a_cut_off_answers_within_a_fifth_of_a_second() -> None:
-    """At 10,000 pages, moving the cut-off with a page of results takes far less than 0.2 seconds."""
-    generator, n = np.random.default_rng(0), 10_000
-    scores = np.sort(generator.random(200_000, np.float32) * 0.8 + 0.2)[::-1]
-    first, second = generator.integers(0, n, (2, len(scores)))
-    names, none = [f"https://a.example/{row}" for row in range(n)], np.zeros(len(scores), bool)
-    histogram = np.zeros((2, STEPS), np.int64)
-    view = SimilarityView("", ["content"], "", names, names, first, second, scores, none, none, histogram, {})
-    view.at(0.5)
-    start = time.perf_counter()
-    for cut_off in (0.2, 0.4, 0.6, 0.8, 1.0):
-        places, alone = view.at(cut_off, unlinked=True)
-        shown = view.pair_values(places[:100])["page"], view.off_topic_values(alone[:100])["url"]
-        assert sum(map(len, shown)) >= 100
-    assert (time.perf_counter() - start) / 5 < 0.1
 
 
 def test_the_result_is_kept_and_equals_that_of_pairs(project: Project) -> None:

@@ -1,6 +1,5 @@
 """Existing links, from the file and the pages' HTML, and their effect on links and excluded targets."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from tests.support.sites import read_csv
 from tests.support.small_project import (
     HEADER,
-    SITE,
     TOPICS,
     URLS,
     command,
@@ -57,54 +55,6 @@ def test_a_linked_page_is_not_suggested_again(tmp_path: Path, capsys: pytest.Cap
     (row,) = read_csv(folder / "files/rejected_rows.csv")
     assert (row["Table"], row["Row"], row["URL"]) == ("files/existing_links.csv", "2", "black-tea")
     assert row["Reason"].startswith("Destination: not a full URL")
-
-
-def test_links_in_the_pages_html_count(tmp_path: Path) -> None:
-    folder = make_project(tmp_path, {"links_per_page": 2})
-    plain = run(folder)
-    pages = [
-        (url, slug.replace("-", " ").capitalize(), f"<main><p>{text}</p><script>milk()</script></main>")
-        for url, (slug, text) in zip(URLS, TOPICS.items(), strict=True)
-    ]
-    write_csv(folder / "files/urls_rawdata.csv", [HEADER, *pages])
-    assert run(folder) == plain
-    url, title, html = pages[0]
-    pages[0] = (
-        url,
-        title,
-        html.replace("leaves", f'<a href="{plain[GREEN][0].removeprefix(SITE)}">leaves</a>'),
-    )
-    write_csv(folder / "files/urls_rawdata.csv", [HEADER, *pages])
-    assert plain[GREEN][0] not in run(folder)[GREEN]
-    assert excluded(folder) == [(GREEN, plain[GREEN][0], "already linked")]
-
-
-def test_a_link_to_a_redirect_is_a_link_to_its_page(tmp_path: Path) -> None:
-    folder = make_project(tmp_path)
-    with (folder / "files/urls_rawdata.csv").open(encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
-    more = [
-        [f"{SITE}/old/", "", "", "301", f"{SITE}/older/", ""],
-        [f"{SITE}/older/", "", "", "", BLACK, ""],
-        [f"{SITE}/water/?print=1", "", "soft water", "200", "", WATER],
-    ]
-    wide = [
-        [*header, "Status Code", "Redirect URL", "Canonical"],
-        *([*row, "", "", ""] for row in rows),
-        *more,
-    ]
-    write_csv(folder / "files/urls_rawdata.csv", wide)
-    existing(folder, (GREEN, f"{SITE}/old/", "x"), (WHITE, f"{SITE}/water/?print=1", "x"))
-    found = run(folder)
-    assert BLACK not in found[GREEN] and WATER not in found[WHITE]
-    assert f"{SITE}/water/?print=1" not in found, "a copy that nobody listed a query for is no row"
-    assert excluded(folder) == [
-        ("", f"{SITE}/old/", "status 301"),
-        ("", f"{SITE}/older/", "redirects to another page"),
-        ("", f"{SITE}/water/?print=1", "canonicalised to another page"),
-        (GREEN, BLACK, "already linked"),
-        (WHITE, WATER, "already linked"),
-    ]
 
 
 def test_pages_in_other_languages_are_told_once_each(tmp_path: Path) -> None:

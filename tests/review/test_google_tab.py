@@ -91,19 +91,6 @@ def test_a_tab_is_not_made_twice_where_the_answer_got_lost(google: GoogleStandIn
     assert ids(shown(google)) == [A.id, B.id]
 
 
-def test_words_are_read_as_they_stand(google: GoogleStandIn) -> None:
-    review_tab(google).write([A, B, C])
-    put(google, A, "Status", " Accepted")
-    put(google, B, "Anchor", "my anchor")
-    put(google, B, "Notes", "ask Ann")
-    put(google, C, "Status", "perhaps")
-    assert review_tab(google).read() == [
-        verdict(A, status="accepted"),
-        verdict(B, anchor="my anchor", notes="ask Ann"),
-        verdict(C, status="", unread=("status",)),
-    ]
-
-
 def test_editors_words_stay_and_the_tools_are_renewed(google: GoogleStandIn) -> None:
     review_tab(google).write([A, B, C, D])
     put(google, A, "Status", "rejected")
@@ -239,26 +226,6 @@ def test_a_view_begins_with_the_links_in_the_text(google: GoogleStandIn) -> None
     assert ids(shown(google)) == [A.id, B.id, C.id]
     (grown,) = google.tab("Review").looks.views
     assert (grown["sortSpecs"], grown["range"]["endRowIndex"]) == ([{"dimensionIndex": 3}], 1000)
-
-
-def test_visible_columns_that_were_sorted_alone(google: GoogleStandIn) -> None:
-    links = [row(name) for name in "abcdef"]
-    review_tab(google).write(links)
-    put(google, B, "Status", "accepted")
-    put(google, C, "Anchor", "mine")
-    before = shown(google)
-    rearrange(
-        google,
-        lambda grid: [grid[0], *([*grid[7 - at][:12], *grid[at][12:]] for at in range(1, 7))],
-    )()
-    said = {each.id: (each.status, each.anchor) for each in review_tab(google).read()}
-    assert said == {
-        each.id: ("accepted" if each == B else "proposed", "mine" if each == C else each.anchor)
-        for each in links
-    }
-    assert review_tab(google).write([*links[:5], row("y", found_by="new")]) == []
-    assert shown(google)[1:-1] == before[5:0:-1]
-    assert ids(shown(google))[-1] == row("y").id
 
 
 def test_a_sort_apart_that_is_too_large_to_mend(

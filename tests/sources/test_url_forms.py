@@ -119,18 +119,6 @@ def test_a_role_under_another_form_is_kept(order: int) -> None:
     }
 
 
-def test_a_different_host_is_a_different_page() -> None:
-    found = read(
-        ("https://www.e.example/a", "a"), ("http://blog.e.example/a", "b"), ("http://blog.e.example/b", "c")
-    )
-    assert [page.url for page in found.pages] == [
-        "https://www.e.example/a",
-        "http://blog.e.example/a",
-        "http://blog.e.example/b",
-    ]
-    assert not found.variants.count and not other_forms(found)
-
-
 def test_without_a_crawl_the_queries_tell_the_form() -> None:
     found = read(
         queries=(

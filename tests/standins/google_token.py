@@ -63,10 +63,6 @@ class TokenDesk:
         self.revoked = False  # as after the key was deleted in the console
         self._tokens: dict[str, Token] = {}
 
-    def expire_tokens(self) -> None:
-        """Expire every token issued so far, as time would."""
-        self._tokens.clear()
-
     def find(self, access_token: str) -> Token | None:
         """Return the token's rights, or None if it is unknown or has expired."""
         token = self._tokens.get(access_token)

@@ -3,7 +3,6 @@
 import csv
 import gc
 import importlib
-import json
 import os
 import re
 import signal
@@ -16,7 +15,7 @@ from internal_linker import bootstrap
 from internal_linker.faces.cli.command import Start, guarded
 from internal_linker.model.version import __version__
 from internal_linker.project.project import open_project
-from tests.standins import GoogleStandIn, SerperStandIn
+from tests.standins import SerperStandIn
 from tests.support.sites import read_csv
 from tests.support.small_project import (
     REPOSITORY,
@@ -199,18 +198,6 @@ def test_a_fault_of_the_project_ends_a_run(
     assert not (folder / "files/Output.csv").exists()
 
 
-def test_an_outside_service_that_fails_ends_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A Sheet that can't be read ends the run with 4, with its remedy and without showing a key."""
-    with GoogleStandIn() as google:
-        google.tokens.revoked = True
-        write_settings(folder, {"google_sheet_id": google.spreadsheet_id, "google_api_url": google.url})
-        write_text(folder / "config/service_account.txt", json.dumps(google.service_account))
-        assert command("run", "--project", str(folder)) == 4
-    said = capsys.readouterr().err
-    assert "Google Sheets: " in said and "Make a new key" in said
-    assert "PRIVATE" not in said + log_text(folder)
-
-
 def test_a_run_with_gaps_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run without its failed search ends with 6: the links exist, and the reason is printed and logged."""
     with SerperStandIn(lambda words, site: URLS) as serper:
@@ -341,18 +328,6 @@ def test_a_package_that_cant_be_loaded_is_named(
 # -- selection and output -------------------------------------------------------------
 
 
-def test_limit_and_only_choose_rows(folder: Path) -> None:
-    """--limit selects the first rows, --only a page; earlier runs' rows stay in Output.csv."""
-    where = ("--project", str(folder))
-    assert command("run", "--limit", "2", "--publish", *where) == 0
-    assert [row["URL"] for row in output_rows(folder)] == URLS[:2]
-    assert command("run", "--only", URLS[3], "--only", URLS[5], *where) == 0
-    assert {row["URL"] for row in output_rows(folder)} == {*URLS[:2], URLS[3], URLS[5]}
-    assert command("run", "--only", URLS[4].removeprefix(SITE), *where) == 0
-    assert {row["URL"] for row in output_rows(folder)} == {*URLS[:2], *URLS[3:6]}
-    assert command("run", "--only", f"{SITE}/nix/", *where) == 3
-
-
 def test_a_trial_changes_nothing_but_its_own_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """run --limit prints links with anchors and writes files/trial; results, review and stored links stay."""
     where = ("--project", str(folder))
@@ -390,20 +365,6 @@ def test_a_dry_run_leaves_no_trace(folder: Path, capsys: pytest.CaptureFixture[s
     assert "SERP credits: about 9, at most 18" in out and "Time: about " in out
 
 
-def test_lookup_prints_five_links(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """For a URL, with or without https:// or host, or a query, stdout has five full URLs, never the page itself."""
-    path = URLS[1].removeprefix(SITE)
-    for page in (URLS[1], URLS[1].removeprefix("https://"), path[:-1], "[b]tea[/] :tea:", "tea / coffee"):
-        assert command("lookup", page, "--project", str(folder)) == 0
-        printed = capsys.readouterr()
-        name = URLS[1] if page.strip("/") in URLS[1] else page
-        lines = printed.out.splitlines()
-        assert lines[0].startswith(f"Links for {name}") and len(lines) == 1 + 5 * (4 if name in URLS else 3)
-        links = [line.strip() for line in lines if line.strip() in URLS]
-        assert len(set(links) - {name}) == 5 and "Input:" in printed.err
-    assert not (folder / "files/Output.csv").exists() and not (folder / "logfile.txt").exists()
-
-
 def test_a_lookup_without_its_search_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """If the search fails, the links come from the content, the reason is printed, and the exit code is 6."""
     with SerperStandIn(lambda words, site: []) as serper:
@@ -419,15 +380,6 @@ def test_a_lookup_without_its_search_says_so(folder: Path, capsys: pytest.Captur
 def test_lookup_of_nothing_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("lookup", "  ", "--project", str(folder)) == 2
     assert "URL-OR-QUERY is empty" in capsys.readouterr().err
-
-
-def test_lookup_of_an_unknown_page_is_an_input_error(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """An unknown URL or path ends with 3, since it has no content to compare."""
-    for page in (f"{SITE}/nix/", "/nix/"):
-        assert command("lookup", page, "--project", str(folder)) == 3
-        assert f"{page} is neither in the main queries" in capsys.readouterr().err
 
 
 def test_a_path_of_two_hosts_is_no_guess(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

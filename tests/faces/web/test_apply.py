@@ -21,7 +21,7 @@ from tests.standins.wordpress import USER, StoredPost
 from tests.support.app_browser import AppBrowser, require_sound
 from tests.support.app_server import RunningApp, ended, shared_app
 from tests.support.post_site import accepted, make_project, sign_in
-from tests.support.source_site import BLACK_POT, MISSING, POT, contents, link, make_source_site, url, write
+from tests.support.source_site import BLACK_POT, MISSING, POT, contents, link, make_source_site, write
 
 SCRIPT = '<script>document.title="stolen"</script>'
 PERSIAN = "قوری سفالی"
@@ -48,38 +48,6 @@ def show(page: Page) -> None:
     page.get_by_role("button", name="Show what would change").click()
     page.get_by_role("heading", name="What would change").wait_for()
     page.locator("#links tr").first.wait_for()
-
-
-def test_a_script_applies_and_takes_back(app: RunningApp, folders: tuple[Path, Path]) -> None:
-    """Choose, look, apply and undo, as the API describes it; files are byte-equal at the end."""
-    api, before = f"/api/projects/{app.open(folders[0]).key}", contents(folders[1])
-    empty = app.client.get(f"{api}/apply").json()
-    assert (empty["folder"], empty["missing"], empty["chooses"]) == ("", 6, True)
-    assert app.client.post(f"{api}/apply/changes", json={}).status_code == 422
-    answer = app.client.put(f"{api}/apply/folder", json={"folder": str(folders[1])})
-    assert answer.json()["folder"] == str(folders[1].resolve())
-    found = looked(app, api, sections=["/blog"], tier="inline", max_per_page=2)
-    assert (found["links"], found["pages"], found["home"]) == (3, 2, str(folders[1].resolve()))
-    rows = app.client.get(f"{api}/apply/changes/links", params={"outcome": "refused"}).json()
-    assert {row["reason"] for row in rows["rows"]} == {
-        "the anchor is not in the text",
-        "the page has as many new links as --max-per-page allows",
-    }
-    diffs = app.client.get(f"{api}/apply/changes/pages", params={"from": 1, "rows": 1}).json()
-    assert diffs["total"] == 2 and diffs["rows"][0]["page"] == url("blog/green")
-    assert contents(folders[1]) == before
-    assert app.client.post(f"{api}/apply", json={"changes": found["id"]}).status_code == 202
-    assert ended(app, api, "apply")["status"] == "done"
-    done = app.client.get(f"{api}/apply/done").json()
-    assert (done["links"], done["texts"]) == (3, 2) and contents(folders[1]) != before
-    assert app.client.get(f"{api}/apply").json()["missing"] == 3
-    (application,) = app.client.get(f"{api}/applications").json()
-    assert application["application"] == done["application"]
-    body = {"application": done["application"]}
-    assert app.client.post(f"{api}/applications/undo", json=body).status_code == 202
-    assert ended(app, api, "undo")["status"] == "done"
-    assert app.client.get(f"{api}/applications/undo").json()["links"] == 3
-    assert contents(folders[1]) == before
 
 
 def test_only_what_was_shown_last_is_applied(app: RunningApp, folders: tuple[Path, Path]) -> None:

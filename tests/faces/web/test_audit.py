@@ -54,31 +54,6 @@ def audited(app: RunningApp, shop: Path) -> str:
     return api
 
 
-def test_each_number_of_the_api_leads_to_its_rows(app: RunningApp, shop: Path) -> None:
-    """The overview has actions, figures and findings; their rows are as many as the figures say."""
-    api = f"/api/projects/{app.open(shop).key}"
-    assert app.client.get(f"{api}/audit").json() is None
-    assert app.client.get(f"{api}/audit/pages", params={"of": "today"}).status_code == 409
-    found = app.client.get(f"{audited(app, shop)}/audit").json()
-    assert 0 < len(found["actions"]) <= 10 and found["pages"] == 6 and found["home"] == URLS[0]
-    values = {each["key"]: each for each in found["measures"]}
-    for at, of in enumerate(("today", "accepted", "all")):
-        for key in ("orphans", "links", "reciprocal", "no-outlinks"):
-            kind = values[key]["rows_are"]
-            rows = app.client.get(f"{api}/audit/{kind}", params={"of": of, "figure": key, "rows": 2}).json()
-            assert rows["total"] == values[key]["values"][at] and len(rows["rows"]) == min(2, rows["total"])
-        for rule in found["rules"]:
-            told = app.client.get(f"{api}/audit/findings", params={"of": of, "rule": rule["rule"]}).json()
-            assert told["total"] == rule["counts"][at]
-    pages = [
-        app.client.get(
-            f"{api}/audit/pages", params={"of": "all", "sort": "url", "from": at, "rows": 4}
-        ).json()
-        for at in (0, 4)
-    ]
-    assert [row["url"] for part in pages for row in part["rows"]] == sorted(URLS)
-
-
 def test_each_state_can_be_downloaded(app: RunningApp, shop: Path) -> None:
     api = f"/api/projects/{app.open(shop).key}/audit"
     assert app.client.get(f"{api}/workbook", params={"of": "today"}).status_code == 409

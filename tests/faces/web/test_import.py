@@ -103,18 +103,6 @@ def test_counts_belong_to_the_files_that_were_read(app: RunningApp, shop: Path) 
     assert answer.status_code == 409 and "another tab" in answer.json()["error"]
 
 
-def test_the_end_of_the_app_cuts_no_import_in_two(shop: Path, tmp_path: Path) -> None:
-    text = io.StringIO()
-    csv.writer(text).writerows([("URL", "Title"), *((f"{SITE}/{n}/", "T") for n in range(20_000))])
-    with running_app(tmp_path) as app:
-        api = f"/api/projects/{app.open(shop).key}"
-        upload = put(app, api, "c.csv", text.getvalue().encode()).json()
-        app.client.post(f"{api}/import", json={"tables": [{"upload": upload["id"]}]})
-        assert app.client.get(f"{api}/tasks/import").json()["status"] == "running"
-    assert "task" not in {thread.name for thread in threading.enumerate()}
-    assert not (shop / "files/urls_rawdata.csv").exists() or len(pages(shop)) == 20_001
-
-
 def test_a_large_upload_is_cancelled(app: RunningApp, shop: Path) -> None:
     api = f"/api/projects/{app.open(shop).key}"
     text = io.StringIO()

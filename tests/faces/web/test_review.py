@@ -300,23 +300,6 @@ def test_a_filter_is_decided_and_undone(app: RunningApp, browser: AppBrowser, fo
 
 
 @pytest.mark.long
-def test_the_table_decides_row_by_row(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
-    """In the table each row has its buttons, and shows its decision at once, also by which buttons are left."""
-    page = browser.page(app, f"/p/{key}/review?view=table")
-    accept = page.get_by_role("button", name="Accept: link to Green tea").first
-    accept.focus()
-    page.keyboard.press("Enter")
-    page.locator(".tabulator-row .badge.accepted").wait_for()
-    expect(accept).to_be_disabled()
-    expect(page.get_by_role("button", name="Reject: link to Green tea").first).to_be_focused()
-    assert [edge.verdict for edge in stored(folder).values() if edge.verdict] == ["accepted"]
-    page.get_by_role("status").get_by_role("button", name="Undo").click()
-    page.get_by_text("Undone: 1 decision").wait_for()
-    expect(accept).to_be_enabled()
-    assert not any(edge.verdict for edge in stored(folder).values())
-
-
-@pytest.mark.long
 def test_the_keys_work_in_the_table(app: RunningApp, browser: AppBrowser, folder: Path, key: str) -> None:
     """J and K move a focused row; A, R with a reason, E and U do to it what they do to a card, and it goes on."""
     page = browser.page(app, f"/p/{key}/review?view=table")

@@ -118,14 +118,6 @@ def test_options_reach_the_run() -> None:
     ]
 
 
-@pytest.mark.long
-def test_a_run_that_fails_says_why(folder: Path) -> None:
-    write_settings(folder, {"links_per_page": "many"})
-    jobs.start_run(folder, RunOptions())
-    job = ended(folder)
-    assert job.state == "failed" and "links_per_page" in job.sentence
-
-
 @pytest.mark.parametrize(("code", "state"), [(2, "failed"), (6, "gaps"), (-9, "lost")])
 def test_a_process_that_told_no_end_is_heard(folder: Path, code: int, state: str) -> None:
     """What it printed last is the sentence of its end; one that was killed left none."""

@@ -143,20 +143,6 @@ def test_one_page_has_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "files/urls_rawdata.csv: at least two pages are needed, and only 1 can be compared." in told
 
 
-def test_no_cell_of_the_files_is_a_formula(tmp_path: Path, found: Found) -> None:
-    """A title that starts with = is text in the workbook and has a leading ' in the CSV; URLs are links."""
-    project = titled(tmp_path, "=1+1 green tea", "@green tea +1", '=HYPERLINK("http://evil.example")')
-    found("--min-similarity", "0.1")
-    texts = [cell for row in rows_of(project / "files/pairs.csv") for cell in row]
-    assert "'=1+1 green tea" in texts
-    sheet = openpyxl.load_workbook(project / "files/pairs.xlsx")["By page"]
-    cells = [cell for row in sheet.iter_rows(min_row=2) for cell in row]
-    assert {cell.data_type for cell in cells} == {"s", "n"}
-    assert {cell.hyperlink.target for cell in cells if cell.hyperlink} >= {f"{SITE}/0/", f"{SITE}/1/"}
-    assert sheet.freeze_panes == "B2"
-    assert sheet.auto_filter.ref
-
-
 def test_the_default_is_a_list_worth_reading(
     tmp_path: Path, found: Found, capsys: pytest.CaptureFixture[str]
 ) -> None:

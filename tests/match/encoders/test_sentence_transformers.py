@@ -215,23 +215,6 @@ def test_minilm_gives_what_the_packaged_one_gives(tmp_path: Path) -> None:
 
 
 GB = 2**30
-# Prints by how many bytes a token of a batch raises the peak, and the estimated bound.
-MEASURED = """
-import sys
-from pathlib import Path
-from internal_linker.match.encoders.sentence_transformers import bytes_a_token
-from internal_linker.match.encoders.sentence_transformers import ModelOptions, loaded_model
-
-def peak():
-    line = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
-    return int(line.split()[1]) * 1024
-
-loaded = loaded_model(sys.argv[1], Path("/"), ModelOptions(device="cpu", max_length=512))
-loaded.model.encode(["tea " * 500], show_progress_bar=False)
-before = peak()
-loaded.model.encode(["tea " * 500] * 32, batch_size=32, show_progress_bar=False)
-print((peak() - before) // (32 * 502), bytes_a_token(loaded))
-"""
 
 
 class Gpus:
@@ -260,20 +243,6 @@ def test_a_batch_takes_half_of_the_free_memory(
     assert tokens(0) == tokens(-GB) == POSITIONS and tokens(60 * GB) == MOST_TOKENS[device]
     loaded.model.half()
     assert tokens(one * 1_000) == 1_000
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from Linux")
-def test_what_a_token_takes_is_an_upper_bound(folder: Path, tmp_path: Path) -> None:
-    config = transformers.BertConfig(
-        hidden_size=384, num_hidden_layers=2, num_attention_heads=12, vocab_size=99
-    )
-    model = shutil.copytree(folder, tmp_path / "wide")
-    transformers.BertModel(config).save_pretrained(model)
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURED, str(model)], capture_output=True, text=True, check=True
-    )
-    taken, bound = map(int, done.stdout.split())
-    assert 0.1 * bound < taken < bound
 
 
 DEVICE = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"

@@ -158,52 +158,6 @@ def test_a_thousand_pages_of_500_tokens_take_the_least_possible_number_of_reques
     assert len(calls) <= 1.05 * least
 
 
-def test_exhausted_credits_leave_gaps_and_links_for_everyone(
-    tmp_path: Path, serper: SerperStandIn, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Without credits no further call is made; every row still has five links and a note, and the exit code is 6."""
-    project = make_project(tmp_path, PAGES)
-    serper.balance = 5
-    use_standins(project, serper=serper, settings={"embedding_provider": "lsa", "serp_requests_in_flight": 1})
-    assert command("run", "--project", str(project)) == 6
-    assert sum(call.status == 200 for call in serper.calls("POST /search")) == 5
-    assert len(serper.calls("POST /search")) == 6, "the first refusal stops all further calls"
-    output = read_csv(project / "files/Output.csv")
-    assert all(row["Link 5"] for row in output)
-    assert sum("no credits left" in row["Note"] for row in output) == PAGES - 5
-    assert "serper.dev" in capsys.readouterr().out
-
-
-def test_a_failing_encoder_leaves_links_by_words_and_a_second_run_heals(
-    tmp_path: Path, openai: OpenAIStandIn
-) -> None:
-    """Without quota the run ends with gaps and links by words; with quota the next run embeds the missing texts."""
-    project = make_project(tmp_path, PAGES)
-    use_standins(project, openai=openai)
-    openai.quota_tokens = 10
-    assert command("run", "--figures", "--project", str(project)) == 6
-    links = read_csv(project / "files/links.csv")
-    assert len(links) == 5 * PAGES
-    assert all(link["Embedding Similarity"] == "" and link["Lexical Score"] for link in links)
-    openai.quota_tokens = None
-    assert command("run", "--figures", "--project", str(project)) == 0
-    assert all(link["Embedding Similarity"] for link in read_csv(project / "files/links.csv"))
-
-
-def test_a_sheet_that_refuses_writing_keeps_the_links_in_the_files(
-    tmp_path: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """An account without write access ends with exit code 4 and a remedy, and Output.csv contains the links."""
-    project = make_project(tmp_path, PAGES)
-    use_standins(project, google=google, settings={"embedding_provider": "lsa"})
-    google.shared_with[google.service_account["client_email"]] = "reader"
-    before = google.grid("Main")
-    assert command("run", "--project", str(project)) == 4
-    assert google.grid("Main") == before
-    assert all(row["Link 5"] for row in read_csv(project / "files/Output.csv"))
-    assert "Editor" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("anchors", ["balanced", "broad"])
 def test_rank_score_and_tier_agree_in_all_files(anchors: str, tmp_path: Path) -> None:
     """A page's links are in the order of their scores: links in its text, then the related box, then weak ones."""

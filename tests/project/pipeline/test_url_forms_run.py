@@ -7,7 +7,7 @@ import openpyxl
 import pytest
 
 from tests.support.sites import read_csv
-from tests.support.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, write_csv
+from tests.support.small_project import HEADER, SITE, TOPICS, command, make_project, write_csv
 
 
 @pytest.fixture
@@ -33,10 +33,6 @@ def write_site(project: Path, site: str) -> None:
     write_csv(project / "files/main_queries.csv", [("URL", "Main Query")])
 
 
-def other(url: str) -> str:
-    return url.replace("https://www.", "http://")
-
-
 def moved(ends: tuple[str, str]) -> tuple[str, str]:
     return ends[0].replace("http://", "https://www."), ends[1].replace("http://", "https://www.")
 
@@ -58,34 +54,6 @@ def judge(project: Path, **written: str) -> tuple[str, str]:
         sheet.cell(first, names[name]).value = text
     book.save(path)
     return str(sheet.cell(first, names["Source"]).value), str(sheet.cell(first, names["Target"]).value)
-
-
-@pytest.mark.long
-def test_queries_and_links_in_another_form_are_the_site_pages(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """No page is proposed to itself or again; lookup and --only take any form; the note counts them."""
-    write_csv(
-        project / "files/main_queries.csv", [("URL", "Main Query"), *((other(url), "tea") for url in URLS)]
-    )
-    write_csv(
-        project / "files/existing_links.csv",
-        [("Source", "Destination"), *((URLS[0], other(url)) for url in URLS[1:4])],
-    )
-    assert do(project, "run") == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "6 pages, 6 queries, 6 possible targets, 3 existing links" in told
-    # Three links name pages that main_queries.csv names in the same form.
-    assert "9 URLs are written in another form than the site's" in told
-    assert f"{other(URLS[0])} counts as {URLS[0].rstrip('/')}" in told
-    found = links(project)
-    assert list(found) == URLS
-    assert found[URLS[0]] == [*(url for url in found[URLS[0]] if url in URLS[4:])]
-    assert all(url not in targets and set(targets) <= set(URLS) for url, targets in found.items())
-    assert command("lookup", other(URLS[1]), "--project", str(project)) == 0
-    assert f"Links for {URLS[1]}" in capsys.readouterr().out
-    assert do(project, "run", "--only", f"{other(URLS[1])}index.html") == 0
-    assert list(links(project)) == URLS, "the row of the page is replaced"
 
 
 def test_decisions_hold_when_the_site_moves_to_another_form(

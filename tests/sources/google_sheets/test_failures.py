@@ -28,14 +28,6 @@ from tests.support.sheets import (
 )
 
 
-def test_an_expired_token_is_renewed_without_a_word(google: GoogleStandIn) -> None:
-    ours = sheet(google)
-    ours.read()
-    google.tokens.expire_tokens()
-    assert ours.deliver(a_to_c(), "run") == []
-    assert len(google.calls("POST /token")) == 2
-
-
 def test_a_wrong_id_or_tab_is_named(google: GoogleStandIn) -> None:
     with pytest.raises(InputError, match=r"no spreadsheet with the id 'no/such'.*google_sheet_id"):
         sheet(google, key="no/such").read()

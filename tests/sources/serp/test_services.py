@@ -2,11 +2,9 @@
 
 import base64
 import logging
-import threading
 import time
 import traceback
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,6 @@ from typing import Any
 import pytest
 
 from internal_linker.model.errors import (
-    BudgetReached,
     ConfigurationError,
     CredentialsRefused,
     OutOfCredits,
@@ -265,28 +262,6 @@ def test_a_connection_that_never_was_costs_nothing(stand_in: Searched) -> None:
     budget = credits()
     error = failure(client(stand_in, budget, url="http://127.0.0.1:9"))
     assert error.retryable and "online" in str(error) and budget.spent == 0
-
-
-@pytest.mark.parametrize("threads", [1, 16])
-def test_never_passes_the_budget(stand_in: Searched, threads: int) -> None:
-    budget = credits(8)
-    faults = [Reply(503), Reset(after_work=True), CutOff(honest=True), Reply(429)]
-    stand_in.fail_at_random(0.3, faults, seed=threads)
-    search = client(stand_in, budget)
-    refused = threading.Event()
-
-    def ask(number: int) -> None:
-        try:
-            search.search(f"{QUERY} {number}", 1)
-        except BudgetReached:
-            refused.set()
-        except ServiceError:
-            pass
-
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(ask, range(16)))
-    assert refused.is_set()
-    assert stand_in.units <= budget.spent <= 8
 
 
 def test_the_account_is_free_to_ask(stand_in: Searched) -> None:

@@ -89,19 +89,6 @@ def test_output_is_what_excel_and_our_own_reader_expect(path: Path) -> None:
     assert table.rows[0] == (2, ("https://a.example/", "two\rlines", "https://x.example/", "", ""))
 
 
-def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
-    evil = links_of("a", query='=HYPERLINK("x")', note="@SUM(A1)")
-    OutputCsv(path, 1, keeps=None).deliver([evil, links_of("b", query="-5")], "run")
-    assert rows(path)[1:] == [
-        ["https://a.example/", '\'=HYPERLINK("x")', "", "'@SUM(A1)"],
-        ["https://b.example/", "-5", "", ""],
-    ]
-    ListCsv(path, REJECTED_ROWS).write([Reject("+t", 2, "-u", "=r")])
-    assert rows(path)[1] == ["'+t", "2", "'-u", "'=r"]
-    ListCsv(path, PAGE_VECTORS).write([("=u", np.array([-1.0], np.float32))])
-    assert rows(path)[1] == ["'=u", "[-1]"]
-
-
 def test_a_partial_run_keeps_replaces_and_appends(path: Path) -> None:
     path.write_bytes(b"")
     first = [links_of("a", "x"), links_of("b", "x", "y"), links_of("c", "x"), links_of("", query="= x")]

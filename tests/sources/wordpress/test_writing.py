@@ -70,28 +70,6 @@ def test_what_became_of_a_write_is_found_out(
         assert outcome is not WriteOutcome.REFUSED or "HTTP 500" in done.reason
 
 
-@pytest.mark.parametrize(
-    ("saves", "left"),
-    [
-        (lambda content: content.replace("/2/", "/amp/2/"), BEFORE),
-        (lambda content: f"{content}<!-- saved -->", f"{BEFORE}<!-- saved -->"),
-    ],
-)
-def test_what_a_plugin_alters_is_put_back_or_told(saves: Callable[[str], str], left: str) -> None:
-    with site_with_post(saves) as (site, client):
-        done = write_post(client, read_post(client, ROUTE, 1), AFTER)
-        assert (done.outcome, done.restored) == (WriteOutcome.ALTERED, left == BEFORE)
-        assert site.posts[1].content == left and site.saved == [AFTER, BEFORE]
-        assert done.restored or done.post.content == left
-
-
-def test_a_user_whose_html_is_filtered_writes_nothing_that_the_filter_removes() -> None:
-    """A user without the right to any HTML gets a refusal before anything is sent, if the filter might act."""
-    with site_with_post(unfiltered=False) as (site, client):
-        done = write_post(client, read_post(client, ROUTE, 1), AFTER)
-        assert done.outcome is WriteOutcome.REFUSED and "unfiltered_html" in done.reason and not site.saved
-
-
 def test_missing_rights_are_an_error_of_reading_and_a_refusal_of_writing() -> None:
     """A user who may not edit a post can't read it for editing; a right that is lost meanwhile is a refusal."""
     with site_with_post() as (site, client):
