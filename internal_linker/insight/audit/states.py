@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from internal_linker.insight.audit.actions import OPPORTUNITIES, RULE, SOURCES_SHOWN
 from internal_linker.insight.audit.records import (
     MEASURES,
+    SEVERITIES,
     Action,
     Audit,
     GraphFigures,
@@ -50,7 +51,8 @@ def _each_state(*types: str) -> dict[str, Any]:
     return {"type": "array", "items": {"type": [*types]}, "minItems": count, "maxItems": count}
 
 
-RULE_COLUMN, SEVERITY = Column("rule", "Finding", 24), Column("severity", "Severity", 10)
+RULE_COLUMN = Column("rule", "Finding", 24)
+SEVERITY = Column("severity", "Severity", 10, kind={"type": "string", "enum": [*SEVERITIES]})
 PLACE = (
     Column("page", "Page", 50, "link"),
     Column("other", "Other page", 50, "link"),
@@ -66,7 +68,7 @@ STATE_MEASURES = (
     Column("name", "Figure", 46),
     Column("decimals", "Decimals", kind="integer"),
     Column("values", "Values", kind=_each_state("number", "null")),
-    Column("rows_are", "Rows behind it"),
+    Column("rows_are", "Rows behind it", kind={"type": "string", "enum": [*get_args(RowsAre)]}),
 )
 STATE_OPPORTUNITIES = (
     *OPPORTUNITIES[:-SOURCES_SHOWN],

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from internal_linker.faces.web.problems import STATUSES
+from internal_linker.insight.audit.states import STATE_MEASURES, STATE_RULES
+from internal_linker.model.results import describe_row
 from tests.support.app_server import RunningApp
 from tests.support.linked_site import make_linked
 from tests.support.small_project import environment, write_text
@@ -34,6 +36,12 @@ def test_the_longest_address_is_one_that_servers_take(app: RunningApp) -> None:
         ]
         lists = [one for one in values if "maxItems" in one]
         assert sum(one["maxItems"] * one["items"].get("maxLength", 0) for one in lists) <= 20_000, path
+
+
+def test_the_description_names_the_choices_of_an_audit() -> None:
+    measures, rules = (describe_row(columns)["properties"] for columns in (STATE_MEASURES, STATE_RULES))
+    assert measures["rows_are"]["enum"] == ["pages", "links"]
+    assert rules["severity"]["enum"] == ["error", "warning", "note"]
 
 
 @pytest.mark.long
