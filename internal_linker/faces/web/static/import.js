@@ -8,6 +8,8 @@ let files = [];
 let exports = [];
 // The fields of a sitemap and of each content management system.
 const SITES = [...document.querySelectorAll("[data-site]")];
+const addresses = () => Object.fromEntries(SITES.map((field) => [field.id, field.value.trim()]));
+const site = () => Object.values(addresses()).some(Boolean);
 // What was chosen for each upload: sheet, what rows are, columns.
 const choices = new Map();
 let previews = [];
@@ -24,14 +26,6 @@ function whole(id) {
   if (!value) return 0;
   if (!/^\d+$/.test(value)) throw new Error(`${value} is not a whole number.`);
   return Number(value);
-}
-
-function addresses() {
-  return Object.fromEntries(SITES.map((field) => [field.id, field.value.trim()]));
-}
-
-function site() {
-  return Object.values(addresses()).some(Boolean);
 }
 
 function request() {
