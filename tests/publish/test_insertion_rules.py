@@ -71,6 +71,8 @@ def rendered(text: str, made: Made, text_format: Markup) -> str:
     if text_format == "html":
         return text
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    if text_format == "mdx":
+        parser.disable("html_block")  # MDX has none: after a line with a tag, its text goes on
     return str(parser.render(text.removeprefix(made.closed[0])))
 
 

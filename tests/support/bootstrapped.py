@@ -60,11 +60,11 @@ class Tiny:
         self.ready = self.root / ".venv" / "internal_linker_ready"
 
     def lay(self) -> None:
-        (self.root / "internal_linker").mkdir(parents=True)
+        (self.root / "internal_linker" / "faces").mkdir(parents=True)
         self.wheels.mkdir()
         for name in ("bootstrap.py", "__main__.py"):
             shutil.copy(ROOT / "internal_linker" / name, self.root / "internal_linker")
-        (self.root / "internal_linker" / "cli.py").write_text(COMMAND_LINE)
+        (self.root / "internal_linker" / "faces" / "cli.py").write_text(COMMAND_LINE)
         for name in ("run_main.sh", "run_tests.sh"):
             shutil.copy(ROOT / name, self.root)
         (self.root / "internal_linker" / "__init__.py").write_text("")
