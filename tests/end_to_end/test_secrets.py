@@ -179,12 +179,12 @@ def test_nobody_can_pose_as_a_service(variable: str, impostor: str, monkeypatch:
     ):
         encoder = encoder_at(openai)
         encoder._server.base_url = f"{impostor}/v1"
-        google = GoogleSheet(json.dumps(make_service_account(impostor)), "1", api_url=impostor)
+        account = json.dumps(make_service_account(impostor))
         asked: list[Callable[[], object]] = [
             lambda: client(serper, url=impostor).search("tea", 1),
             lambda: client(serpapi, url=impostor).search("tea", 1),
             lambda: collect(encoder, PAGES[:1]),
-            google.read,
+            GoogleSheet(account, "1", api_url=impostor, links_per_page=5).read,
         ]
         for ask in asked:
             with pytest.raises(InternalLinkerError):

@@ -242,7 +242,7 @@ class GoogleSheet:
         tab: str = "",
         *,
         api_url: str = GOOGLE,
-        links_per_page: int = 5,
+        links_per_page: int,
         hosts: CanonicalHosts | None = None,
     ) -> None:
         self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, _OURS, _TAB_REMEDY)

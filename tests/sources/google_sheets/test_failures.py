@@ -54,7 +54,7 @@ def test_what_changes_during_the_run_is_a_delivery_failure(google: GoogleStandIn
 
 def test_an_unreachable_google_is_tried_again_and_then_said() -> None:
     account = json.dumps(make_service_account("http://127.0.0.1:9/token"))
-    ours = GoogleSheet(account, "id", api_url="http://127.0.0.1:9")
+    ours = GoogleSheet(account, "id", api_url="http://127.0.0.1:9", links_per_page=5)
     with closing(ours), pytest.raises(ServiceError, match="Check the internet connection") as caught:
         ours.read()
     assert caught.value.retryable
@@ -106,7 +106,7 @@ def test_a_broken_key_file_is_named(change: Callable[[str], str], problem: str) 
     with pytest.raises(
         ConfigurationError, match=f"config/service_account.txt can't be used: .*{problem}"
     ) as caught:
-        GoogleSheet(change(text), "id")
+        GoogleSheet(change(text), "id", links_per_page=5)
     assert "Make a new key" in str(caught.value)
     lines = json.loads(text)["private_key"].splitlines()[1:]
     assert not any(line in shown(caught.value) for line in lines if len(line) > 20)
@@ -114,6 +114,6 @@ def test_a_broken_key_file_is_named(change: Callable[[str], str], problem: str) 
 
 def test_a_key_file_saved_with_a_bom_is_read(google: GoogleStandIn) -> None:
     text = "\ufeff" + json.dumps(google.service_account) + "\n"
-    ours = GoogleSheet(text, google.spreadsheet_id, api_url=google.url + "/")
+    ours = GoogleSheet(text, google.spreadsheet_id, api_url=google.url + "/", links_per_page=5)
     assert len(ours.read().rows) == 3
     assert "PRIVATE" not in repr(ours)
